@@ -1,0 +1,51 @@
+# Every target is an INTERFACE library that owns whole folders of include/muster, links only what
+# these folders use, and adds no flags: warnings and sanitizers belong to the presets.
+
+# muster_library(<name> EXPORT <set> FOLDERS <folder>... [FILES <header>...] [LINKS <target>...])
+#   makes the target muster_<name> with the alias muster::<name>.
+function(muster_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXPORT" "FOLDERS;FILES;LINKS")
+  # A program is called `muster`, so the target of muster::muster has another name.
+  set(target muster_${name})
+  if(name STREQUAL "muster")
+    set(target muster_core)
+  endif()
+
+  set(headers ${arg_FILES})
+  foreach(folder IN LISTS arg_FOLDERS)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/muster/${folder}/*.hpp")
+    list(APPEND headers ${found})
+  endforeach()
+
+  add_library(${target} INTERFACE)
+  add_library(muster::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  target_sources(${target} INTERFACE FILE_SET HEADERS
+                 BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
+  target_link_libraries(${target} INTERFACE ${arg_LINKS})
+  set_property(GLOBAL APPEND PROPERTY muster_exports_${arg_EXPORT} ${target})
+endfunction()
+
+if(MUSTER_TRANSLATE)
+  find_package(Boost 1.75 CONFIG REQUIRED COMPONENTS json)
+  find_package(yaml-cpp CONFIG REQUIRED)
+else()
+  find_package(Boost 1.74 CONFIG REQUIRED)
+endif()
+
+file(GLOB muster_root_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/muster/*.hpp")
+muster_library(muster EXPORT core
+  FOLDERS base resource model index plan policy admission cycle
+  FILES ${muster_root_headers}
+  LINKS Boost::headers)
+muster_library(testing EXPORT core
+  FOLDERS testing
+  LINKS muster_core)
+if(MUSTER_TRANSLATE)
+  # yaml-cpp renamed its target in 0.8; the choice is left to whoever links.
+  muster_library(translate EXPORT translate
+    FOLDERS translate lifecycle codec adapter
+    LINKS muster_core Boost::json
+          "$<IF:$<TARGET_EXISTS:yaml-cpp::yaml-cpp>,yaml-cpp::yaml-cpp,yaml-cpp>")
+endif()

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <muster/base/id.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Which cluster a certificate speaks of.
+enum class certificate_scope : std::uint8_t {
+    /// What is free now, cordons and condition taints in force, quotas less their use.
+    free_now,
+    /// Every pod gone, cordons and `node.kubernetes.io/*` taints lifted, quotas whole. Members that
+    /// hold already still count, and take no room.
+    emptied,
+};
+
+/// A proof that a gang does not fit, for separate code to check. Classes of members are numbered as
+/// `members_of` gives them: by role, then by their oldest pod.
+///
+/// It is a binary tree. An inner vertex splits on how many members of one class stand on one node:
+/// at most k in the one branch, at least k + 1 in the other. Under the limits l ≤ x ≤ h that the
+/// branches above it set, a leaf with weights w ≥ 0 per class and prices p ≥ 0 per quota-listed
+/// kind holds when D > B + p·(quota left), where
+///  - B is the sum over the nodes of the largest Σ w·x among the patterns x that the node can take
+///    (requests and ports beside what it holds, eligibility, l ≤ x ≤ h, and no more of a class than
+///    wait); when some node has no such pattern the leaf holds at once;
+///  - D is the least Σ (w + p·q)·m over the choices m of waiting members that, with those holding,
+///    meet every minimum of the tree, where m of a class is at least the sum of its l over the
+///    nodes, and at most both the members waiting and what the nodes can take one by one under h;
+///    when there is no such choice the leaf holds at once.
+/// Every placement has patterns x and a choice m with m = Σ x, so D ≤ Σ w·x + p·Σ q·m ≤ B + p·left
+/// would follow if the gang fitted.
+struct certificate {
+    struct price {
+        kind_id kind;
+        std::int64_t value = 0;
+    };
+    struct vertex {
+        bool leaf = true;
+        // of a leaf
+        std::vector<std::int64_t> weights;
+        std::vector<price> prices;
+        // of an inner vertex: its branches follow, the low one first, each with all that is below
+        std::size_t member_class = 0;
+        node_index node;
+        std::int64_t at_most = 0;
+    };
+
+    certificate_scope scope = certificate_scope::free_now;
+    /// Depth first.
+    std::vector<vertex> vertices;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/admit.hpp>
+#include <muster/admission/choice.hpp>
+#include <muster/admission/fit_problem.hpp>
+#include <muster/admission/members.hpp>
+#include <muster/admission/pattern.hpp>
+#include <muster/admission/reason.hpp>
+#include <muster/admission/search.hpp>
+#include <muster/base/assert.hpp>
+#include <muster/model/state.hpp>
+#include <muster/resource/kind_table.hpp>
+
+namespace muster::inline v0_1 {
+
+struct explain_options {
+    /// Search steps for each question that is asked on the way.
+    std::int64_t steps = std::int64_t{1} << 18;
+    /// The kinds' names, by whose order kinds are listed; by column without.
+    const kind_table* kinds = nullptr;
+    /// Which cluster is spoken of: `emptied` says why a gang can never start.
+    certificate_scope scope = certificate_scope::free_now;
+};
+
+namespace detail {
+
+/// One constraint that a reason can name.
+struct named_constraint {
+    reason_code code = reason_code::insufficient_resource;
+    std::optional<kind_id> kind;
+
+    void set(constraints_in_force& force, bool on) const noexcept {
+        const std::uint64_t bit = kind ? std::uint64_t{1} << kind->value() : 0;
+        switch (code) {
+        case reason_code::insufficient_resource:
+            force.resources = on ? force.resources | bit : force.resources & ~bit;
+            break;
+        case reason_code::quota_exceeded:
+            force.quotas = on ? force.quotas | bit : force.quotas & ~bit;
+            break;
+        case reason_code::node_selector_mismatch:
+            force.selector = on;
+            break;
+        case reason_code::untolerated_taint:
+            force.taints = on;
+            break;
+        case reason_code::node_unschedulable:
+            force.cordon = on;
+            break;
+        case reason_code::host_port_taken:
+            force.ports = on;
+            break;
+        default:
+            MUSTER_ASSERT(false, "not a constraint");
+        }
+    }
+};
+
+/// Answers the questions from which reasons are made, for one gang.
+template<class Traits>
+class reason_finder {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    reason_finder(const state<Traits>& known, const gang_members<width>& members,
+                  const explain_options& options)
+        : known_(&known), members_(&members), options_(&options) {
+        std::vector<kind_id> kinds;
+        for (std::size_t column = 0; column < width; ++column)
+            if (std::ranges::any_of(members.classes,
+                                    [&](const auto& each) { return each.request[column] > 0; }))
+                kinds.push_back(kind_id{column});
+        if (options.kinds)
+            std::ranges::sort(kinds, {}, [&](kind_id kind) { return options.kinds->name(kind); });
+        for (const kind_id kind : kinds)
+            listed_.push_back({reason_code::insufficient_resource, kind});
+        for (const kind_id kind : kinds)
+            if (members.queue && known.accounts().quota(*members.queue).limited(kind))
+                listed_.push_back({reason_code::quota_exceeded, kind});
+        listed_.push_back({reason_code::node_selector_mismatch, {}});
+        listed_.push_back({reason_code::untolerated_taint, {}});
+        listed_.push_back({reason_code::node_unschedulable, {}});
+        listed_.push_back({reason_code::host_port_taken, {}});
+    }
+
+    /// Blocking reasons, or those that block together, then contributing ones. Empty when the gang
+    /// fits.
+    [[nodiscard]] std::vector<reason> find() {
+        std::vector<reason> found;
+        std::vector<char> named(listed_.size(), 0);
+        for (std::size_t at = 0; at < listed_.size(); ++at) {
+            constraints_in_force alone = constraints_in_force::none();
+            listed_[at].set(alone, true);
+            if (decide(alone) != fit_outcome::impossible)
+                continue;
+            named[at] = 1;
+            found.push_back(describe(listed_[at], reason_kind::blocking, alone));
+        }
+        const constraints_in_force all;
+        if (found.empty()) {
+            const fit_outcome whole = decide(all);
+            if (whole == fit_outcome::fits)
+                return found;
+            bool minimal = whole == fit_outcome::impossible;
+            constraints_in_force kept = all;
+            std::vector<std::size_t> together;
+            for (std::size_t at = listed_.size(); at-- > 0;) {
+                constraints_in_force without = kept;
+                listed_[at].set(without, false);
+                const fit_outcome outcome = decide(without);
+                if (outcome == fit_outcome::impossible) {
+                    kept = without;
+                    continue;
+                }
+                minimal = minimal && outcome == fit_outcome::fits;
+                together.push_back(at);
+            }
+            std::ranges::reverse(together);
+            for (const std::size_t at : together) {
+                named[at] = 1;
+                found.push_back(describe(listed_[at], reason_kind::blocking_together, kept));
+                found.back().not_minimal = !minimal;
+            }
+        }
+        const std::vector<role_shortage> lacking = shortages(all, true);
+        for (std::size_t at = 0; at < listed_.size(); ++at) {
+            if (named[at])
+                continue;
+            constraints_in_force without = all;
+            listed_[at].set(without, false);
+            const std::vector<role_shortage> relieved = shortages(without, true);
+            bool contributes = false;
+            for (std::size_t role = 0; role < lacking.size(); ++role)
+                contributes =
+                    contributes || std::min(relieved[role].needed, relieved[role].possible) >
+                                       std::min(lacking[role].needed, lacking[role].possible);
+            if (contributes || decide(without) == fit_outcome::fits)
+                found.push_back(describe(listed_[at], reason_kind::contributing, all));
+        }
+        return found;
+    }
+
+private:
+    [[nodiscard]] fit_outcome decide(const constraints_in_force& force) const {
+        const fit_problem<width> problem = pose(*known_, *members_, options_->scope, force);
+        return fit_search<width>(problem, options_->steps).run();
+    }
+
+    [[nodiscard]] reason describe(const named_constraint& what, reason_kind kind,
+                                  const constraints_in_force& force) const {
+        reason made;
+        made.code = what.code;
+        made.kind = kind;
+        made.resource = what.kind;
+        if (what.code == reason_code::quota_exceeded)
+            made.queue = members_->queue;
+        if (what.kind)
+            amounts(what, made);
+        made.roles = shortages(force, false);
+        return made;
+    }
+
+    /// The least that a choice of members asks of the kind, and what is left of it in all.
+    void amounts(const named_constraint& what, reason& made) const {
+        const auto& accounts = known_->accounts();
+        const bool now = options_->scope == certificate_scope::free_now;
+        std::vector<std::size_t> roles;
+        std::vector<int128> costs;
+        std::vector<std::int64_t> waiting;
+        for (const auto& each : members_->classes) {
+            roles.push_back(each.role.value());
+            costs.push_back(each.request[*what.kind]);
+            waiting.push_back(static_cast<std::int64_t>(each.pods.size()));
+        }
+        const choice_finder choices(*members_->tree, members_->holding, std::move(roles));
+        const std::vector<std::int64_t> none(waiting.size(), 0);
+        if (const auto least = choices.cheapest(costs, none, waiting))
+            made.amount_needed = saturate(least->cost);
+        if (what.code == reason_code::quota_exceeded) {
+            const auto quota = accounts.quota(*members_->queue)[*what.kind];
+            const auto used = now ? accounts.used(*members_->queue)[*what.kind] : 0;
+            made.amount_left = std::max<std::int64_t>(0, quota.value_or(0) - used);
+            return;
+        }
+        int128 left = 0;
+        for (const node_index node : known_->node_order()) {
+            const auto& from = now ? accounts.free(node) : accounts.allocatable(node);
+            left += std::max<std::int64_t>(0, from[*what.kind]);
+        }
+        made.amount_left = saturate(left);
+    }
+
+    /// Per vertex with a minimum of its own (`leaves_only`: per role): how many are needed, and how
+    /// many there is room for when they have the nodes to themselves.
+    [[nodiscard]] std::vector<role_shortage> shortages(const constraints_in_force& force,
+                                                       bool leaves_only) const {
+        const gang_tree& tree = *members_->tree;
+        const fit_problem<width> problem = pose(*known_, *members_, options_->scope, force);
+        const tree_standing held = stand(tree, members_->holding);
+        std::vector<role_shortage> found;
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
+            const std::int64_t needed = tree[vertex].min_member - held.counts[vertex];
+            if (needed <= 0 || (leaves_only && !tree.is_leaf(vertex)))
+                continue;
+            found.push_back({vertex_index{vertex}, needed, room(problem, vertex)});
+        }
+        return found;
+    }
+
+    /// How many waiting members below the vertex the nodes and quotas can take, nobody else asking.
+    [[nodiscard]] std::int64_t room(const fit_problem<width>& problem, std::size_t vertex) const {
+        const std::size_t classes = problem.members.size();
+        std::vector<std::int64_t> weights(classes, 0);
+        std::int64_t waiting = 0;
+        for (std::size_t at = 0; at < classes; ++at) {
+            std::size_t above = problem.members[at].role;
+            while (above > vertex)
+                above = (*problem.tree)[above].parent;
+            weights[at] = above == vertex ? 1 : 0;
+            waiting += weights[at] * problem.members[at].waiting;
+        }
+        std::int64_t steps = options_->steps;
+        pattern_finder<width> patterns(problem, steps);
+        const std::vector<std::int64_t> none(classes, 0);
+        int128 sum = 0;
+        for (std::size_t row = 0; row < problem.rows.size(); ++row) {
+            std::vector<std::int64_t> most(problem.most_of(row), problem.most_of(row) + classes);
+            for (std::size_t at = 0; at < classes; ++at)
+                most[at] *= weights[at];
+            static_cast<void>(
+                patterns.find(problem.rows[row].free, none.data(), most.data(), weights));
+            sum += patterns.weight();
+        }
+        std::int64_t possible = std::min(waiting, saturate(sum));
+        for (const auto& quota : problem.quotas) {
+            // Those that ask least of the quota go first.
+            std::vector<std::pair<std::int64_t, std::int64_t>> asks;
+            for (std::size_t at = 0; at < classes; ++at)
+                if (weights[at] > 0)
+                    asks.push_back(
+                        {members_->classes[at].request[quota.kind], problem.members[at].waiting});
+            std::ranges::sort(asks);
+            std::int64_t left = quota.left;
+            std::int64_t within = 0;
+            for (const auto& [ask, count] : asks) {
+                const std::int64_t taken = ask > 0 ? std::min(count, left / ask) : count;
+                left -= taken * ask;
+                within += taken;
+            }
+            possible = std::min(possible, within);
+        }
+        return possible;
+    }
+
+    const state<Traits>* known_;
+    const gang_members<width>* members_;
+    const explain_options* options_;
+    std::vector<named_constraint> listed_;
+};
+
+/// Reasons of the gates before the search.
+template<class Traits>
+[[nodiscard]] reason gate_reason(const state<Traits>& known, gang_index which,
+                                 const gang_members<Traits::width>& members, gate at) {
+    const auto& group = known[which];
+    reason made;
+    made.queue = group.queue;
+    switch (at) {
+    case gate::group:
+        made.code = group.spec.fault == gang_fault::missing     ? reason_code::group_missing
+                    : group.spec.fault == gang_fault::malformed ? reason_code::group_malformed
+                                                                : reason_code::members_disagree;
+        break;
+    case gate::members:
+    case gate::unsupported: {
+        made.code = at == gate::members ? reason_code::not_enough_members
+                                        : reason_code::unsupported_constraint;
+        std::vector<std::int64_t> counts = members.alive;
+        if (at == gate::unsupported)
+            for (std::size_t role = 0; role < counts.size(); ++role)
+                counts[role] -= members.unsupported[role];
+        const tree_standing found = stand(*members.tree, std::move(counts));
+        for (std::size_t vertex = 0; vertex < members.tree->size(); ++vertex)
+            if (found.counts[vertex] < (*members.tree)[vertex].min_member)
+                made.roles.push_back({vertex_index{vertex}, (*members.tree)[vertex].min_member,
+                                      found.counts[vertex]});
+        break;
+    }
+    case gate::queue: {
+        const auto& queue = known[*group.queue];
+        made.code = !queue.present ? reason_code::queue_unknown
+                    : !queue.spec.tenants || !queue.spec.tenants->matches(group.spec.tenant)
+                        ? reason_code::queue_forbidden
+                        : reason_code::queue_closed;
+        break;
+    }
+    default:
+        made.code = reason_code::behind_in_queue;
+    }
+    return made;
+}
+
+} // namespace detail
+
+/// Why a gang does not start, on the state as it stands: never empty for a gang that waits, in a
+/// fixed order (blocking, blocking together, contributing; each by `reason_code`, kinds by name).
+/// Empty for a gang that fits. Not part of a decision: it is made on demand.
+///
+/// Cost: a fit search for every constraint that the gang has, and as many again for those that
+/// block only together.
+template<class Traits>
+[[nodiscard]] std::vector<reason> explain(const state<Traits>& known, gang_index which,
+                                          const explain_options& options = {}) {
+    const auto members = members_of(known, which);
+    const gate at = gate_before_search(known, which, members);
+    if (at != gate::none)
+        return {detail::gate_reason(known, which, members, at)};
+    if (known[which].last.known && known[which].last.at == gate::order)
+        return {detail::gate_reason(known, which, members, gate::order)};
+    detail::reason_finder<Traits> finder(known, members, options);
+    std::vector<reason> found = finder.find();
+    if (known[which].last.known && known[which].last.kind == answer::undecided) {
+        reason spent;
+        spent.code = reason_code::search_budget_spent;
+        found.push_back(spent);
+    }
+    return found;
+}
+
+} // namespace muster::inline v0_1

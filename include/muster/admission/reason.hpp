@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/base/id.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Stable codes; text is made from them at the edge. The order of the enumerators is the order in
+/// which reasons are listed.
+enum class reason_code : std::uint8_t {
+    /// The pods name a group that does not exist.
+    group_missing,
+    /// The group's own definition is invalid.
+    group_malformed,
+    /// Its members disagree about the minimum or the priority.
+    members_disagree,
+    /// Fewer members exist than the minimum of the group, subgroup or role.
+    not_enough_members,
+    queue_unknown,
+    queue_closed,
+    /// The tenant may not use the queue.
+    queue_forbidden,
+    /// Members carry constraints that are not modelled.
+    unsupported_constraint,
+    insufficient_resource,
+    quota_exceeded,
+    node_selector_mismatch,
+    untolerated_taint,
+    node_unschedulable,
+    host_port_taken,
+    /// A gang ahead of it waits, in a queue that keeps strict order.
+    behind_in_queue,
+    /// The search budget ended first.
+    search_budget_spent,
+};
+
+/// How a reason bears on the answer.
+enum class reason_kind : std::uint8_t {
+    /// Alone it keeps the gang from starting.
+    blocking,
+    /// Only together with the others so marked.
+    blocking_together,
+    /// Does not decide, yet without it some role taken alone would lack fewer pods, or the gang
+    /// would fit.
+    contributing,
+};
+
+/// Numbers for one role (or subgroup, or the gang as a whole at the root).
+struct role_shortage {
+    vertex_index role;
+    /// Members that must still be placed to reach its minimum.
+    std::int64_t needed = 0;
+    /// Members of it that there is room for, taken alone, as far as this reason goes.
+    std::int64_t possible = 0;
+};
+
+struct reason {
+    reason_code code = reason_code::insufficient_resource;
+    reason_kind kind = reason_kind::blocking;
+    /// Of `blocking_together`: some members of the set could not be tried out within the budget.
+    bool not_minimal = false;
+    std::optional<kind_id> resource;
+    std::optional<queue_index> queue;
+    /// Amounts, where a resource is named: the least that the gang must get, and what is left.
+    std::int64_t amount_needed = 0;
+    std::int64_t amount_left = 0;
+    std::vector<role_shortage> roles;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/model/constraint_table.hpp>
+#include <muster/model/ledger.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster::inline v0_1 {
+
+/// What a pod asks of a node, as the index sees it.
+template<std::size_t Width>
+struct node_query {
+    const resources<Width>* request = nullptr;
+    const constraint_table::row* where = nullptr;
+    /// The queue's own node selector, if it has one.
+    const constraint_table::row* queue_nodes = nullptr;
+    /// The obstacles that count.
+    std::uint8_t obstacles = 0xff;
+};
+
+template<std::size_t Width>
+[[nodiscard]] bool eligible(const node_query<Width>& query, node_index node) noexcept {
+    const std::size_t at = node.value();
+    unsigned found = query.where->obstacles[at];
+    if (query.queue_nodes)
+        found |= query.queue_nodes->obstacles[at] &
+                 static_cast<unsigned>(obstacle_selector | obstacle_absent_node);
+    return (found & query.obstacles) == 0;
+}
+
+/// The best node for one pod: the highest preference, then the highest score, then the first in
+/// `order`. One pass over all nodes, O(nodes × width); the path for small clusters and for scores
+/// that have no single order.
+template<std::size_t Width, class Score>
+[[nodiscard]] std::optional<node_index>
+best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
+          const node_query<Width>& query, const placement_weights<Width>& weights,
+          const Score& score) {
+    std::optional<node_index> best;
+    std::int32_t best_preference = 0;
+    std::int64_t best_score = 0;
+    for (const node_index node : order) {
+        const resources<Width>& free = accounts.free(node);
+        if (!fits(*query.request, free) || !eligible(query, node))
+            continue;
+        const std::int32_t liked = query.where->preference[node.value()];
+        if (best && liked < best_preference)
+            continue;
+        const std::int64_t value = score(weights, free, *query.request);
+        if (best && liked == best_preference && value <= best_score)
+            continue;
+        if (!query.where->value.ports.empty() &&
+            conflicts(query.where->value.ports, accounts.ports(node)))
+            continue;
+        best = node;
+        best_preference = liked;
+        best_score = value;
+    }
+    return best;
+}
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <muster/base/id.hpp>
+#include <muster/model/ledger.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster::inline v0_1 {
+
+/// One weight per kind for the whole cluster: 2^s with s = 57 - ceil(log2(largest allocatable)),
+/// so that every kind counts about alike and a request lowers the key of every node by the same.
+/// Kinds that no node has, and the kind that counts pods, weigh nothing.
+template<std::size_t Width>
+struct placement_weights {
+    std::array<std::int64_t, Width> per_unit{};
+
+    /// K = the weighted sum of the free amounts. Exact within int64 for up to 32 kinds.
+    [[nodiscard]] constexpr std::int64_t key(const resources<Width>& free) const noexcept {
+        std::uint64_t sum = 0;
+        for (std::size_t column = 0; column < Width; ++column)
+            sum += static_cast<std::uint64_t>(free[column]) *
+                   static_cast<std::uint64_t>(per_unit[column]);
+        return static_cast<std::int64_t>(sum);
+    }
+
+    [[nodiscard]] friend bool operator==(const placement_weights&,
+                                         const placement_weights&) = default;
+};
+
+/// The weights for the nodes present. O(nodes × width).
+template<std::size_t Width>
+[[nodiscard]] placement_weights<Width> weigh(const ledger<Width>& accounts,
+                                             std::optional<kind_id> pods_kind) {
+    placement_weights<Width> weights;
+    for (std::size_t column = 0; column < Width; ++column) {
+        if (pods_kind == kind_id{column})
+            continue;
+        std::int64_t largest = 0;
+        for (std::size_t at = 0; at < accounts.nodes(); ++at)
+            largest = std::max(largest, accounts.allocatable(node_index{at})[column]);
+        if (largest > 0) {
+            const auto log = std::bit_width(static_cast<std::uint64_t>(largest - 1));
+            weights.per_unit[column] = std::int64_t{1} << (57 - log);
+        }
+    }
+    return weights;
+}
+
+} // namespace muster::inline v0_1

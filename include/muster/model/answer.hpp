@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace muster::inline v0_1 {
+
+/// The kinds of answer to "does this gang start now?".
+enum class answer : std::uint8_t {
+    /// Starts: every minimum is met by what already holds resources and what is placed now.
+    admitted,
+    /// Proven not to fit what is free now, or something is missing.
+    waiting,
+    /// Proven impossible even in the emptied cluster, or ill-formed.
+    never,
+    /// The search budget ended with neither a placement nor a proof.
+    undecided,
+};
+
+/// Where a gang that does not start was stopped; the first that applies, in this order.
+enum class gate : std::uint8_t {
+    none,
+    /// The group is missing, malformed, or its members disagree.
+    group,
+    /// Too few members exist.
+    members,
+    /// The queue is unknown, closed, or not for this tenant.
+    queue,
+    /// Members carry constraints that are not modelled.
+    unsupported,
+    /// The queue's quota stops it whatever is free.
+    quota,
+    /// It does not fit the nodes.
+    space,
+    /// A gang ahead of it waits, in a queue that keeps strict order.
+    order,
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/constraints.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Interned constraints with what each means on every node: constraints are evaluated once per
+/// node and distinct set, never per pod. Sets are counted by reference and freed with their last
+/// user.
+class constraint_table {
+public:
+    struct row {
+        constraints value;
+        std::size_t users = 0;
+        /// Per node: what stands between (a set of `obstacle`).
+        std::vector<std::uint8_t> obstacles;
+        /// Per node: see `preference`.
+        std::vector<std::int32_t> preference;
+    };
+
+    /// One more user of equal constraints. `node_at(i)` gives the i-th of `nodes` nodes.
+    /// O(log sets), and O(nodes) for a new set.
+    template<class NodeAt>
+    constraint_index acquire(const constraints& value, std::size_t nodes, const NodeAt& node_at) {
+        const auto known = index_.find(value);
+        if (known != index_.end()) {
+            ++rows_[known->second.value()].users;
+            return known->second;
+        }
+        std::size_t slot = rows_.size();
+        if (unused_.empty()) {
+            rows_.emplace_back();
+        } else {
+            slot = unused_.back();
+            unused_.pop_back();
+        }
+        row& fresh = rows_[slot];
+        fresh.value = value;
+        fresh.users = 1;
+        fresh.obstacles.assign(nodes, obstacle_none);
+        fresh.preference.assign(nodes, 0);
+        for (std::size_t at = 0; at < nodes; ++at)
+            evaluate(fresh, at, node_at(at));
+        index_.emplace(value, constraint_index{slot});
+        return constraint_index{slot};
+    }
+
+    void release(constraint_index index) {
+        row& at = rows_[index.value()];
+        MUSTER_ASSERT(at.users > 0, "released once per acquire");
+        if (--at.users > 0)
+            return;
+        index_.erase(at.value);
+        at = row{};
+        unused_.push_back(index.value());
+    }
+
+    /// A node is new or changed. O(sets).
+    template<class Node>
+    void node_changed(std::size_t at, const Node& target) {
+        for (row& each : rows_) {
+            if (each.users == 0)
+                continue;
+            if (each.obstacles.size() <= at) {
+                each.obstacles.resize(at + 1, obstacle_none);
+                each.preference.resize(at + 1, 0);
+            }
+            evaluate(each, at, target);
+        }
+    }
+
+    [[nodiscard]] const row& operator[](constraint_index index) const noexcept {
+        return rows_[index.value()];
+    }
+
+private:
+    template<class Target>
+    static void evaluate(row& of, std::size_t at, const Target& target) {
+        of.obstacles[at] =
+            target.present ? obstacles(of.value, target.spec) : std::uint8_t{obstacle_absent_node};
+        of.preference[at] = target.present ? preference(of.value, target.spec) : 0;
+    }
+
+    std::map<constraints, constraint_index> index_;
+    std::vector<row> rows_;
+    std::vector<std::size_t> unused_;
+};
+
+} // namespace muster::inline v0_1

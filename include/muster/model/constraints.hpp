@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <muster/model/labels.hpp>
+#include <muster/model/node.hpp>
+#include <muster/model/taints.hpp>
+
+namespace muster::inline v0_1 {
+
+/// A term of a node affinity: all requirements on labels and on the node's name hold. A term
+/// without any requirement matches no node (Kubernetes NodeSelectorTerm).
+struct node_term {
+    label_selector labels;
+    std::vector<label_requirement> name;
+
+    template<std::size_t Width>
+    [[nodiscard]] bool matches(const node<Width>& target) const noexcept {
+        if (labels.requirements.empty() && name.empty())
+            return false;
+        for (const label_requirement& requirement : name)
+            if (!requirement.matches(&target.name))
+                return false;
+        return labels.matches(target.labels);
+    }
+
+    [[nodiscard]] friend auto operator<=>(const node_term&, const node_term&) = default;
+};
+
+struct preferred_node_term {
+    std::int32_t weight = 1;
+    node_term term;
+
+    [[nodiscard]] friend auto operator<=>(const preferred_node_term&,
+                                          const preferred_node_term&) = default;
+};
+
+/// A port that a pod claims on its node. An empty address is every address.
+struct host_port {
+    std::string protocol = "TCP";
+    std::string address;
+    std::int32_t port = 0;
+
+    [[nodiscard]] friend auto operator<=>(const host_port&, const host_port&) = default;
+};
+
+/// Two pods with conflicting ports never share a node.
+[[nodiscard]] inline bool conflicts(const host_port& lhs, const host_port& rhs) noexcept {
+    return lhs.port == rhs.port && lhs.protocol == rhs.protocol &&
+           (lhs.address == rhs.address || lhs.address.empty() || rhs.address.empty());
+}
+
+[[nodiscard]] inline bool conflicts(const std::vector<host_port>& lhs,
+                                    const std::vector<host_port>& rhs) noexcept {
+    for (const host_port& one : lhs)
+        for (const host_port& other : rhs)
+            if (conflicts(one, other))
+                return true;
+    return false;
+}
+
+/// Where a pod may stand. Equal constraints are interned once per state.
+struct constraints {
+    /// Labels that the node must carry (Kubernetes nodeSelector, and the queue's node selector).
+    label_selector selector;
+    /// Required node affinity: one of the terms matches. Absent = no requirement.
+    std::optional<std::vector<node_term>> affinity;
+    std::vector<preferred_node_term> preferred;
+    std::vector<toleration> tolerations;
+    std::vector<host_port> ports;
+    /// Something that bears on placement and is not modelled: the pod waits, it is never placed
+    /// as if that were not there.
+    bool unsupported = false;
+
+    [[nodiscard]] friend auto operator<=>(const constraints&, const constraints&) = default;
+};
+
+/// What keeps a pod off a node, as a set: every obstacle that is there is named.
+enum obstacle : std::uint8_t {
+    obstacle_none = 0,
+    obstacle_selector = 1,
+    obstacle_taint = 2,
+    obstacle_condition_taint = 4,
+    obstacle_cordon = 8,
+    obstacle_absent_node = 16,
+};
+
+/// The obstacles between pods with these constraints and this node. Taints with effect
+/// PreferNoSchedule are no obstacle. O(requirements + taints × tolerations).
+template<std::size_t Width>
+[[nodiscard]] std::uint8_t obstacles(const constraints& of, const node<Width>& target) noexcept {
+    std::uint8_t found = obstacle_none;
+    bool selected = of.selector.matches(target.labels);
+    if (selected && of.affinity) {
+        selected = false;
+        for (const node_term& term : *of.affinity)
+            selected = selected || term.matches(target);
+    }
+    if (!selected)
+        found |= obstacle_selector;
+    for (const taint& one : target.taints) {
+        if (one.effect == taint_effect::prefer_no_schedule || tolerated(one, of.tolerations))
+            continue;
+        found |= one.key == unschedulable_taint_key ? obstacle_cordon
+                 : one.is_condition()               ? obstacle_condition_taint
+                                                    : obstacle_taint;
+    }
+    const taint cordon{std::string(unschedulable_taint_key), {}, taint_effect::no_schedule};
+    if (target.unschedulable && !tolerated(cordon, of.tolerations))
+        found |= obstacle_cordon;
+    return found;
+}
+
+/// How much the pod would like the node: the weights of the preferred terms that match, less 100
+/// for every untolerated PreferNoSchedule taint. It decides before the placement score does, and
+/// never whether a gang fits.
+template<std::size_t Width>
+[[nodiscard]] std::int32_t preference(const constraints& of, const node<Width>& target) noexcept {
+    std::int32_t sum = 0;
+    for (const preferred_node_term& one : of.preferred)
+        if (one.term.matches(target))
+            sum += one.weight;
+    for (const taint& one : target.taints)
+        if (one.effect == taint_effect::prefer_no_schedule && !tolerated(one, of.tolerations))
+            sum -= 100;
+    return sum;
+}
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/labels.hpp>
+
+namespace muster::inline v0_1 {
+
+/// A gang's shape: the root is the gang, inner vertices are subgroups, leaves are roles. Members
+/// belong to leaves. Vertices stand in an order in which parents come before their children.
+class gang_tree {
+public:
+    struct vertex {
+        std::size_t parent = 0;
+        /// Members at or below this vertex that must hold resources together; 0 = no minimum.
+        std::int64_t min_member = 0;
+        /// How many children must reach their minima; absent = all of them.
+        std::optional<std::int64_t> min_subgroups;
+        /// The role's or subgroup's name, for those who print it; may stay empty.
+        std::string name;
+        std::size_t children = 0;
+    };
+
+    gang_tree() : vertices_(1) {}
+    explicit gang_tree(std::int64_t min_member) : vertices_(1) {
+        vertices_.front().min_member = min_member;
+    }
+
+    /// Adds a child under `parent` and returns its index.
+    vertex_index add(vertex_index parent, std::int64_t min_member, std::string name = {}) {
+        MUSTER_ASSERT(parent.value() < vertices_.size(), "the parent comes first");
+        vertex child;
+        child.parent = parent.value();
+        child.min_member = min_member;
+        child.name = std::move(name);
+        vertices_.push_back(std::move(child));
+        ++vertices_[parent.value()].children;
+        return vertex_index{vertices_.size() - 1};
+    }
+
+    void require_subgroups(vertex_index of, std::int64_t count) {
+        vertices_[of.value()].min_subgroups = count;
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return vertices_.size(); }
+    [[nodiscard]] const vertex& operator[](vertex_index at) const noexcept {
+        return vertices_[at.value()];
+    }
+    [[nodiscard]] const vertex& operator[](std::size_t at) const noexcept { return vertices_[at]; }
+    [[nodiscard]] bool is_leaf(std::size_t at) const noexcept {
+        return vertices_[at].children == 0;
+    }
+
+private:
+    std::vector<vertex> vertices_;
+};
+
+/// A gang of `min_member` equal members, or a pod of its own with 1.
+[[nodiscard]] inline gang_tree single_role(std::int64_t min_member) {
+    return gang_tree(min_member);
+}
+
+/// Why a gang cannot be judged by its members at all.
+enum class gang_fault : std::uint8_t {
+    none,
+    /// Its pods name a group that does not exist.
+    missing,
+    /// Its own definition is invalid; it can never start as it is.
+    malformed,
+    /// Its members disagree about it (minimum or priority).
+    disagreement,
+};
+
+/// What a gang asks for, beside its members.
+template<class QueueKey>
+struct gang {
+    std::optional<QueueKey> queue;
+    std::int64_t priority = 0;
+    /// Creation time in the caller's unit; older goes first among equals.
+    std::int64_t created = 0;
+    gang_tree tree;
+    gang_fault fault = gang_fault::none;
+    /// Labels of the namespace or tenant that asks; queues admit by them.
+    label_set tenant;
+};
+
+} // namespace muster::inline v0_1

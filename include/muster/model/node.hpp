@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <muster/model/labels.hpp>
+#include <muster/model/taints.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster::inline v0_1 {
+
+/// What a node offers and whom it takes.
+template<std::size_t Width>
+struct node {
+    resources<Width> allocatable;
+    label_set labels;
+    std::vector<taint> taints;
+    /// Cordoned: nothing new, but for pods that tolerate the cordon's taint.
+    bool unschedulable = false;
+    /// Matched by `metadata.name` field selectors only; may stay empty.
+    std::string name;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/model/answer.hpp>
+#include <muster/model/gang.hpp>
+#include <muster/model/node.hpp>
+#include <muster/model/pod.hpp>
+#include <muster/model/queue.hpp>
+
+namespace muster::inline v0_1 {
+
+/// What was answered to a gang last, and about which cluster.
+struct standing {
+    bool known = false;
+    answer kind = answer::waiting;
+    gate at = gate::none;
+    /// A placement in the emptied cluster was found at that capability epoch.
+    bool could_start = false;
+    std::uint64_t release_epoch = 0;
+    std::uint64_t capability_epoch = 0;
+};
+
+template<class Traits>
+struct node_record {
+    using tag = node_tag;
+    typename Traits::node_key key{};
+    node<Traits::width> spec;
+    /// False for a node that only its pods name.
+    bool present = false;
+    std::uint32_t generation = 0;
+};
+
+template<class Traits>
+struct pod_record {
+    using tag = pod_tag;
+    typename Traits::pod_key key{};
+    gang_index gang;
+    pod<Traits::width> spec;
+    constraint_index where;
+    std::optional<node_index> node;
+    /// Placed by a committed decision, not yet observed.
+    bool assumed = false;
+    std::uint32_t generation = 0;
+
+    [[nodiscard]] bool terminal() const noexcept {
+        return spec.phase == pod_phase::succeeded || spec.phase == pod_phase::failed;
+    }
+    /// It takes room on its node and from its queue's quota.
+    [[nodiscard]] bool charged() const noexcept { return node.has_value() && !terminal(); }
+    /// It counts as a member: not failed, not gated, not being deleted.
+    [[nodiscard]] bool alive() const noexcept {
+        return !spec.terminating && spec.phase != pod_phase::failed &&
+               spec.phase != pod_phase::gated;
+    }
+    /// It counts towards the minima already: it stands on a node or has succeeded.
+    [[nodiscard]] bool holding() const noexcept {
+        return alive() && (assumed || spec.phase != pod_phase::pending);
+    }
+    /// It waits for a node.
+    [[nodiscard]] bool placeable() const noexcept { return alive() && !holding(); }
+};
+
+template<class Traits>
+struct gang_record {
+    using tag = gang_tag;
+    typename Traits::gang_key key{};
+    gang<typename Traits::queue_key> spec;
+    std::optional<queue_index> queue;
+    /// In the order of arrival, which decides nothing.
+    std::vector<pod_index> members;
+    /// False for a gang that only its members name.
+    bool present = false;
+    /// Something about it or its members changed since it was answered last.
+    bool dirty = true;
+    standing last;
+    std::uint32_t generation = 0;
+};
+
+template<class Traits>
+struct queue_record {
+    using tag = queue_tag;
+    typename Traits::queue_key key{};
+    queue<Traits::width> spec;
+    /// The interned node selector, while the queue is present.
+    constraint_index nodes;
+    /// False for a queue that only its gangs name.
+    bool present = false;
+    std::uint32_t generation = 0;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/constraint_table.hpp>
+#include <muster/model/ledger.hpp>
+#include <muster/model/records.hpp>
+#include <muster/model/traits.hpp>
+
+namespace muster::inline v0_1 {
+
+/// The records of a state and their indexes by key: what is known, without what can happen to it
+/// (that is `state`). Reading is const and concurrent.
+template<class Traits>
+class state_store {
+    static_assert(state_traits<Traits>);
+
+public:
+    using traits = Traits;
+    using node_key = typename Traits::node_key;
+    using pod_key = typename Traits::pod_key;
+    using gang_key = typename Traits::gang_key;
+    using queue_key = typename Traits::queue_key;
+    static constexpr std::size_t width = Traits::width;
+    using node_type = muster::node<width>;
+    using pod_type = muster::pod<width>;
+    using gang_type = muster::gang<queue_key>;
+    using queue_type = muster::queue<width>;
+    using node_record = muster::node_record<Traits>;
+    using pod_record = muster::pod_record<Traits>;
+    using gang_record = muster::gang_record<Traits>;
+    using queue_record = muster::queue_record<Traits>;
+
+    state_store() = default;
+    explicit state_store(kind_id pods_kind) : pods_kind_(pods_kind) {}
+
+    [[nodiscard]] const ledger<width>& accounts() const noexcept { return ledger_; }
+    [[nodiscard]] const constraint_table& constraint_sets() const noexcept { return constraints_; }
+    /// Nodes in the order of their keys, absent ones among them.
+    [[nodiscard]] const std::vector<node_index>& node_order() const noexcept { return node_order_; }
+    [[nodiscard]] const node_record& operator[](node_index at) const noexcept {
+        return nodes_[at.value()];
+    }
+    [[nodiscard]] const pod_record& operator[](pod_index at) const noexcept {
+        return pods_[at.value()];
+    }
+    [[nodiscard]] const gang_record& operator[](gang_index at) const noexcept {
+        return gangs_[at.value()];
+    }
+    [[nodiscard]] const queue_record& operator[](queue_index at) const noexcept {
+        return queues_[at.value()];
+    }
+    /// Gangs by key, those that only their members name among them.
+    [[nodiscard]] const auto& gang_keys() const noexcept { return gang_index_; }
+    [[nodiscard]] const auto& queue_keys() const noexcept { return queue_index_; }
+    [[nodiscard]] const auto& pod_keys() const noexcept { return pod_index_; }
+
+    [[nodiscard]] std::optional<handle<node_tag>> find_node(const node_key& key) const {
+        return find(node_index_, nodes_, key);
+    }
+    [[nodiscard]] std::optional<handle<pod_tag>> find_pod(const pod_key& key) const {
+        return find(pod_index_, pods_, key);
+    }
+    [[nodiscard]] std::optional<handle<gang_tag>> find_gang(const gang_key& key) const {
+        return find(gang_index_, gangs_, key);
+    }
+    [[nodiscard]] std::optional<handle<queue_tag>> find_queue(const queue_key& key) const {
+        return find(queue_index_, queues_, key);
+    }
+
+    /// Moves whenever something happened that could make a waiting gang fit.
+    [[nodiscard]] std::uint64_t release_epoch() const noexcept { return release_epoch_; }
+    /// Moves whenever what the emptied cluster could hold may have changed, either way.
+    [[nodiscard]] std::uint64_t capability_epoch() const noexcept { return capability_epoch_; }
+
+    /// The column that counts pods, if there is one.
+    [[nodiscard]] std::optional<kind_id> pods_kind() const noexcept { return pods_kind_; }
+
+protected:
+    template<class Index, class Records, class Key>
+    static auto find(const Index& index, const Records& records, const Key& key)
+        -> std::optional<handle<typename Records::value_type::tag>> {
+        const auto known = index.find(key);
+        if (known == index.end())
+            return std::nullopt;
+        return handle<typename Records::value_type::tag>{known->second,
+                                                         records[known->second.value()].generation};
+    }
+
+    node_index intern_node(const node_key& key) {
+        const auto known = node_index_.find(key);
+        if (known != node_index_.end())
+            return known->second;
+        const node_index index{nodes_.size()};
+        nodes_.push_back({});
+        nodes_.back().key = key;
+        ledger_.rows_.push_back({});
+        const auto place = node_index_.emplace(key, index).first;
+        const auto next = std::next(place);
+        if (next == node_index_.end())
+            node_order_.push_back(index);
+        else
+            node_order_.insert(std::ranges::lower_bound(node_order_, next->first,
+                                                        key_less<Traits>{},
+                                                        [&](node_index at) -> const node_key& {
+                                                            return nodes_[at.value()].key;
+                                                        }),
+                               index);
+        constraints_.node_changed(index.value(), nodes_.back());
+        return index;
+    }
+
+    queue_index intern_queue(const queue_key& key) {
+        const auto known = queue_index_.find(key);
+        if (known != queue_index_.end())
+            return known->second;
+        const queue_index index{queues_.size()};
+        queues_.push_back({});
+        queues_.back().key = key;
+        ledger_.queues_.push_back({});
+        queue_index_.emplace(key, index);
+        return index;
+    }
+
+    gang_index intern_gang(const gang_key& key) {
+        const auto known = gang_index_.find(key);
+        if (known != gang_index_.end())
+            return known->second;
+        const gang_index index = take_slot(gangs_, unused_gangs_);
+        gang_record& record = gangs_[index.value()];
+        record.key = key;
+        record.spec.fault = gang_fault::missing;
+        gang_index_.emplace(key, index);
+        return index;
+    }
+
+    template<class Records, class Index>
+    static Index take_slot(Records& records, std::vector<Index>& unused) {
+        if (unused.empty()) {
+            records.push_back({});
+            return Index{records.size() - 1};
+        }
+        const Index index = unused.back();
+        unused.pop_back();
+        return index;
+    }
+
+    void drop_if_unused(gang_index index) {
+        gang_record& record = gangs_[index.value()];
+        if (record.present || !record.members.empty())
+            return;
+        gang_index_.erase(record.key);
+        const std::uint32_t generation = record.generation + 1;
+        record = gang_record{};
+        record.generation = generation;
+        unused_gangs_.push_back(index);
+    }
+
+    constraint_index acquire(const constraints& value) {
+        return constraints_.acquire(
+            value, nodes_.size(),
+            [this](std::size_t at) -> const node_record& { return nodes_[at]; });
+    }
+
+    void moved(bool capability) noexcept {
+        ++release_epoch_;
+        if (capability)
+            ++capability_epoch_;
+    }
+
+    using less = key_less<Traits>;
+    std::map<node_key, node_index, less> node_index_;
+    std::map<pod_key, pod_index, less> pod_index_;
+    std::map<gang_key, gang_index, less> gang_index_;
+    std::map<queue_key, queue_index, less> queue_index_;
+    std::vector<node_record> nodes_;
+    std::vector<pod_record> pods_;
+    std::vector<gang_record> gangs_;
+    std::vector<queue_record> queues_;
+    std::vector<pod_index> unused_pods_;
+    std::vector<gang_index> unused_gangs_;
+    std::vector<node_index> node_order_;
+    constraint_table constraints_;
+    ledger<width> ledger_;
+    std::optional<kind_id> pods_kind_;
+    std::uint64_t release_epoch_ = 0;
+    std::uint64_t capability_epoch_ = 0;
+};
+
+} // namespace muster::inline v0_1

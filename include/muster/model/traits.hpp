@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+namespace muster::inline v0_1 {
+
+namespace detail {
+
+template<class Traits, class Key>
+concept projected_key = requires(const Key& key) {
+    { Traits::order(key) } -> std::totally_ordered;
+};
+
+/// Order by the key's own value. A raw pointer has none that is stable: its traits must project it.
+template<class Traits, class Key>
+concept stable_key = std::copyable<Key> &&
+    (projected_key<Traits, Key> || (std::totally_ordered<Key> && !std::is_pointer_v<Key>));
+
+} // namespace detail
+
+/// What a scheduler tells Muster about itself: the types of its keys, and how many resource kinds
+/// its amounts have. Keys are any ordered values; a pointer (or a type without an order) is a key
+/// when `Traits::order(key)` gives an ordered value to stand for it. All ties end in that order.
+template<class Traits>
+concept state_traits = requires {
+    typename Traits::node_key;
+    typename Traits::pod_key;
+    typename Traits::gang_key;
+    typename Traits::queue_key;
+    { Traits::width } -> std::convertible_to<std::size_t>;
+}
+&&detail::stable_key<Traits, typename Traits::node_key>&& detail::stable_key<
+    Traits, typename Traits::pod_key>&& detail::stable_key<Traits, typename Traits::gang_key>&&
+    detail::stable_key<Traits, typename Traits::queue_key>;
+
+/// The order of keys that decides ties.
+template<class Traits>
+struct key_less {
+    template<class Key>
+    [[nodiscard]] bool operator()(const Key& lhs, const Key& rhs) const {
+        if constexpr (detail::projected_key<Traits, Key>)
+            return Traits::order(lhs) < Traits::order(rhs);
+        else
+            return lhs < rhs;
+    }
+};
+
+/// Plain strings for every key.
+template<std::size_t Width>
+struct string_traits {
+    using node_key = std::string;
+    using pod_key = std::string;
+    using gang_key = std::string;
+    using queue_key = std::string;
+    static constexpr std::size_t width = Width;
+};
+
+} // namespace muster::inline v0_1

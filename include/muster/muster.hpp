@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The core: everything that decides, nothing that reads or writes.
+
+#include <muster/admission/admit.hpp>        // IWYU pragma: export
+#include <muster/admission/explain.hpp>      // IWYU pragma: export
+#include <muster/base/result.hpp>            // IWYU pragma: export
+#include <muster/base/version.hpp>           // IWYU pragma: export
+#include <muster/cycle/cycle.hpp>            // IWYU pragma: export
+#include <muster/model/state.hpp>            // IWYU pragma: export
+#include <muster/resource/kind_table.hpp>    // IWYU pragma: export
+#include <muster/resource/quantity.hpp>      // IWYU pragma: export
+#include <muster/resource/quantity_text.hpp> // IWYU pragma: export

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <muster/policy/placement_concept.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Packs: the node with the least left (by the cluster's weights) that still fits.
+struct best_fit {
+    template<std::size_t Width>
+    [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
+                                                    const resources<Width>& free,
+                                                    const resources<Width>&) const noexcept {
+        return -weights.key(free);
+    }
+};
+
+/// Spreads: the node with the most left.
+struct worst_fit {
+    template<std::size_t Width>
+    [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
+                                                    const resources<Width>& free,
+                                                    const resources<Width>&) const noexcept {
+        return weights.key(free);
+    }
+};
+
+/// Takes the first node, in the order of keys, that fits.
+struct first_fit {
+    template<std::size_t Width>
+    [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>&,
+                                                    const resources<Width>&,
+                                                    const resources<Width>&) const noexcept {
+        return 0;
+    }
+};
+
+static_assert(placement_score<best_fit, 4> && placement_score<worst_fit, 4> &&
+              placement_score<first_fit, 4>);
+static_assert(!placement_score<int, 4>);
+
+} // namespace muster::inline v0_1

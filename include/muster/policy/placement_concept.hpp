@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include <muster/index/weights.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Says how good a node is for a request that fits it: the highest score wins, ties go to the node
+/// whose key comes first. A small value without state of its own.
+template<class Score, std::size_t Width>
+concept placement_score = std::copyable<Score> &&
+    requires(const Score score, const placement_weights<Width>& weights,
+             const resources<Width>& free, const resources<Width>& request) {
+    { score(weights, free, request) }
+    noexcept->std::same_as<std::int64_t>;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+
+namespace muster::inline v0_1 {
+
+/// The widest amount vector there is; a cluster that names more kinds is an input error.
+inline constexpr std::size_t most_kinds = 32;
+
+/// Names of resource kinds and their columns. An object that the caller owns, never a global:
+/// two clusters in one program have two tables. Columns are given in the order of interning and
+/// never show in any output. O(kinds) per lookup, with at most 32 of them.
+class kind_table {
+public:
+    /// The kind's column, new or old; nothing when the table is full.
+    [[nodiscard]] std::optional<kind_id> intern(std::string_view name) {
+        if (const auto known = find(name))
+            return known;
+        if (names_.size() == most_kinds)
+            return std::nullopt;
+        names_.emplace_back(name);
+        return kind_id{names_.size() - 1};
+    }
+
+    [[nodiscard]] std::optional<kind_id> find(std::string_view name) const noexcept {
+        for (std::size_t column = 0; column < names_.size(); ++column)
+            if (names_[column] == name)
+                return kind_id{column};
+        return std::nullopt;
+    }
+
+    [[nodiscard]] const std::string& name(kind_id kind) const noexcept {
+        MUSTER_ASSERT(kind.value() < names_.size(), "a kind of another table");
+        return names_[kind.value()];
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
+
+private:
+    std::vector<std::string> names_;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Allocatable amounts beyond this are input errors: placement keys weigh columns by powers of two
+/// and stay within int64.
+inline constexpr std::int64_t largest_allocatable = std::int64_t{1} << 57;
+
+/// Amounts per resource kind, dense, absent = 0. cpu is in thousandths, everything else in units
+/// (bytes, devices, pods). A column's meaning is the kind table's; the width is fixed when the
+/// program is built. Vectors are only partially ordered, so there is no `<`.
+template<std::size_t Width>
+class resources {
+public:
+    static constexpr std::size_t width = Width;
+
+    [[nodiscard]] constexpr std::int64_t operator[](kind_id kind) const noexcept {
+        return amounts_[kind.value()];
+    }
+    [[nodiscard]] constexpr std::int64_t& operator[](kind_id kind) noexcept {
+        return amounts_[kind.value()];
+    }
+    [[nodiscard]] constexpr std::int64_t operator[](std::size_t column) const noexcept {
+        return amounts_[column];
+    }
+    [[nodiscard]] constexpr std::int64_t& operator[](std::size_t column) noexcept {
+        return amounts_[column];
+    }
+
+    [[nodiscard]] friend constexpr auto operator<=>(const resources&, const resources&) = default;
+
+private:
+    std::array<std::int64_t, Width> amounts_{};
+};
+
+/// True when `request` can be taken from `free`. What is not asked for is never short, not even
+/// where free is negative. O(width).
+template<std::size_t Width>
+[[nodiscard]] constexpr bool fits(const resources<Width>& request,
+                                  const resources<Width>& free) noexcept {
+    bool ok = true;
+    for (std::size_t column = 0; column < Width; ++column)
+        ok &= request[column] <= free[column] || request[column] == 0;
+    return ok;
+}
+
+/// Every amount of `lhs` is at least that of `rhs`. O(width).
+template<std::size_t Width>
+[[nodiscard]] constexpr bool dominates(const resources<Width>& lhs,
+                                       const resources<Width>& rhs) noexcept {
+    bool ok = true;
+    for (std::size_t column = 0; column < Width; ++column)
+        ok &= lhs[column] >= rhs[column];
+    return ok;
+}
+
+/// lhs + rhs into `out`; false, with `out` unspecified, when a column overflows.
+template<std::size_t Width>
+[[nodiscard]] constexpr bool checked_add(const resources<Width>& lhs, const resources<Width>& rhs,
+                                         resources<Width>& out) noexcept {
+    bool ok = true;
+    for (std::size_t column = 0; column < Width; ++column)
+        ok &= checked_add(lhs[column], rhs[column], out[column]);
+    return ok;
+}
+
+/// lhs - rhs into `out`; false, with `out` unspecified, when a column overflows.
+template<std::size_t Width>
+[[nodiscard]] constexpr bool checked_subtract(const resources<Width>& lhs,
+                                              const resources<Width>& rhs,
+                                              resources<Width>& out) noexcept {
+    bool ok = true;
+    for (std::size_t column = 0; column < Width; ++column)
+        ok &= !__builtin_sub_overflow(lhs[column], rhs[column], &out[column]);
+    return ok;
+}
+
+/// How many equal requests fit into `free`, at most `most`. O(width).
+template<std::size_t Width>
+[[nodiscard]] constexpr std::int64_t fit_count(const resources<Width>& request,
+                                               const resources<Width>& free,
+                                               std::int64_t most) noexcept {
+    for (std::size_t column = 0; column < Width; ++column) {
+        if (request[column] <= 0)
+            continue;
+        if (free[column] < request[column])
+            return 0;
+        const std::int64_t count = free[column] / request[column];
+        most = count < most ? count : most;
+    }
+    return most;
+}
+
+} // namespace muster::inline v0_1

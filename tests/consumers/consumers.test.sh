@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Uses Muster as others do: installed and found by CMake, with and without a component, as a
+# subdirectory, and by pkg-config with a plain compiler line. Each builds two units and runs.
+set -euo pipefail
+. "$(dirname "$0")/../script_tools.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+prefix=$work/prefix
+
+version=$(sed -nE 's/^#define MUSTER_VERSION_(MAJOR|MINOR|PATCH) ([0-9]+)$/\2/p' \
+    "$source/include/muster/base/version.hpp" | paste -sd.)
+
+quiet() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; return 1; }; }
+
+says() { # says NAME PROGRAM: does it run and print the version?
+    local said
+    said=$("$2") || { echo "$1: the program failed"; return 1; }
+    [[ $said == "muster $version" ]] || { echo "$1: printed '$said'"; return 1; }
+    echo "$1: $said"
+}
+
+configure() { # configure SOURCE BUILD OPTION...
+    local from=$1 to=$2
+    shift 2
+    quiet cmake -G Ninja -S "$from" -B "$to" -DCMAKE_BUILD_TYPE=Debug \
+        -DCMAKE_CXX_COMPILER="$cxx" "$@"
+}
+
+consumer() { # consumer NAME OPTION...
+    local name=$1
+    shift
+    configure "$here/$name" "$work/$name" "$@"
+    quiet cmake --build "$work/$name" --target consumer
+    says "$name" "$work/$name/consumer"
+}
+
+# A new prefix, so that a header that is gone is not found here; files keep their times, so nothing
+# is compiled again needlessly.
+configure "$source" "$work/muster" -DMUSTER_BUILD_TESTS=OFF -DMUSTER_BUILD_EXAMPLES=OFF
+rm -rf "$prefix"
+quiet cmake --install "$work/muster" --prefix "$prefix"
+
+# The core must do without what only the translation needs.
+without=(-DCMAKE_DISABLE_FIND_PACKAGE_yaml-cpp=ON -DCMAKE_DISABLE_FIND_PACKAGE_boost_json=ON)
+consumer find_package -DCMAKE_PREFIX_PATH="$prefix" "${without[@]}"
+consumer component -DCMAKE_PREFIX_PATH="$prefix"
+consumer add_subdirectory -DMUSTER_SOURCE="$source" "${without[@]}"
+
+if configure "$here/component" "$work/refused" -DCMAKE_PREFIX_PATH="$prefix" "${without[@]}" \
+    >/dev/null
+then
+    echo "the component translate was found without yaml-cpp"
+    exit 1
+fi
+grep -q 'the component translate needs Boost.JSON and yaml-cpp' "$work/log"
+echo "component: refused, with the reason, where yaml-cpp is not there"
+
+# The prefix is moved first: the installed files must not remember where they were.
+moved=$work/moved
+rm -rf "$moved"
+mv "$prefix" "$moved"
+export PKG_CONFIG_PATH=$moved/share/pkgconfig
+[[ $(pkg-config --modversion muster) == "$version" ]]
+read -r -a flags <<<"$(pkg-config --cflags --libs muster)"
+"$cxx" -std=c++20 "$here/main.cpp" "$here/elsewhere.cpp" "${flags[@]}" -o "$work/by_pkg_config"
+says pkg-config "$work/by_pkg_config"
+pkg-config --cflags --libs muster-translate >/dev/null
+
+if ldd "$work/by_pkg_config" | grep -i boost; then
+    echo "the core needs a compiled part of Boost"
+    exit 1
+fi

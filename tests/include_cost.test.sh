@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Measures what including each public header costs, in non-blank preprocessed lines: all of them,
+# and Muster's own. Fails when the umbrella is over its budget or a header costs notably more than
+# tests/data/include_cost.tsv says.
+#   include_cost.test.sh [--update]      --update rewrites that table
+set -euo pipefail
+. "$(dirname "$0")/script_tools.sh"
+
+umbrella_budget=70000
+table=$source/tests/data/include_cost.tsv
+flags=(-std=c++20 -I "$source/include")
+
+# Foreign lines depend on whose they are, so a table speaks for one toolchain only.
+boost=$(echo '#include <boost/version.hpp>' | "$cxx" -E -dM -x c++ - |
+    sed -n 's/^#define BOOST_LIB_VERSION "\(.*\)"$/\1/p')
+toolchain="$(basename "$cxx") $("$cxx" -dumpfullversion -dumpversion), Boost $boost"
+
+# measure HEADER: writes "HEADER <tab> total <tab> own", kept until something it includes changes.
+measure() {
+    local key=${1//\//.}
+    local result=$work/$key.cost depfile=$work/$key.d
+    if ! fresh "$result" "$depfile"; then
+        echo "#include <muster/$1>" >"$work/$key.cpp"
+        "$cxx" "${flags[@]}" -E -MMD -MF "$depfile" "$work/$key.cpp" |
+            awk -v header="$1" -v ours="$source/include/" '
+                /^# [0-9]+ "/ { own = index($3, "\"" ours) == 1; next }
+                /^#/ { next }
+                length($0) > 0 { total++; if (own) mine++ }
+                END { printf "%s\t%d\t%d\n", header, total, mine }' >"$result.new" || return 1
+        mv "$result.new" "$result"
+    fi
+    cat "$result"
+}
+
+measure_all() {
+    local header
+    while IFS= read -r header; do
+        measure "$header" || return 1
+    done < <(find "$source/include/muster" -name '*.hpp' -printf '%P\n' | sort)
+}
+
+measured=$(measure_all)
+printf '%s\n' "$measured" |
+    awk -F'\t' 'BEGIN { printf "%-44s %9s %7s\n", "header", "lines", "own" }
+                { printf "%-44s %9d %7d\n", $1, $2, $3 }'
+
+status=0
+cost=$(awk -F'\t' '$1 == "muster.hpp" { print $2 }' <<<"$measured")
+echo "the umbrella costs $cost lines of $umbrella_budget ($toolchain)"
+if ((cost > umbrella_budget)); then
+    echo "muster.hpp: $cost lines, more than $umbrella_budget"
+    status=1
+fi
+
+if [[ ${1-} == --update ]]; then
+    { echo "# $toolchain"; printf '%s\n' "$measured"; } >"$table"
+    echo "wrote $table"
+elif [[ ! -f $table ]]; then
+    echo "not compared: there is no $table (--update makes it)"
+elif [[ $(head -n 1 "$table") != "# $toolchain" ]]; then
+    echo "not compared: the table speaks for another toolchain: $(head -n 1 "$table")"
+else
+    # The slack keeps a header without foreign lines from failing over one declaration.
+    awk -F'\t' -v slack=50 '
+        /^#/ { next }
+        NR == FNR { known[$1] = $2; next }
+        { seen[$1] = 1 }
+        !($1 in known) { print $1 ": not in the table (--update)"; bad = 1; next }
+        $2 > known[$1] * 1.05 + slack {
+            printf "%s: %d lines, %d in the table (--update if it is worth it)\n", $1, $2, known[$1]
+            bad = 1
+        }
+        END {
+            for (header in known)
+                if (!(header in seen)) { print header ": gone, but in the table (--update)"; bad = 1 }
+            exit bad
+        }' "$table" - <<<"$measured" || status=1
+fi
+exit $status
