@@ -43,6 +43,8 @@ public:
     [[nodiscard]] fit_outcome run() {
         if (!choices_.complete())
             return fit_outcome::undecided;
+        if (prove_by_counts())
+            return fit_outcome::impossible;
         prepare();
         const fit_outcome outcome = explore(0);
         return steps_left_ < 0 && outcome != fit_outcome::fits ? fit_outcome::undecided : outcome;
@@ -103,6 +105,33 @@ private:
         for (std::size_t at = 0; at < groups_.size(); ++at)
             for (const std::size_t row : groups_[at].rows)
                 group_of_[row] = at;
+    }
+
+    /// One at a time: each class alone on every node bounds what all of them can reach together, so
+    /// most gangs that do not fit are proven so before any node is looked at twice.
+    [[nodiscard]] bool prove_by_counts() {
+        std::vector<std::int64_t> alone(classes(), 0);
+        for (std::size_t row = 0; row < problem_->rows.size(); ++row)
+            for (std::size_t at = 0; at < classes(); ++at)
+                alone[at] += problem_->most_of(row)[at];
+        lower_.assign(classes(), 0);
+        upper_ = alone;
+        for (std::size_t at = 0; at < classes(); ++at)
+            upper_[at] = std::min(upper_[at], problem_->members[at].waiting);
+        weighing by = nothing();
+        for (std::size_t vertex = problem_->tree->size(); vertex-- > 0;) {
+            if (!weigh_vertex(by, vertex))
+                continue;
+            chosen_ = choices_.cheapest(costs(by), lower_, upper_);
+            int128 bound = 0;
+            for (std::size_t at = 0; at < classes(); ++at)
+                bound += static_cast<int128>(by.weights[at]) * alone[at];
+            if (chosen_ && chosen_->cost <= bound)
+                continue;
+            add_leaf(by);
+            return true;
+        }
+        return false;
     }
 
     // ---- bounds --------------------------------------------------------------------------------
@@ -166,6 +195,26 @@ private:
         std::vector<std::int64_t> weights;
         std::vector<std::int64_t> prices;
     };
+
+    [[nodiscard]] weighing nothing() const {
+        return {std::vector<std::int64_t>(classes(), 0),
+                std::vector<std::int64_t>(problem_->quotas.size(), 0)};
+    }
+
+    /// Weighs the members below one vertex alike and no others; false when it asks for nothing of
+    /// its own.
+    [[nodiscard]] bool weigh_vertex(weighing& by, std::size_t vertex) const {
+        const gang_tree& tree = *problem_->tree;
+        if (tree[vertex].min_member == 0 && vertex > 0)
+            return false;
+        for (std::size_t at = 0; at < classes(); ++at) {
+            std::size_t above = problem_->members[at].role;
+            while (above > vertex)
+                above = tree[above].parent;
+            by.weights[at] = above == vertex ? 1 : 0;
+        }
+        return true;
+    }
 
     [[nodiscard]] std::vector<int128> costs(const weighing& by) const {
         std::vector<int128> sum(classes());
@@ -257,18 +306,10 @@ private:
     /// Tries weighings until one proves, one places, or none promises more.
     [[nodiscard]] trial weigh() {
         settle_box();
-        const gang_tree& tree = *problem_->tree;
-        weighing by{std::vector<std::int64_t>(classes(), 0),
-                    std::vector<std::int64_t>(problem_->quotas.size(), 0)};
-        for (std::size_t vertex = tree.size(); vertex-- > 0;) {
-            if (tree[vertex].min_member == 0 && vertex > 0)
+        weighing by = nothing();
+        for (std::size_t vertex = problem_->tree->size(); vertex-- > 0;) {
+            if (!weigh_vertex(by, vertex))
                 continue;
-            for (std::size_t at = 0; at < classes(); ++at) {
-                std::size_t above = problem_->members[at].role;
-                while (above > vertex)
-                    above = tree[above].parent;
-                by.weights[at] = above == vertex ? 1 : 0;
-            }
             if (const trial result = weigh_once(by); result != trial::open)
                 return result;
         }

@@ -5,9 +5,10 @@
 #include <charconv>
 #include <compare>
 #include <cstdint>
-#include <optional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -72,25 +73,22 @@ struct label_requirement {
         case label_operator::less:
             break;
         }
-        const auto have = value ? number(*value) : std::nullopt;
-        const auto bound = values.empty() ? std::nullopt : number(values.front());
-        if (!have || !bound)
+        std::int64_t have = 0;
+        std::int64_t bound = 0;
+        if (!value || values.empty() || !number(*value, have) || !number(values.front(), bound))
             return false;
-        return op == label_operator::greater ? *have > *bound : *have < *bound;
+        return op == label_operator::greater ? have > bound : have < bound;
     }
 
     [[nodiscard]] friend auto operator<=>(const label_requirement&,
                                           const label_requirement&) = default;
 
 private:
-    static std::optional<std::int64_t> number(std::string_view text) noexcept {
-        std::int64_t value = 0;
+    static bool number(std::string_view text, std::int64_t& value) noexcept {
         if (text.starts_with('+'))
             text.remove_prefix(1);
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc{} || end != text.data() + text.size())
-            return std::nullopt;
-        return value;
+        return error == std::errc{} && end == text.data() + text.size();
     }
 };
 

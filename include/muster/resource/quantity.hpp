@@ -4,7 +4,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,8 +33,8 @@ public:
                    format) {}
 
     /// `digits` times ten to the `exponent`, negated if `negative`. `digits` holds only '0' to '9'
-    /// (none is zero). What is finer than a billionth is rounded away from zero, so that nothing
-    /// but zero becomes zero. O(digits).
+    /// (none is zero), the exponent's magnitude is below 2^62. What is finer than a billionth is
+    /// rounded away from zero, so that nothing but zero becomes zero. O(digits).
     quantity(bool negative, std::string digits, std::int64_t exponent, quantity_format format)
         : digits_(std::move(digits)), exponent_(exponent), negative_(negative), format_(format) {
         strip_zeros();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace muster::inline v0_1 {
 
-enum class quantity_errc : std::uint8_t { empty, unknown_suffix, exponent_out_of_range };
+enum class quantity_errc : std::uint8_t { empty, no_digits, unknown_suffix, exponent_out_of_range };
 
 /// Why a text is no quantity, and the byte where the trouble starts.
 struct quantity_error {
@@ -30,6 +31,8 @@ struct quantity_error {
     switch (code) {
     case quantity_errc::empty:
         return "a quantity is empty";
+    case quantity_errc::no_digits:
+        return "a quantity with this suffix needs digits in front of it";
     case quantity_errc::unknown_suffix:
         return "a quantity is a decimal number followed by nothing, one of n u m k M G T P E, "
                "one of Ki Mi Gi Ti Pi Ei, or an exponent";
@@ -45,6 +48,7 @@ namespace quantity_detail {
 struct number_text {
     std::string_view whole;
     std::string_view fraction;
+    bool has_digits;
 };
 
 struct suffix {
@@ -63,11 +67,12 @@ inline constexpr std::string_view digit_bytes = "0123456789";
 }
 
 [[nodiscard]] constexpr number_text take_number(std::string_view& rest) noexcept {
-    number_text number{take_digits(rest), {}};
+    number_text number{take_digits(rest), {}, false};
     if (rest.starts_with('.')) {
         rest.remove_prefix(1);
         number.fraction = take_digits(rest);
     }
+    number.has_digits = !number.whole.empty() || !number.fraction.empty();
     const auto first = number.whole.find_first_not_of('0');
     number.whole.remove_prefix(first == std::string_view::npos ? number.whole.size() : first);
     number.fraction = number.fraction.substr(0, number.fraction.find_last_not_of('0') + 1);
@@ -111,6 +116,12 @@ inline constexpr std::string_view digit_bytes = "0123456789";
     return suffix{quantity_format::decimal_exponent, exponent};
 }
 
+/// The API server takes a number without digits for zero only where the suffix is neither too
+/// large nor too fine for its int64 arithmetic, and refuses `Ei` and `e-10`; so do we.
+[[nodiscard]] constexpr bool needs_digits(const suffix& unit) noexcept {
+    return unit.format == quantity_format::binary_si ? unit.exponent >= 50 : unit.exponent < -9;
+}
+
 inline constexpr int128 nano_per_unit = 1'000'000'000;
 inline constexpr int128 binary_cap = std::numeric_limits<std::int64_t>::max() * nano_per_unit;
 
@@ -143,19 +154,21 @@ inline constexpr int128 binary_cap = std::numeric_limits<std::int64_t>::max() * 
 
 /// Decimal digits of a value that is not negative.
 [[nodiscard]] inline std::string wide_text(int128 value) {
-    std::string text;
+    std::array<char, 39> text;
+    auto first = text.size();
     for (; value > 0; value /= 10)
-        text.insert(text.begin(), static_cast<char>('0' + static_cast<int>(value % 10)));
-    return text;
+        text[--first] = static_cast<char>('0' + static_cast<int>(value % 10));
+    return {text.data() + first, text.size() - first};
 }
 
 } // namespace quantity_detail
 
-/// Reads a Kubernetes quantity exactly: an optional sign, digits around an optional point (both
-/// optional: `Ki`, `.` and `-` are zeros), and a suffix. No white space. What is finer than a
-/// billionth is rounded away from zero. With a binary suffix the magnitude is held at 2^63 - 1, and
-/// the format is decimal_si between zero and one; decimal forms have no bound but that the exponent
-/// is an int32. O(text) time, and memory for the significant digits only, whatever the exponent.
+/// Reads a Kubernetes quantity exactly: an optional sign, digits around an optional point, and a
+/// suffix; no white space. A number without any digit is zero (`Ki`, `.`, `-`). What is finer than
+/// a billionth is rounded away from zero. With a binary suffix the magnitude is held at 2^63 - 1,
+/// and the format is decimal_si between zero and one; decimal forms have no bound but that the
+/// exponent is an int32. O(text) time, and memory for the significant digits only, whatever the
+/// exponent.
 [[nodiscard]] inline result<quantity, quantity_error> parse_quantity(std::string_view text) {
     using namespace quantity_detail;
     if (text.empty())
@@ -169,6 +182,9 @@ inline constexpr int128 binary_cap = std::numeric_limits<std::int64_t>::max() * 
     if (!unit)
         return failure<quantity_error>{
             {unit.error().code, text.size() - rest.size() + unit.error().offset}};
+
+    if (!number.has_digits && needs_digits(*unit))
+        return failure<quantity_error>{{quantity_errc::no_digits, text.size() - rest.size()}};
 
     if (unit->format == quantity_format::binary_si) {
         const auto nano = binary_nano(number, unit->exponent);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/codec/diagnostic.hpp>
+#include <muster/codec/membership.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/model/state.hpp>
+#include <muster/resource/kind_table.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// Keys as Kubernetes has them.
+template<std::size_t Width>
+struct kubernetes_traits {
+    using node_key = std::string;
+    using pod_key = object_key;
+    using gang_key = group_key;
+    using queue_key = std::string;
+    static constexpr std::size_t width = Width;
+};
+
+/// A cluster as the core sees it, with what the edge needs to speak of it. It refers to the
+/// manifests that it was made from.
+template<std::size_t Width>
+struct cluster {
+    using traits = kubernetes_traits<Width>;
+
+    const manifests* objects = nullptr;
+    kind_table kinds;
+    muster::state<traits> state;
+    timestamp now = 0;
+    /// All groups, those with nothing to decide among them.
+    std::map<group_key, group_facts> groups;
+};
+
+struct cluster_options {
+    /// When it is; the newest time in the input without.
+    std::optional<timestamp> now;
+    /// Where T9k queues live.
+    std::string queue_namespace = "t9k-system";
+};
+
+namespace detail {
+
+/// Every kind that an input names, in the order of names.
+[[nodiscard]] inline std::set<std::string> kinds_of(const manifests& objects) {
+    std::set<std::string> names{"pods"};
+    for (const node_object& node : objects.nodes)
+        for (const auto& [kind, amount] : node.allocatable)
+            names.insert(kind);
+    for (const pod_object& pod : objects.pods)
+        for (const auto& [kind, amount] : pod.requests)
+            names.insert(kind);
+    for (const queue_object& queue : objects.queues)
+        for (const auto& [kind, amount] : queue.quota)
+            names.insert(kind);
+    return names;
+}
+
+/// Requests round up: what is not zero never becomes zero.
+[[nodiscard]] inline std::int64_t request_units(const std::string& kind, int128 milli) {
+    return saturate(kind == "cpu" ? milli : (milli + 999) / 1000);
+}
+
+[[nodiscard]] inline const char* describe(event_result what) {
+    switch (what) {
+    case event_result::out_of_range:
+        return "an amount is out of range, or a sum with others is";
+    case event_result::immutable:
+        return "the group of a pod cannot change";
+    case event_result::no_such_role:
+        return "the role is not one of its group";
+    case event_result::unexpected:
+    case event_result::applied:
+        break;
+    }
+    return "cannot be taken in";
+}
+
+inline void check(event_result what, const object_metadata& of, diagnostics& out) {
+    if (what != event_result::applied)
+        out.error(of.where, std::string(describe(what)), "metadata.name=" + of.key.name);
+}
+
+} // namespace detail
+
+/// Makes the state of a cluster from its objects. The order of the objects decides nothing. Width
+/// must be at least the number of kinds that they name.
+template<std::size_t Width>
+[[nodiscard]] cluster<Width> make_cluster(const manifests& objects, const cluster_options& options,
+                                          diagnostics& out) {
+    cluster<Width> made;
+    made.objects = &objects;
+    made.now = options.now.value_or(objects.newest.value_or(0));
+    for (const std::string& kind : detail::kinds_of(objects))
+        static_cast<void>(made.kinds.intern(kind));
+    const kind_id pods_kind = *made.kinds.find("pods");
+    made.state = muster::state<kubernetes_traits<Width>>(pods_kind);
+    auto& state = made.state;
+
+    for (const node_object& object : objects.nodes) {
+        node<Width> spec;
+        for (const auto& [kind, amount] : object.allocatable)
+            spec.allocatable[*made.kinds.find(kind)] = amount;
+        spec.labels = object.metadata.labels;
+        spec.taints = object.taints;
+        spec.unschedulable = object.unschedulable;
+        spec.name = object.metadata.key.name;
+        detail::check(state.upsert_node(object.metadata.key.name, std::move(spec)),
+                      object.metadata, out);
+    }
+    bool default_queue_exists = false;
+    for (const queue_object& object : objects.queues) {
+        if (object.metadata.key.name_space != options.queue_namespace) {
+            out.add({severity::warning, object.metadata.where, "metadata.namespace",
+                     "a queue outside " + in_quotes(options.queue_namespace) +
+                         " is ignored (expected namespace " + options.queue_namespace + ")"});
+            continue;
+        }
+        default_queue_exists |= object.metadata.key.name == "default";
+        queue<Width> spec;
+        for (const auto& [kind, amount] : object.quota)
+            spec.quota.set(*made.kinds.find(kind), amount);
+        spec.priority = object.priority;
+        spec.closed = object.closed;
+        // Of a queue an absent or empty selector admits no namespace.
+        if (object.namespaces && !object.namespaces->requirements.empty())
+            spec.tenants = object.namespaces;
+        else
+            spec.tenants.reset();
+        spec.nodes = object.nodes;
+        detail::check(state.upsert_queue(object.metadata.key.name, std::move(spec)),
+                      object.metadata, out);
+    }
+    if (!default_queue_exists)
+        static_cast<void>(state.upsert_queue("default", queue<Width>{}));
+
+    std::vector<group_key> group_of;
+    made.groups = find_groups(objects, group_of, out);
+    for (const auto& [key, facts] : made.groups) {
+        gang<std::string> spec;
+        if (!facts.queue.empty())
+            spec.queue = facts.queue;
+        spec.priority = facts.priority;
+        spec.created = facts.created.value_or(std::numeric_limits<timestamp>::max());
+        spec.tree = facts.tree;
+        spec.fault = facts.fault;
+        spec.tenant = namespace_labels(objects, key.name_space);
+        const event_result taken = state.upsert_gang(key, std::move(spec));
+        MUSTER_ASSERT(taken == event_result::applied, "a group comes before its members");
+        static_cast<void>(taken);
+    }
+    const std::set<object_key> repelled = repelled_pods(objects);
+    for (std::size_t at = 0; at < objects.pods.size(); ++at) {
+        const pod_object& object = objects.pods[at];
+        const group_facts& facts = made.groups.at(group_of[at]);
+        pod<Width> spec;
+        spec.role = facts.role_of(object);
+        for (const auto& [kind, amount] : object.requests)
+            spec.request[*made.kinds.find(kind)] = detail::request_units(kind, amount.milli);
+        spec.request[pods_kind] = 1;
+        spec.where = object.where;
+        spec.where.unsupported =
+            !object.unsupported.empty() || repelled.contains(object.metadata.key);
+        spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
+        spec.phase = object.phase;
+        spec.terminating = object.metadata.terminating;
+        std::optional<std::string> on;
+        if (!object.node.empty())
+            on = object.node;
+        detail::check(state.upsert_pod(object.metadata.key, group_of[at], std::move(spec), on),
+                      object.metadata, out);
+    }
+    return made;
+}
+
+/// Makes the cluster as wide as its kinds ask for and calls `use(cluster<Width>&)`; more than
+/// `most_kinds` kinds are an error.
+template<class Use>
+void with_cluster(const manifests& objects, const cluster_options& options, diagnostics& out,
+                  const Use& use) {
+    const std::size_t kinds = detail::kinds_of(objects).size();
+    const auto run = [&]<std::size_t Width>(std::integral_constant<std::size_t, Width>) {
+        auto made = make_cluster<Width>(objects, options, out);
+        use(made);
+    };
+    if (kinds <= 8)
+        run(std::integral_constant<std::size_t, 8>{});
+    else if (kinds <= 16)
+        run(std::integral_constant<std::size_t, 16>{});
+    else if (kinds <= most_kinds)
+        run(std::integral_constant<std::size_t, most_kinds>{});
+    else
+        out.error({"(input)", 0, 0}, "the cluster names " + std::to_string(kinds) +
+                                         " resource kinds (expected at most " +
+                                         std::to_string(most_kinds) + ")");
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <muster/codec/field_reader.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/reading_context.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+[[nodiscard]] inline std::optional<taint_effect> read_effect(const field& at) {
+    const auto text = at.as_string();
+    if (!text || text->empty())
+        return std::nullopt;
+    if (*text == "NoSchedule")
+        return taint_effect::no_schedule;
+    if (*text == "PreferNoSchedule")
+        return taint_effect::prefer_no_schedule;
+    if (*text == "NoExecute")
+        return taint_effect::no_execute;
+    at.error(in_quotes(*text) +
+             " is not an effect (expected NoSchedule, PreferNoSchedule or NoExecute)");
+    return std::nullopt;
+}
+
+/// A v1 Node. Absent allocatable is the capacity, as the API server fills it in.
+[[nodiscard]] inline node_object read_node(object_reader& object, reading_context& context) {
+    node_object read;
+    read.metadata = read_metadata(object, false, context);
+
+    const field spec_at = object.optional("spec");
+    object_reader spec = spec_at.as_object();
+    read.unschedulable = spec.optional("unschedulable").as_boolean().value_or(false);
+    const field taints_at = spec.optional("taints");
+    const array_reader taints = taints_at.as_array();
+    taints.for_each_object([&](object_reader& each) {
+        taint one;
+        if (const auto key = each.required("key").as_string())
+            one.key = *key;
+        if (const auto value = each.optional("value").as_string())
+            one.value = *value;
+        const field effect_at = each.required("effect");
+        const auto effect = read_effect(effect_at);
+        each.ignore({"timeAdded"});
+        each.finish();
+        if (effect) {
+            one.effect = *effect;
+            read.taints.push_back(std::move(one));
+        }
+    });
+    spec.ignore({"podCIDR", "podCIDRs", "providerID", "externalID", "configSource"});
+    spec.finish();
+
+    const field status_at = object.optional("status");
+    object_reader status = status_at.as_object();
+    const field allocatable_at = status.optional("allocatable");
+    const field capacity_at = status.optional("capacity");
+    object_reader amounts = (allocatable_at.is_present() ? allocatable_at : capacity_at).as_object();
+    amounts.for_each([&](std::string_view kind, const field& at) {
+        const auto amount = read_quantity(at);
+        if (!amount)
+            return;
+        const std::int64_t units = capacity_units(kind, *amount);
+        if (units > largest_allocatable)
+            at.error(in_quotes(amount->to_text()) + " is too much (expected at most 2^57" +
+                     (kind == "cpu" ? " thousandths)" : ")"));
+        else
+            read.allocatable.emplace(std::string(kind), units);
+    });
+    status.ignore_rest();
+    object.ignore({"apiVersion", "kind"});
+    object.finish();
+    return read;
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/field_reader.hpp>
+#include <muster/codec/node_reader.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/reading_context.hpp>
+#include <muster/codec/request_reader.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+namespace detail {
+
+[[nodiscard]] inline node_term read_node_term(object_reader& object) {
+    node_term read;
+    read.labels.requirements = read_requirements(object.optional("matchExpressions"), true);
+    const field fields_at = object.optional("matchFields");
+    read.name = read_requirements(fields_at, true);
+    for (const label_requirement& each : read.name)
+        if (each.key != "metadata.name")
+            fields_at.error(in_quotes(each.key) + " is not a field (expected metadata.name)");
+    object.finish();
+    return read;
+}
+
+inline void read_node_affinity(const field& at, constraints& where) {
+    object_reader object = at.as_object();
+    const field required_at = object.optional("requiredDuringSchedulingIgnoredDuringExecution");
+    object_reader required = required_at.as_object();
+    if (required.is_present()) {
+        where.affinity.emplace();
+        const field terms_at = required.required("nodeSelectorTerms");
+        const array_reader terms = terms_at.as_array();
+        terms.for_each_object(
+            [&](object_reader& each) { where.affinity->push_back(read_node_term(each)); });
+        required.finish();
+    }
+    const field preferred_at = object.optional("preferredDuringSchedulingIgnoredDuringExecution");
+    const array_reader preferred = preferred_at.as_array();
+    preferred.for_each_object([&](object_reader& each) {
+        preferred_node_term one;
+        one.weight = static_cast<std::int32_t>(each.required("weight").as_integer(1, 100).value_or(1));
+        const field term_at = each.required("preference");
+        object_reader term = term_at.as_object();
+        one.term = read_node_term(term);
+        each.finish();
+        where.preferred.push_back(std::move(one));
+    });
+    object.finish();
+}
+
+/// Pod affinity is not modelled; of a pod that stands somewhere the required anti-affinity is kept,
+/// since it keeps others away.
+inline void read_pod_affinity(object_reader& affinity, pod_object& pod) {
+    for (const std::string_view kind : {"podAffinity", "podAntiAffinity"}) {
+        const field at = affinity.optional(kind);
+        object_reader object = at.as_object();
+        for (const std::string_view list : {"requiredDuringSchedulingIgnoredDuringExecution",
+                                            "preferredDuringSchedulingIgnoredDuringExecution"}) {
+            const field terms_at = object.optional(list);
+            const array_reader terms = terms_at.as_array();
+            if (terms.size() > 0)
+                pod.unsupported.push_back(terms_at.path());
+            if (kind != "podAntiAffinity" || list.starts_with("preferred"))
+                continue;
+            terms.for_each_object([&](object_reader& each) {
+                pod_object::repulsion term;
+                const auto pods = read_label_selector(each.optional("labelSelector"));
+                term.namespaces = read_strings(each.optional("namespaces"));
+                term.namespace_selector = read_label_selector(each.optional("namespaceSelector"));
+                if (pods) {
+                    term.pods = *pods;
+                    pod.repels.push_back(std::move(term));
+                }
+            });
+        }
+        object.ignore_rest();
+    }
+}
+
+[[nodiscard]] inline std::vector<toleration> read_tolerations(const field& at) {
+    std::vector<toleration> read;
+    const array_reader list = at.as_array();
+    list.for_each_object([&](object_reader& each) {
+        toleration one;
+        const auto key = each.optional("key").as_string();
+        const field op_at = each.optional("operator");
+        const auto op = op_at.as_string().value_or("Equal");
+        const auto value = each.optional("value").as_string();
+        one.effect = read_effect(each.optional("effect"));
+        each.ignore({"tolerationSeconds"});
+        each.finish();
+        if (key && !key->empty())
+            one.key = std::string(*key);
+        if (op == "Equal" || op.empty())
+            one.value = std::string(value.value_or(""));
+        else if (op != "Exists")
+            op_at.error(in_quotes(op) + " is not an operator (expected Exists or Equal)");
+        if (!one.key && one.value)
+            op_at.error("the operator is Equal without a key (expected Exists)");
+        read.push_back(std::move(one));
+    });
+    return read;
+}
+
+inline void read_ports(const field& at, bool host_network, constraints& where) {
+    const array_reader list = at.as_array();
+    list.for_each_object([&](object_reader& each) {
+        host_port one;
+        const field own_at = each.optional("containerPort");
+        const auto own = own_at.as_integer(0, 65535);
+        auto port = each.optional("hostPort").as_integer(0, 65535);
+        if (host_network && !port)
+            port = own;
+        if (const auto protocol = each.optional("protocol").as_string())
+            one.protocol = *protocol;
+        if (const auto address = each.optional("hostIP").as_string();
+            address && *address != "0.0.0.0" && *address != "::")
+            one.address = *address;
+        each.ignore({"name"});
+        each.finish();
+        if (port && *port > 0) {
+            one.port = static_cast<std::int32_t>(*port);
+            where.ports.push_back(std::move(one));
+        }
+    });
+}
+
+/// Volume kinds that may tie a pod to certain nodes.
+inline void read_volumes(const field& at, pod_object& pod) {
+    constexpr std::array<std::string_view, 13> binding{
+        "persistentVolumeClaim", "ephemeral", "awsElasticBlockStore", "azureDisk", "cinder", "fc",
+        "gcePersistentDisk", "iscsi", "photonPersistentDisk", "portworxVolume", "rbd",
+        "storageos", "vsphereVolume"};
+    const array_reader list = at.as_array();
+    list.for_each_object([&](object_reader& each) {
+        for (const std::string_view kind : binding)
+            if (const field bound = each.optional(kind); bound.is_present())
+                pod.unsupported.push_back(bound.path());
+        each.ignore_rest();
+    });
+}
+
+inline void ignore_container_fields(object_reader& container) {
+    container.ignore({"name", "image", "imagePullPolicy", "command", "args", "env", "envFrom",
+                      "volumeMounts", "volumeDevices", "livenessProbe", "readinessProbe",
+                      "startupProbe", "lifecycle", "securityContext", "stdin", "stdinOnce", "tty",
+                      "terminationMessagePath", "terminationMessagePolicy", "workingDir",
+                      "resizePolicy", "restartPolicyRules"});
+    container.finish();
+}
+
+/// Per container: what the kubelet has set aside, which may differ from the spec while a pod is
+/// resized in place; the greater counts (KEP-1287).
+[[nodiscard]] inline std::map<std::string, named_amounts, std::less<>>
+read_set_aside(object_reader& status) {
+    std::map<std::string, named_amounts, std::less<>> read;
+    for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
+        const field at = status.optional(list);
+        const array_reader containers = at.as_array();
+        containers.for_each_object([&](object_reader& each) {
+            const auto name = each.optional("name").as_string();
+            named_amounts amounts = read_amounts(each.optional("allocatedResources"));
+            const field resources_at = each.optional("resources");
+            object_reader resources = resources_at.as_object();
+            raise(amounts, read_amounts(resources.optional("requests")));
+            resources.ignore_rest();
+            each.ignore_rest();
+            if (name && !amounts.empty())
+                read.emplace(std::string(*name), std::move(amounts));
+        });
+    }
+    return read;
+}
+
+/// Gang APIs whose membership is not read: such a pod must not be taken for one of its own.
+inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod) {
+    for (const std::string_view key :
+         {"pod-group.scheduling.sigs.k8s.io", "scheduling.x-k8s.io/pod-group",
+          "pod-group.scheduling.sigs.k8s.io/groups"})
+        if (metadata.labels.find(key))
+            pod.unsupported.push_back("metadata.labels[" + std::string(key) + "]");
+    for (const std::string_view key :
+         {"gang.scheduling.koordinator.sh/name", "scheduling.k8s.io/group-name", "pod-group-name",
+          "gang.scheduling.koordinator.sh/groups"})
+        if (metadata.annotations.find(key))
+            pod.unsupported.push_back("metadata.annotations[" + std::string(key) + "]");
+}
+
+} // namespace detail
+
+/// A v1 Pod.
+[[nodiscard]] inline pod_object read_pod(object_reader& object, reading_context& context) {
+    pod_object read;
+    read.metadata = read_metadata(object, true, context);
+    detail::read_foreign_gangs(read.metadata, read);
+
+    const field status_at = object.optional("status");
+    object_reader status = status_at.as_object();
+    const field phase_at = status.optional("phase");
+    const auto phase = phase_at.as_string();
+    const auto set_aside = detail::read_set_aside(status);
+    const field conditions_at = status.optional("conditions");
+    const array_reader conditions = conditions_at.as_array();
+    conditions.for_each_object([&](object_reader& each) {
+        const auto type = each.optional("type").as_string();
+        const auto is = each.optional("status").as_string();
+        const auto since = context.time(each.optional("lastTransitionTime"));
+        each.ignore_rest();
+        if (type == "PodScheduled" && is == "True")
+            read.scheduled = since;
+    });
+    static_cast<void>(context.time(status.optional("startTime")));
+    status.ignore_rest();
+
+    const field spec_at = object.required("spec");
+    object_reader spec = spec_at.as_object();
+    const bool host_network = spec.optional("hostNetwork").as_boolean().value_or(false);
+    pod_request request;
+    const auto with_set_aside = [&](object_reader& container) {
+        named_amounts amounts = read_resources(container.optional("resources"));
+        const auto name = container.optional("name").as_string();
+        if (const auto known = set_aside.find(name.value_or("")); known != set_aside.end())
+            raise(amounts, known->second);
+        detail::read_ports(container.optional("ports"), host_network, read.where);
+        return amounts;
+    };
+    const field init_at = spec.optional("initContainers");
+    const array_reader init = init_at.as_array();
+    init.for_each_object([&](object_reader& each) {
+        const auto ports = read.where.ports.size();
+        const named_amounts amounts = with_set_aside(each);
+        const auto restart = each.optional("restartPolicy").as_string();
+        const bool sidecar = restart && *restart == "Always";
+        if (!sidecar)
+            read.where.ports.resize(ports);
+        request.add_init_container(amounts, sidecar);
+        detail::ignore_container_fields(each);
+    });
+    const field containers_at = spec.required("containers");
+    const array_reader containers = containers_at.as_array();
+    containers.for_each_object([&](object_reader& each) {
+        request.add_container(with_set_aside(each));
+        each.ignore({"restartPolicy"});
+        detail::ignore_container_fields(each);
+    });
+    const named_amounts pod_level = read_resources(spec.optional("resources"));
+    read.requests = request.total(pod_level, read_amounts(spec.optional("overhead")));
+    // Every pod takes one of `pods`, whatever it writes.
+    if (const auto own = read.requests.find("pods"); own != read.requests.end())
+        read.requests.erase(own);
+
+    read.where.selector.requirements = require_equal(read_labels(spec.optional("nodeSelector")));
+    const field affinity_at = spec.optional("affinity");
+    object_reader affinity = affinity_at.as_object();
+    detail::read_node_affinity(affinity.optional("nodeAffinity"), read.where);
+    detail::read_pod_affinity(affinity, read);
+    affinity.finish();
+    read.where.tolerations = detail::read_tolerations(spec.optional("tolerations"));
+    detail::read_volumes(spec.optional("volumes"), read);
+    for (const std::string_view kind :
+         {"topologySpreadConstraints", "resourceClaims", "schedulingGroup", "workloadRef"}) {
+        const field at = spec.optional(kind);
+        const bool empty_list = at.value() && at.value()->is_array() && at.value()->as_array().empty();
+        if (at.is_present() && !empty_list)
+            read.unsupported.push_back(at.path());
+    }
+    const field gates_at = spec.optional("schedulingGates");
+    const array_reader gates = gates_at.as_array();
+    read.priority = spec.optional("priority").as_integer();
+    if (const auto name = spec.optional("priorityClassName").as_string())
+        read.priority_class = *name;
+    if (const auto name = spec.optional("schedulerName").as_string())
+        read.scheduler_name = *name;
+    if (const auto name = spec.optional("nodeName").as_string())
+        read.node = *name;
+    spec.ignore({"restartPolicy", "terminationGracePeriodSeconds", "activeDeadlineSeconds",
+                 "dnsPolicy", "dnsConfig", "serviceAccount", "serviceAccountName",
+                 "automountServiceAccountToken", "hostPID", "hostIPC", "hostUsers",
+                 "shareProcessNamespace", "securityContext", "imagePullSecrets", "hostname",
+                 "subdomain", "hostAliases", "readinessGates", "runtimeClassName",
+                 "enableServiceLinks", "preemptionPolicy", "setHostnameAsFQDN", "os",
+                 "ephemeralContainers", "hostnameOverride"});
+    spec.finish();
+    object.ignore({"apiVersion", "kind"});
+    object.finish();
+
+    read.api_phase = phase ? std::string(*phase) : "Pending";
+    if (read.api_phase == "Succeeded")
+        read.phase = pod_phase::succeeded;
+    else if (read.api_phase == "Failed")
+        read.phase = pod_phase::failed;
+    else if (read.api_phase == "Running")
+        read.phase = pod_phase::running;
+    else if (read.api_phase == "Unknown")
+        read.phase = pod_phase::unknown;
+    else if (read.api_phase != "Pending")
+        phase_at.error(in_quotes(read.api_phase) +
+                       " is not a phase (expected Pending, Running, Succeeded, Failed or Unknown)");
+    else if (!read.node.empty())
+        read.phase = pod_phase::bound;
+    else if (gates.size() > 0)
+        read.phase = pod_phase::gated;
+    if (read.node.empty() && read.phase == pod_phase::running)
+        phase_at.error("the pod runs without spec.nodeName (expected the name of its node)");
+    return read;
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/field_reader.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/model/labels.hpp>
+#include <muster/resource/quantity_text.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// What all readers share while they read one input.
+struct reading_context {
+    std::string default_namespace = "default";
+    /// The newest time seen so far.
+    std::optional<timestamp> newest;
+
+    [[nodiscard]] std::optional<timestamp> time(const field& at) {
+        const std::optional<timestamp> read = at.as_timestamp();
+        if (read && (!newest || *read > *newest))
+            newest = read;
+        return read;
+    }
+};
+
+/// A quantity that is not negative; anything else is an error.
+[[nodiscard]] inline std::optional<quantity> read_quantity(const field& at) {
+    const std::optional<std::string> text = at.as_quantity_text();
+    if (!text)
+        return std::nullopt;
+    auto parsed = parse_quantity(*text);
+    if (!parsed) {
+        at.error(in_quotes(*text) + " is not a quantity (expected e.g. 500m, 4, 2Gi)");
+        return std::nullopt;
+    }
+    if (parsed->sign() < 0) {
+        at.error(in_quotes(*text) + " is negative (expected a quantity of at least 0)");
+        return std::nullopt;
+    }
+    return std::move(parsed).value();
+}
+
+/// What a node or a quota has: rounded down, never more than there is.
+[[nodiscard]] inline std::int64_t capacity_units(std::string_view kind, const quantity& amount) {
+    return kind == "cpu" ? amount.milli_down() : amount.units_down();
+}
+
+/// What a pod asks for, in thousandths, rounded up as the API server rounds it.
+[[nodiscard]] inline int128 request_milli(const quantity& amount) {
+    if (const auto exact = amount.exact_milli())
+        return *exact;
+    return static_cast<int128>(amount.units_up()) * 1000;
+}
+
+[[nodiscard]] inline label_set read_labels(const field& at) {
+    label_set labels;
+    object_reader object = at.as_object();
+    object.for_each_string([&](std::string_view key, std::string_view value) {
+        labels.set(std::string(key), std::string(value));
+    });
+    return labels;
+}
+
+/// Strings of a list; other elements are errors.
+[[nodiscard]] inline std::vector<std::string> read_strings(const field& at) {
+    std::vector<std::string> strings;
+    const array_reader list = at.as_array();
+    list.for_each([&](const field& element) {
+        if (const auto text = element.as_string())
+            strings.emplace_back(*text);
+    });
+    return strings;
+}
+
+/// metadata of any object. `namespaced` says whether an absent namespace means the default one.
+[[nodiscard]] inline object_metadata read_metadata(object_reader& object, bool namespaced,
+                                                   reading_context& context) {
+    object_metadata read;
+    const field at = object.required("metadata");
+    object_reader metadata = at.as_object();
+    if (const auto name = metadata.required("name").as_string())
+        read.key.name = *name;
+    if (const auto home = metadata.optional("namespace").as_string())
+        read.key.name_space = *home;
+    if (!namespaced)
+        read.key.name_space.clear();
+    else if (read.key.name_space.empty())
+        read.key.name_space = context.default_namespace;
+    if (const auto uid = metadata.optional("uid").as_string())
+        read.uid = *uid;
+    read.labels = read_labels(metadata.optional("labels"));
+    read.annotations = read_labels(metadata.optional("annotations"));
+    read.created = context.time(metadata.optional("creationTimestamp"));
+    read.terminating = context.time(metadata.optional("deletionTimestamp")).has_value();
+    metadata.ignore({"generateName", "generation", "resourceVersion", "selfLink", "finalizers",
+                     "ownerReferences", "managedFields", "deletionGracePeriodSeconds",
+                     "clusterName"});
+    metadata.finish();
+    return read;
+}
+
+/// A requirement of a label selector (`node` false) or node selector term.
+[[nodiscard]] inline std::optional<label_requirement> read_requirement(object_reader& object,
+                                                                       bool node) {
+    label_requirement read;
+    const auto key = object.required("key").as_string();
+    const field op_at = object.required("operator");
+    const auto op = op_at.as_string();
+    const field values_at = object.optional("values");
+    read.values = read_strings(values_at);
+    object.finish();
+    if (!key || !op)
+        return std::nullopt;
+    read.key = *key;
+    if (*op == "In")
+        read.op = label_operator::in;
+    else if (*op == "NotIn")
+        read.op = label_operator::not_in;
+    else if (*op == "Exists")
+        read.op = label_operator::exists;
+    else if (*op == "DoesNotExist")
+        read.op = label_operator::does_not_exist;
+    else if (node && *op == "Gt")
+        read.op = label_operator::greater;
+    else if (node && *op == "Lt")
+        read.op = label_operator::less;
+    else {
+        op_at.error(in_quotes(*op) + " is not an operator (expected In, NotIn, Exists" +
+                    std::string(node ? ", DoesNotExist, Gt or Lt)" : " or DoesNotExist)"));
+        return std::nullopt;
+    }
+    const bool listed = read.op == label_operator::in || read.op == label_operator::not_in;
+    const bool ordered = read.op == label_operator::greater || read.op == label_operator::less;
+    if (listed && read.values.empty())
+        object.error("values are missing (expected at least one with In and NotIn)");
+    else if (ordered && read.values.size() != 1)
+        object.error("values are wrong (expected exactly one with Gt and Lt)");
+    else if (!listed && !ordered && !read.values.empty())
+        values_at.error("values are there (expected none with Exists and DoesNotExist)");
+    else
+        return read;
+    return std::nullopt;
+}
+
+[[nodiscard]] inline std::vector<label_requirement> read_requirements(const field& at, bool node) {
+    std::vector<label_requirement> read;
+    const array_reader list = at.as_array();
+    list.for_each_object([&](object_reader& each) {
+        if (auto requirement = read_requirement(each, node))
+            read.push_back(std::move(*requirement));
+    });
+    return read;
+}
+
+/// Labels that must be equal, as requirements.
+[[nodiscard]] inline std::vector<label_requirement> require_equal(const label_set& labels) {
+    std::vector<label_requirement> read;
+    for (const auto& [key, value] : labels) {
+        label_requirement requirement;
+        requirement.key = key;
+        requirement.op = label_operator::in;
+        requirement.values = {value};
+        read.push_back(std::move(requirement));
+    }
+    return read;
+}
+
+/// A LabelSelector; nothing when it is absent.
+[[nodiscard]] inline std::optional<label_selector> read_label_selector(const field& at) {
+    object_reader object = at.as_object();
+    if (!object.is_present())
+        return std::nullopt;
+    label_selector read;
+    read.requirements = require_equal(read_labels(object.optional("matchLabels")));
+    for (label_requirement& each : read_requirements(object.optional("matchExpressions"), false))
+        read.requirements.push_back(std::move(each));
+    object.finish();
+    return read;
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/field_reader.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/reading_context.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+inline constexpr std::int64_t largest_member_count = std::numeric_limits<std::int32_t>::max();
+
+[[nodiscard]] inline std::vector<condition> read_conditions(const field& at,
+                                                            reading_context& context) {
+    std::vector<condition> read;
+    const array_reader list = at.as_array();
+    list.for_each_object([&](object_reader& each) {
+        condition one;
+        if (const auto type = each.required("type").as_string())
+            one.type = *type;
+        if (const auto status = each.required("status").as_string())
+            one.is_true = *status == "True";
+        if (const auto reason = each.optional("reason").as_string())
+            one.reason = *reason;
+        if (const auto message = each.optional("message").as_string())
+            one.message = *message;
+        if (const auto id = each.optional("transitionID").as_string())
+            one.transition_id = *id;
+        one.changed = context.time(each.optional("lastTransitionTime"));
+        each.ignore({"lastProbeTime", "lastUpdateTime", "observedGeneration"});
+        each.finish();
+        read.push_back(std::move(one));
+    });
+    return read;
+}
+
+/// A scheduler.tensorstack.dev/v1beta1 PodGroup.
+[[nodiscard]] inline pod_group_object read_pod_group(object_reader& object,
+                                                     reading_context& context) {
+    pod_group_object read;
+    read.metadata = read_metadata(object, true, context);
+    const field spec_at = object.required("spec");
+    object_reader spec = spec_at.as_object();
+    read.min_member = spec.optional("minMember").as_integer(0, largest_member_count).value_or(0);
+    if (const auto queue = spec.optional("queue").as_string(); queue && !queue->empty())
+        read.queue = *queue;
+    read.priority = spec.optional("priority").as_integer(0, 100).value_or(0);
+    const field topology = spec.optional("topologyPolicy");
+    if (topology.is_present())
+        topology.error("is not supported (expected no topologyPolicy)");
+    const field roles_at = spec.optional("roles");
+    const array_reader roles = roles_at.as_array();
+    roles.for_each_object([&](object_reader& each) {
+        role_minimum role;
+        const field name_at = each.required("name");
+        const auto name = name_at.as_string();
+        role.min_member = each.optional("minMember").as_integer(0, largest_member_count).value_or(0);
+        each.finish();
+        if (!name)
+            return;
+        role.name = *name;
+        if (std::ranges::find(read.roles, role.name, &role_minimum::name) != read.roles.end())
+            name_at.error(in_quotes(role.name) + " is there twice (expected every role once)");
+        else
+            read.roles.push_back(std::move(role));
+    });
+    spec.finish();
+    const field status_at = object.optional("status");
+    object_reader status = status_at.as_object();
+    read.conditions = read_conditions(status.optional("conditions"), context);
+    status.ignore({"allocated", "pending", "running", "succeeded", "failed", "unknown", "phase"});
+    status.finish();
+    object.ignore({"apiVersion", "kind"});
+    object.finish();
+    return read;
+}
+
+/// A scheduler.tensorstack.dev/v1beta1 Queue.
+[[nodiscard]] inline queue_object read_queue(object_reader& object, reading_context& context) {
+    queue_object read;
+    read.metadata = read_metadata(object, true, context);
+    const field spec_at = object.optional("spec");
+    object_reader spec = spec_at.as_object();
+    const field quota_at = spec.optional("quota");
+    object_reader quota = quota_at.as_object();
+    const field requests_at = quota.optional("requests");
+    object_reader requests = requests_at.as_object();
+    requests.for_each([&](std::string_view kind, const field& at) {
+        if (const auto amount = read_quantity(at))
+            read.quota.emplace(std::string(kind), capacity_units(kind, *amount));
+    });
+    quota.finish();
+    read.priority = spec.optional("priority").as_integer(0, 100).value_or(0);
+    read.closed = spec.optional("closed").as_boolean().value_or(false);
+    static_cast<void>(spec.optional("preemptible").as_boolean());
+    read.namespaces = read_label_selector(spec.optional("namespaceSelector"));
+    if (auto nodes = read_label_selector(spec.optional("nodeSelector")))
+        read.nodes = std::move(*nodes);
+    // Neither decides where or whether a group starts: the one ends pods, the other is checked
+    // when they are created.
+    spec.ignore({"maxDuration", "resourceShapeProfile"});
+    spec.finish();
+    object.ignore({"apiVersion", "kind", "status"});
+    object.finish();
+    return read;
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

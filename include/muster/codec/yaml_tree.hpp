@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <muster/base/result.hpp>
+#include <muster/codec/diagnostic.hpp>
+#include <muster/codec/source_text.hpp>
+#include <muster/codec/yaml_scalar.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+namespace detail {
+
+struct yaml_fault {
+    std::size_t offset;
+    std::string message;
+};
+
+/// One node of a YAML document. Nodes lie in the order of the text; a node's children follow it (a
+/// mapping's as key, value, key, value), and `next` is the node behind the last of them.
+struct yaml_node {
+    enum class shape : std::uint8_t { scalar, sequence, mapping, alias };
+
+    shape kind = shape::scalar;
+    yaml_tag tag = yaml_tag::none;
+    std::uint8_t height = 0; ///< levels of containers in it, aliases followed
+    std::uint32_t offset = 0;
+    std::uint32_t next = 0;   ///< 0 while the node is open
+    std::uint32_t target = 0; ///< of an alias: the node that it stands for, never an alias
+    std::string text;         ///< of a scalar
+};
+
+using yaml_tree = std::vector<yaml_node>;
+
+/// Turns yaml-cpp's events into a tree without expanding aliases. Throws yaml_fault through the
+/// parser on what we do not accept; read_yaml_tree() catches it.
+class yaml_tree_builder final : public YAML::EventHandler {
+public:
+    explicit yaml_tree_builder(yaml_tree& tree) : tree_(tree) {}
+
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        if (!tree_.empty())
+            throw yaml_fault{offset_of(mark), "expected the end of the document or a line ---"};
+    }
+    void OnDocumentEnd() override {}
+
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        close(add(yaml_node::shape::scalar, mark, yaml_tag::null, anchor));
+    }
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        const std::uint32_t target = anchor < anchors_.size() ? anchors_[anchor] : 0;
+        if (anchor >= anchors_.size() || tree_[target].next == 0)
+            throw yaml_fault{offset_of(mark), "the anchor contains itself (expected an alias to a "
+                                              "value that ends before it)"};
+        const std::uint8_t height = tree_[target].height;
+        const std::uint32_t node = add(yaml_node::shape::alias, mark, yaml_tag::none, 0);
+        if (open_.size() + height > limits::nesting)
+            throw too_deep(mark);
+        tree_[node].target = target;
+        tree_[node].height = height;
+        close(node);
+    }
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  const std::string& text) override {
+        if (text.size() > limits::scalar_bytes)
+            throw yaml_fault{offset_of(mark), "the scalar is too long (expected at most 4 MiB)"};
+        const std::uint32_t node =
+            add(yaml_node::shape::scalar, mark, scalar_tag(mark, tag), anchor);
+        tree_[node].text = text;
+        close(node);
+    }
+    void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                         YAML::EmitterStyle::value) override {
+        start(yaml_node::shape::sequence, mark, tag, "tag:yaml.org,2002:seq", anchor);
+    }
+    void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                    YAML::EmitterStyle::value) override {
+        start(yaml_node::shape::mapping, mark, tag, "tag:yaml.org,2002:map", anchor);
+    }
+    void OnSequenceEnd() override { end(); }
+    void OnMapEnd() override { end(); }
+
+    [[nodiscard]] static std::size_t offset_of(const YAML::Mark& mark) {
+        return mark.pos < 0 ? 0 : static_cast<std::size_t>(mark.pos);
+    }
+
+private:
+    static yaml_fault too_deep(const YAML::Mark& mark) {
+        return {offset_of(mark), "nested too deeply (expected at most 64 levels)"};
+    }
+
+    static yaml_tag scalar_tag(const YAML::Mark& mark, std::string_view tag) {
+        constexpr std::string_view standard = "tag:yaml.org,2002:";
+        const std::string written(tag);
+        if (tag == "?" || tag.empty())
+            return yaml_tag::none;
+        if (tag == "!")
+            return yaml_tag::text;
+        if (tag.substr(0, standard.size()) == standard) {
+            tag.remove_prefix(standard.size());
+            constexpr std::pair<std::string_view, yaml_tag> known[] = {
+                {"str", yaml_tag::text},    {"int", yaml_tag::integer},
+                {"float", yaml_tag::real},  {"bool", yaml_tag::boolean},
+                {"null", yaml_tag::null},   {"timestamp", yaml_tag::timestamp},
+                {"merge", yaml_tag::merge},
+            };
+            for (const auto& [name, meaning] : known) {
+                if (tag == name)
+                    return meaning;
+            }
+        }
+        throw unknown_tag(mark, written);
+    }
+
+    static yaml_fault unknown_tag(const YAML::Mark& mark, const std::string& tag) {
+        return {offset_of(mark), "the tag " + in_quotes(tag) +
+                                     " is not known here (expected none, or one of !!str !!int "
+                                     "!!float !!bool !!null !!timestamp !!seq !!map)"};
+    }
+
+    std::uint32_t add(yaml_node::shape kind, const YAML::Mark& mark, yaml_tag tag,
+                      YAML::anchor_t anchor) {
+        const auto node = static_cast<std::uint32_t>(tree_.size());
+        tree_.emplace_back();
+        tree_.back().kind = kind;
+        tree_.back().tag = tag;
+        tree_.back().offset = static_cast<std::uint32_t>(offset_of(mark));
+        if (anchor != 0) {
+            anchors_.resize(std::max<std::size_t>(anchors_.size(), anchor + 1));
+            anchors_[anchor] = node;
+        }
+        return node;
+    }
+
+    void start(yaml_node::shape kind, const YAML::Mark& mark, const std::string& tag,
+               std::string_view expected_tag, YAML::anchor_t anchor) {
+        if (open_.size() >= limits::nesting)
+            throw too_deep(mark);
+        if (tag != "?" && !tag.empty() && tag != "!" && tag != expected_tag)
+            throw unknown_tag(mark, tag);
+        open_.push_back(add(kind, mark, yaml_tag::none, anchor));
+    }
+
+    void end() {
+        const std::uint32_t node = open_.back();
+        open_.pop_back();
+        ++tree_[node].height;
+        close(node);
+    }
+
+    void close(std::uint32_t node) {
+        tree_[node].next = static_cast<std::uint32_t>(tree_.size());
+        if (!open_.empty()) {
+            std::uint8_t& above = tree_[open_.back()].height;
+            above = std::max(above, tree_[node].height);
+        }
+    }
+
+    yaml_tree& tree_;
+    std::vector<std::uint32_t> open_;
+    std::vector<std::uint32_t> anchors_; ///< by yaml-cpp's number of the anchor
+};
+
+/// yaml-cpp's words, made into what was expected where they do not say it.
+[[nodiscard]] inline std::string yaml_error_text(std::string_view message) {
+    constexpr std::pair<std::string_view, std::string_view> texts[] = {
+        {"end of map not found", "expected another key at the same indentation, or the end of the "
+                                 "mapping"},
+        {"end of sequence not found",
+         "expected another '- ' at the same indentation, or the end of the list"},
+        {"end of map flow not found", "expected ',' or '}'"},
+        {"end of sequence flow not found", "expected ',' or ']'"},
+        {"illegal map value",
+         "a mapping cannot start here (expected one 'key: value' a line; quote "
+         "a text that contains ': ')"},
+        {"illegal map key", "a mapping key cannot start here"},
+        {"illegal block entry", "a list item '- ' cannot start here"},
+        {"illegal flow end", "'}' or ']' without its beginning"},
+        {"illegal tab when looking for indentation", "a tab in the indentation (expected blanks)"},
+        {"illegal EOF in scalar", "the text ends inside a quoted string (expected its end)"},
+        {"unknown token", "this character cannot start a value (quote the text)"},
+    };
+    for (const auto& [theirs, ours] : texts) {
+        if (message == theirs)
+            return std::string(ours);
+    }
+    return "not YAML: " + std::string(message);
+}
+
+/// Whether the quoted scalar whose properties or quote stand at `offset` has no closing quote.
+/// yaml-cpp takes the end of the text for one.
+[[nodiscard]] inline bool is_unterminated(std::string_view text, std::size_t offset) {
+    while (offset < text.size() && (text[offset] == '!' || text[offset] == '&')) {
+        offset = std::min(text.find_first_of(" \t\r\n", offset), text.size());
+        offset = std::min(text.find_first_not_of(" \t\r\n", offset), text.size());
+    }
+    const char quote = offset < text.size() ? text[offset] : '\0';
+    if (quote != '"' && quote != '\'')
+        return false;
+    for (std::size_t i = offset + 1; i < text.size(); ++i) {
+        if (quote == '"' && text[i] == '\\')
+            ++i;
+        else if (text[i] == quote && quote == '\'' && text.substr(i + 1, 1) == "'")
+            ++i;
+        else if (text[i] == quote)
+            return false;
+    }
+    return true;
+}
+
+/// The tree of the one document in `text` (printable UTF-8); an empty tree when there is none.
+[[nodiscard]] inline result<yaml_tree, yaml_fault> read_yaml_tree(std::string_view text) {
+    using answer = result<yaml_tree, yaml_fault>;
+    yaml_tree tree;
+    try {
+        std::istringstream stream{std::string(text)};
+        YAML::Parser parser(stream);
+        yaml_tree_builder builder(tree);
+        while (parser.HandleNextDocument(builder)) {
+        }
+    } catch (const yaml_fault& fault) {
+        return answer(failure<yaml_fault>{fault});
+    } catch (const YAML::Exception& error) {
+        return answer(failure<yaml_fault>{
+            {yaml_tree_builder::offset_of(error.mark), yaml_error_text(error.msg)}});
+    }
+    // Only the last scalar can lack its end: it would have swallowed all others.
+    const auto last = std::find_if(tree.rbegin(), tree.rend(), [](const yaml_node& node) {
+        return node.kind == yaml_node::shape::scalar;
+    });
+    if (last != tree.rend() && is_unterminated(text, last->offset))
+        return answer(failure<yaml_fault>{{last->offset, "the quoted string has no end"}});
+    return answer(std::move(tree));
+}
+
+} // namespace detail
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/admission/certificate.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/state.hpp>
+
+namespace muster::inline v0_1 {
+namespace testing {
+
+// The rules of Kubernetes and of gangs once more, written from their definitions: what judges the
+// core must not share its mistakes. Only the records of a state are read, never its accounts.
+
+[[nodiscard]] inline std::optional<std::int64_t> whole_number(std::string_view text) {
+    if (!text.empty() && text.front() == '+')
+        text.remove_prefix(1);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+[[nodiscard]] inline bool holds(const label_requirement& one, const std::string* value) {
+    const bool listed = value && std::find(one.values.begin(), one.values.end(), *value) !=
+                                     one.values.end();
+    if (one.op == label_operator::in)
+        return listed;
+    if (one.op == label_operator::not_in)
+        return !listed;
+    if (one.op == label_operator::exists)
+        return value != nullptr;
+    if (one.op == label_operator::does_not_exist)
+        return value == nullptr;
+    if (!value || one.values.empty())
+        return false;
+    const auto have = whole_number(*value);
+    const auto bound = whole_number(one.values[0]);
+    return have && bound && (one.op == label_operator::less ? *have < *bound : *have > *bound);
+}
+
+[[nodiscard]] inline const std::string* label(const label_set& labels, const std::string& key) {
+    for (const auto& [name, value] : labels)
+        if (name == key)
+            return &value;
+    return nullptr;
+}
+
+[[nodiscard]] inline bool selects(const label_selector& all, const label_set& labels) {
+    for (const label_requirement& one : all.requirements)
+        if (!holds(one, label(labels, one.key)))
+            return false;
+    return true;
+}
+
+template<std::size_t Width>
+[[nodiscard]] bool selects(const node_term& term, const node<Width>& target) {
+    for (const label_requirement& one : term.name)
+        if (!holds(one, &target.name))
+            return false;
+    const bool empty = term.name.empty() && term.labels.requirements.empty();
+    return !empty && selects(term.labels, target.labels);
+}
+
+[[nodiscard]] inline bool is_tolerated(const taint& what, const constraints& by) {
+    for (const toleration& one : by.tolerations)
+        if (one.key.value_or(what.key) == what.key && one.value.value_or(what.value) == what.value &&
+            one.effect.value_or(what.effect) == what.effect)
+            return true;
+    return false;
+}
+
+[[nodiscard]] inline bool clash(const std::vector<host_port>& lhs,
+                                const std::vector<host_port>& rhs) {
+    for (const host_port& one : lhs)
+        for (const host_port& two : rhs) {
+            const bool apart = !one.address.empty() && !two.address.empty() &&
+                               one.address != two.address;
+            if (!apart && one.port == two.port && one.protocol == two.protocol)
+                return true;
+        }
+    return false;
+}
+
+/// A set of constraints by bit: the resource kinds, the quota kinds, then the four others.
+using rule_set = std::uint32_t;
+template<std::size_t Width>
+struct rules {
+    static constexpr rule_set resource(std::size_t kind) { return rule_set{1} << kind; }
+    static constexpr rule_set quota(std::size_t kind) { return rule_set{1} << (Width + kind); }
+    static constexpr rule_set selector = rule_set{1} << (2 * Width);
+    static constexpr rule_set taints = selector << 1U;
+    static constexpr rule_set cordon = selector << 2U;
+    static constexpr rule_set ports = selector << 3U;
+    static constexpr rule_set all = (selector << 4U) - 1;
+    static_assert(2 * Width + 4 < 32);
+};
+
+/// A gang and the cluster as they concern each other, from the records alone.
+template<class Traits>
+struct gang_view {
+    static constexpr std::size_t width = Traits::width;
+    struct member {
+        pod_index pod;
+        std::size_t role = 0;
+        const muster::pod<width>* spec = nullptr;
+    };
+    struct target {
+        node_index node;
+        const muster::node<width>* spec = nullptr;
+        resources<width> free;
+        std::vector<host_port> ports;
+    };
+
+    certificate_scope scope = certificate_scope::free_now;
+    const gang_tree* tree = nullptr;
+    /// The queue that the gang names, if it exists.
+    const queue_record<Traits>* queue = nullptr;
+    /// Ceiling less use, where there is a ceiling.
+    std::array<std::optional<std::int64_t>, width> quota_left;
+    /// Per vertex (leaves only).
+    std::vector<std::int64_t> holding;
+    std::vector<std::int64_t> alive;
+    /// Members that may be placed: by role, then the oldest first, then by key.
+    std::vector<member> waiting;
+    /// Present nodes in the order of their keys.
+    std::vector<target> nodes;
+
+    /// The pod may stand on the node as far as `force` goes, whatever is free there.
+    [[nodiscard]] bool welcome(const constraints& of, const muster::node<width>& on,
+                               rule_set force = rules<width>::all) const {
+        using rule = rules<width>;
+        const bool now = scope == certificate_scope::free_now;
+        if (force & rule::selector) {
+            bool chosen = !of.affinity;
+            for (std::size_t at = 0; of.affinity && at < of.affinity->size(); ++at)
+                chosen = chosen || selects((*of.affinity)[at], on);
+            if (!chosen || !selects(of.selector, on.labels) ||
+                (queue && !selects(queue->spec.nodes, on.labels)))
+                return false;
+        }
+        bool cordoned = on.unschedulable &&
+                        !is_tolerated({"node.kubernetes.io/unschedulable", "",
+                                       taint_effect::no_schedule},
+                                      of);
+        for (const taint& one : on.taints) {
+            if (one.effect == taint_effect::prefer_no_schedule || is_tolerated(one, of))
+                continue;
+            if (one.key == "node.kubernetes.io/unschedulable")
+                cordoned = true;
+            else if ((force & rule::taints) && (now || one.key.rfind("node.kubernetes.io/", 0)))
+                return false;
+        }
+        return !(cordoned && now && (force & rule::cordon));
+    }
+};
+
+/// Takes `amount` from `free` when it is there as far as `force` goes; a zero is always there.
+template<std::size_t Width>
+[[nodiscard]] bool draw(const resources<Width>& amount, resources<Width>& free,
+                        rule_set force = rules<Width>::all) {
+    for (std::size_t kind = 0; kind < Width; ++kind)
+        if ((force & rules<Width>::resource(kind)) && amount[kind] > 0 &&
+            amount[kind] > free[kind])
+            return false;
+    for (std::size_t kind = 0; kind < Width; ++kind)
+        free[kind] -= amount[kind];
+    return true;
+}
+
+template<class Traits>
+[[nodiscard]] bool is_member(const pod_record<Traits>& pod) {
+    return !pod.spec.terminating && pod.spec.phase != pod_phase::failed &&
+           pod.spec.phase != pod_phase::gated;
+}
+template<class Traits>
+[[nodiscard]] bool is_waiting(const pod_record<Traits>& pod) {
+    return is_member(pod) && pod.spec.phase == pod_phase::pending && !pod.assumed;
+}
+template<class Traits>
+[[nodiscard]] bool takes_room(const pod_record<Traits>& pod) {
+    return pod.node && pod.spec.phase != pod_phase::succeeded &&
+           pod.spec.phase != pod_phase::failed;
+}
+
+/// O(cluster): everything is added up anew.
+template<class Traits>
+[[nodiscard]] gang_view<Traits> view_of(const state<Traits>& known, gang_index which,
+                                        certificate_scope scope) {
+    constexpr std::size_t width = Traits::width;
+    const auto& group = known[which];
+    gang_view<Traits> view;
+    view.scope = scope;
+    view.tree = &group.spec.tree;
+    view.holding.assign(view.tree->size(), 0);
+    view.alive = view.holding;
+
+    for (const node_index node : known.node_order())
+        if (known[node].present)
+            view.nodes.push_back({node, &known[node].spec, known[node].spec.allocatable, {}});
+    std::sort(view.nodes.begin(), view.nodes.end(), [&](const auto& lhs, const auto& rhs) {
+        return key_less<Traits>{}(known[lhs.node].key, known[rhs.node].key);
+    });
+
+    if (group.queue && known[*group.queue].present) {
+        view.queue = &known[*group.queue];
+        for (std::size_t kind = 0; kind < width; ++kind)
+            view.quota_left[kind] = view.queue->spec.quota[kind_id{kind}];
+    }
+
+    for (const auto& entry : known.pod_keys()) {
+        const auto& pod = known[entry.second];
+        if (takes_room(pod) && scope == certificate_scope::free_now) {
+            for (auto& node : view.nodes) {
+                if (node.node != *pod.node)
+                    continue;
+                for (std::size_t kind = 0; kind < width; ++kind)
+                    node.free[kind] -= pod.spec.request[kind];
+                node.ports.insert(node.ports.end(), pod.spec.where.ports.begin(),
+                                  pod.spec.where.ports.end());
+            }
+            if (view.queue && known[pod.gang].queue == group.queue)
+                for (std::size_t kind = 0; kind < width; ++kind)
+                    if (view.quota_left[kind])
+                        *view.quota_left[kind] -= pod.spec.request[kind];
+        }
+        if (pod.gang != which || !is_member(pod))
+            continue;
+        const std::size_t role = pod.spec.role.value();
+        ++view.alive[role];
+        if (!is_waiting(pod))
+            ++view.holding[role];
+        else if (!pod.spec.where.unsupported)
+            view.waiting.push_back({entry.second, role, &pod.spec});
+    }
+    std::stable_sort(view.waiting.begin(), view.waiting.end(),
+                     [](const auto& lhs, const auto& rhs) {
+                         return lhs.role != rhs.role ? lhs.role < rhs.role
+                                                     : lhs.spec->created < rhs.spec->created;
+                     });
+    return view;
+}
+
+/// Waiting members of one role that are alike.
+template<std::size_t Width>
+struct member_kind {
+    std::size_t role = 0;
+    const muster::pod<Width>* spec = nullptr;
+    std::int64_t waiting = 0;
+};
+
+/// The kinds of waiting members: by role, then by their oldest member.
+template<class Traits>
+[[nodiscard]] std::vector<member_kind<Traits::width>> kinds_of(const gang_view<Traits>& view) {
+    std::vector<member_kind<Traits::width>> kinds;
+    for (const auto& one : view.waiting) {
+        auto at = std::find_if(kinds.begin(), kinds.end(), [&](const auto& each) {
+            return each.role == one.role && each.spec->request == one.spec->request &&
+                   each.spec->where == one.spec->where;
+        });
+        if (at == kinds.end())
+            at = kinds.insert(at, member_kind<Traits::width>{one.role, one.spec, 0});
+        ++at->waiting;
+    }
+    return kinds;
+}
+
+/// Whether the vertex reaches its minima with these members per leaf, and how many it then gives
+/// the one above: none where it does not.
+struct standing_of_vertex {
+    bool met = false;
+    std::int64_t members = 0;
+};
+[[nodiscard]] inline standing_of_vertex judge(const gang_tree& tree, std::size_t vertex,
+                                              const std::vector<std::int64_t>& per_leaf) {
+    std::int64_t members = per_leaf[vertex];
+    std::int64_t children = 0;
+    std::int64_t met = 0;
+    for (std::size_t at = vertex + 1; at < tree.size(); ++at) {
+        if (tree[at].parent != vertex)
+            continue;
+        ++children;
+        const standing_of_vertex child = judge(tree, at, per_leaf);
+        met += child.met ? 1 : 0;
+        members += child.members;
+    }
+    if (met < tree[vertex].min_subgroups.value_or(children) || members < tree[vertex].min_member)
+        return {};
+    return {true, members};
+}
+
+/// The gang starts with these members per leaf.
+[[nodiscard]] inline bool starts_with(const gang_tree& tree,
+                                      const std::vector<std::int64_t>& per_leaf) {
+    return judge(tree, 0, per_leaf).met;
+}
+
+} // namespace testing
+} // namespace muster::inline v0_1

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/testing/random.hpp>
+#include <muster/testing/world.hpp>
+
+namespace muster::inline v0_1 {
+namespace testing {
+
+/// Makes random small clusters with everything in them that bears on a decision. Amounts are a few
+/// units, so that gangs often fit just or just not.
+class world_generator {
+public:
+    explicit world_generator(std::uint64_t seed) : chance_(seed) { made_.seed = seed; }
+
+    [[nodiscard]] world make() {
+        made_.kinds = 2 + chance_.below(3);
+        plain_ = chance_.percent(35);
+        for (std::int64_t at = chance_.between(1, 4); at > 0; --at)
+            add_node();
+        if (!chance_.percent(25))
+            for (std::int64_t at = chance_.between(1, 2); at > 0; --at)
+                add_queue();
+        for (std::int64_t at = chance_.between(1, 4); at > 0; --at)
+            add_gang();
+        if (chance_.percent(8))
+            add_members("missing", single_role(1), 1 + chance_.below(2));
+        return std::move(made_);
+    }
+
+private:
+    /// A feature of worlds that are not plain, in that many of a hundred cases.
+    [[nodiscard]] bool rarely(std::int64_t percent) {
+        return !plain_ && chance_.percent(percent);
+    }
+
+    [[nodiscard]] std::string zone() { return chance_.percent(50) ? "a" : "b"; }
+
+    void add_node() {
+        world::named_node one;
+        // Keys whose order is not the order of making them.
+        one.key = std::string(1, "dbca"[made_.nodes.size()]) + "-node";
+        auto& spec = one.spec;
+        for (std::size_t kind = 0; kind + 1 < made_.kinds; ++kind)
+            spec.allocatable[kind] = unit(kind) * chance_.between(kind == 2 ? 0 : 2, 8);
+        spec.allocatable[made_.pods_kind()] = chance_.between(2, 6);
+        if (chance_.percent(10))
+            spec.allocatable[made_.pods_kind()] = 110;
+        spec.name = one.key;
+        if (chance_.percent(70))
+            spec.labels.set("zone", zone());
+        if (chance_.percent(50))
+            spec.labels.set("rank", std::to_string(chance_.between(1, 3)));
+        if (rarely(15))
+            spec.taints.push_back({"dedicated", zone(), effect()});
+        if (rarely(8))
+            spec.taints.push_back({"node.kubernetes.io/not-ready", "", taint_effect::no_execute});
+        if (rarely(6))
+            spec.taints.push_back({"node.kubernetes.io/unschedulable", "",
+                                   taint_effect::no_schedule});
+        spec.unschedulable = rarely(8);
+        made_.nodes.push_back(std::move(one));
+    }
+
+    [[nodiscard]] taint_effect effect() {
+        return std::vector{taint_effect::no_schedule, taint_effect::no_execute,
+                           taint_effect::prefer_no_schedule}[chance_.below(3)];
+    }
+
+    /// Memory counts in other magnitudes than cpu.
+    [[nodiscard]] static std::int64_t unit(std::size_t kind) { return kind == 1 ? 1000 : 1; }
+
+    void add_queue() {
+        world::named_queue one;
+        one.key = made_.queues.empty() ? "y-queue" : "x-queue";
+        auto& spec = one.spec;
+        for (std::size_t kind = 0; kind < made_.kinds; ++kind)
+            if (chance_.percent(35))
+                spec.quota.set(kind_id{kind}, unit(kind == made_.kinds - 1 ? 0 : kind) *
+                                                  chance_.between(rarely(10) ? 0 : 3, 14));
+        spec.priority = chance_.between(0, 1);
+        spec.closed = rarely(10);
+        spec.strict_order = rarely(10);
+        if (rarely(15))
+            spec.tenants = label_selector{{{"team", label_operator::in, {"red"}}}};
+        else if (rarely(3))
+            spec.tenants.reset();
+        if (rarely(12))
+            spec.nodes.requirements.push_back({"zone", label_operator::in, {zone()}});
+        made_.queues.push_back(std::move(one));
+    }
+
+    [[nodiscard]] gang_tree random_tree() {
+        const std::int64_t shape = chance_.between(0, 99);
+        if (shape < 35)
+            return gang_tree(chance_.between(1, 5));
+        gang_tree tree(chance_.percent(40) ? chance_.between(0, 5) : 0);
+        if (shape < 80) {
+            const std::int64_t roles = chance_.between(1, 3);
+            for (std::int64_t role = 0; role < roles; ++role)
+                static_cast<void>(tree.add(vertex_index{0}, chance_.between(0, 3)));
+            if (chance_.percent(35))
+                tree.require_subgroups(vertex_index{0}, chance_.between(0, roles));
+            return tree;
+        }
+        const auto left = tree.add(vertex_index{0}, chance_.between(0, 3));
+        static_cast<void>(tree.add(left, chance_.between(0, 2)));
+        static_cast<void>(tree.add(left, chance_.between(0, 2)));
+        if (chance_.percent(50))
+            tree.require_subgroups(left, chance_.between(1, 2));
+        static_cast<void>(tree.add(vertex_index{0}, chance_.between(0, 2)));
+        if (chance_.percent(50))
+            tree.require_subgroups(vertex_index{0}, chance_.between(1, 2));
+        return tree;
+    }
+
+    void add_gang() {
+        world::named_gang one;
+        one.key = std::string(1, "tsvu"[made_.gangs.size()]) + "-gang";
+        auto& spec = one.spec;
+        spec.tree = random_tree();
+        spec.priority = chance_.between(0, 1);
+        spec.created = chance_.between(1, 3);
+        if (!made_.queues.empty() && !chance_.percent(20))
+            spec.queue = made_.queues[chance_.below(made_.queues.size())].key;
+        if (rarely(5))
+            spec.queue = "unknown-queue";
+        if (chance_.percent(70))
+            spec.tenant.set("team", rarely(25) ? "blue" : "red");
+        if (rarely(4))
+            spec.fault =
+                chance_.percent(50) ? gang_fault::malformed : gang_fault::disagreement;
+        const gang_tree tree = spec.tree;
+        std::string key = one.key;
+        made_.gangs.push_back(std::move(one));
+        const std::int64_t members = chance_.percent(85) ? chance_.between(2, 6) : 1;
+        add_members(key, tree, static_cast<std::size_t>(members));
+    }
+
+    void add_members(const std::string& gang, const gang_tree& tree, std::size_t count) {
+        std::vector<std::size_t> leaves;
+        for (std::size_t at = 0; at < tree.size(); ++at)
+            if (tree.is_leaf(at))
+                leaves.push_back(at);
+        std::vector<world::named_pod> templates;
+        const auto made = static_cast<std::size_t>(chance_.between(1, 3));
+        for (std::size_t at = 0; at < made; ++at)
+            templates.push_back(pod_template());
+        for (std::size_t at = 0; at < count; ++at) {
+            world::named_pod pod = templates[chance_.below(templates.size())];
+            pod.gang = gang;
+            pod.key = gang + std::string(1, static_cast<char>('z' - at));
+            pod.spec.role = vertex_index{leaves[at < leaves.size() ? at
+                                                                   : chance_.below(leaves.size())]};
+            pod.spec.created = chance_.between(1, 3);
+            give_phase(pod);
+            made_.pods.push_back(std::move(pod));
+        }
+    }
+
+    [[nodiscard]] world::named_pod pod_template() {
+        world::named_pod one;
+        auto& spec = one.spec;
+        for (std::size_t kind = 0; kind + 1 < made_.kinds; ++kind)
+            spec.request[kind] = chance_.percent(25) ? 0 : unit(kind) * chance_.between(1, 4);
+        spec.request[made_.pods_kind()] = rarely(5) ? 0 : 1;
+        auto& where = spec.where;
+        if (rarely(15))
+            where.selector.requirements.push_back(requirement());
+        if (rarely(12)) {
+            where.affinity.emplace();
+            for (std::int64_t terms = chance_.between(0, 2); terms > 0; --terms) {
+                node_term term;
+                if (chance_.percent(80))
+                    term.labels.requirements.push_back(requirement());
+                if (chance_.percent(20))
+                    term.name.push_back(
+                        {"metadata.name", label_operator::in,
+                         {made_.nodes[chance_.below(made_.nodes.size())].key}});
+                where.affinity->push_back(std::move(term));
+            }
+        }
+        if (rarely(20)) {
+            node_term term;
+            term.labels.requirements.push_back(requirement());
+            where.preferred.push_back(
+                {static_cast<std::int32_t>(chance_.between(1, 100)), std::move(term)});
+        }
+        if (rarely(20))
+            where.tolerations.push_back({"dedicated", std::nullopt, std::nullopt});
+        if (rarely(6))
+            where.tolerations.push_back(
+                {std::nullopt, std::nullopt, taint_effect::no_schedule});
+        if (rarely(4))
+            where.tolerations.push_back({});
+        if (rarely(15))
+            where.ports.push_back({chance_.percent(85) ? "TCP" : "UDP",
+                                   chance_.percent(75) ? "" : "10.0.0.1",
+                                   static_cast<std::int32_t>(chance_.between(80, 81))});
+        where.unsupported = rarely(5);
+        return one;
+    }
+
+    [[nodiscard]] label_requirement requirement() {
+        switch (chance_.between(0, 5)) {
+        case 0:
+            return {"zone", label_operator::not_in, {zone()}};
+        case 1:
+            return {"rank", label_operator::exists, {}};
+        case 2:
+            return {"zone", label_operator::does_not_exist, {}};
+        case 3:
+            return {"rank", label_operator::greater, {std::to_string(chance_.between(0, 2))}};
+        case 4:
+            return {"rank", label_operator::less, {std::to_string(chance_.between(2, 4))}};
+        default:
+            return {"zone", label_operator::in, {zone()}};
+        }
+    }
+
+    void give_phase(world::named_pod& pod) {
+        pod.spec.terminating = rarely(3);
+        const std::int64_t roll = chance_.between(0, 99);
+        if (roll < 78)
+            return;
+        static constexpr pod_phase standing[] = {pod_phase::bound, pod_phase::running,
+                                                 pod_phase::running, pod_phase::unknown};
+        if (roll < 93) {
+            pod.spec.phase = standing[chance_.below(4)];
+            // Nothing asks whether there is room: nodes become over-committed, or are not there.
+            pod.on = made_.nodes[chance_.below(made_.nodes.size())].key;
+            if (rarely(8))
+                pod.on = "nobody-knows";
+            return;
+        }
+        pod.spec.phase = roll < 95   ? pod_phase::gated
+                         : roll < 98 ? pod_phase::succeeded
+                                     : pod_phase::failed;
+        if (pod.spec.phase != pod_phase::gated && chance_.percent(50))
+            pod.on = made_.nodes[chance_.below(made_.nodes.size())].key;
+    }
+
+    random chance_;
+    world made_;
+    bool plain_ = false;
+};
+
+/// A gang of two or three unequal roles on an otherwise empty cluster, where every role alone would
+/// fit and all kinds suffice in total: only trying tells whether all fit together. Made from a
+/// packing that leaves little room, from which in most cases some is moved to another node.
+class critical_generator {
+public:
+    explicit critical_generator(std::uint64_t seed) : chance_(seed) { made_.seed = seed; }
+
+    [[nodiscard]] world make() {
+        do
+            attempt();
+        while (!every_role_fits_alone());
+        return std::move(made_);
+    }
+
+private:
+    void attempt() {
+        const std::uint64_t seed = made_.seed;
+        made_ = world{};
+        made_.seed = seed;
+        made_.kinds = 3;
+        const auto nodes = static_cast<std::size_t>(chance_.between(2, 4));
+        const auto roles = static_cast<std::size_t>(chance_.between(2, 3));
+        for (std::size_t at = 0; at < nodes; ++at) {
+            made_.nodes.push_back({std::string(1, static_cast<char>('a' + at)) + "-node", {}});
+            made_.nodes.back().spec.allocatable[made_.pods_kind()] = 6;
+        }
+        world::named_gang gang;
+        gang.key = "gang";
+        for (std::size_t role = 0; role < roles; ++role) {
+            const auto count = static_cast<std::size_t>(chance_.between(roles == 2 ? 2 : 1, 3));
+            if (made_.pods.size() + count > 6)
+                break;
+            static_cast<void>(
+                gang.spec.tree.add(vertex_index{0}, static_cast<std::int64_t>(count)));
+            world::named_pod one;
+            one.gang = gang.key;
+            one.spec.role = vertex_index{role + 1};
+            for (std::size_t kind = 0; kind < 2; ++kind)
+                one.spec.request[kind] = chance_.between(1, 6);
+            one.spec.request[made_.pods_kind()] = 1;
+            for (std::size_t at = 0; at < count; ++at) {
+                one.key = std::to_string(role) + "-" + std::to_string(at);
+                auto& on = made_.nodes[chance_.below(nodes)].spec.allocatable;
+                on[0] += one.spec.request[0];
+                on[1] += one.spec.request[1];
+                made_.pods.push_back(one);
+            }
+        }
+        made_.gangs.push_back(std::move(gang));
+        if (!chance_.percent(75))
+            return;
+        for (std::int64_t times = chance_.between(1, 3); times > 0; --times) {
+            const std::size_t kind = chance_.below(2);
+            auto& from = made_.nodes[chance_.below(nodes)].spec.allocatable[kind];
+            auto& to = made_.nodes[chance_.below(nodes)].spec.allocatable[kind];
+            const std::int64_t moved = std::min(from, chance_.between(1, 2));
+            from -= moved;
+            to += moved;
+        }
+    }
+
+    [[nodiscard]] bool every_role_fits_alone() const {
+        const gang_tree& tree = made_.gangs.front().spec.tree;
+        if (tree.size() < 3)
+            return false;
+        for (std::size_t role = 1; role < tree.size(); ++role) {
+            const auto pod = std::find_if(
+                made_.pods.begin(), made_.pods.end(),
+                [&](const world::named_pod& one) { return one.spec.role.value() == role; });
+            std::int64_t room = 0;
+            for (const auto& node : made_.nodes)
+                room += std::min({node.spec.allocatable[0] / pod->spec.request[0],
+                                  node.spec.allocatable[1] / pod->spec.request[1],
+                                  std::int64_t{6}});
+            if (room < tree[role].min_member)
+                return false;
+        }
+        return true;
+    }
+
+    random chance_;
+    world made_;
+};
+
+/// Case `number` of a run with this seed: each has a seed of its own, under which it can be made
+/// again alone.
+[[nodiscard]] inline std::uint64_t case_seed(std::uint64_t seed, std::size_t number) {
+    return random(seed ^ (static_cast<std::uint64_t>(number) << 20U)).next();
+}
+[[nodiscard]] inline world random_world(std::uint64_t seed) {
+    return world_generator(seed).make();
+}
+[[nodiscard]] inline world critical_world(std::uint64_t seed) {
+    return critical_generator(seed).make();
+}
+
+} // namespace testing
+} // namespace muster::inline v0_1

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <muster/admission/explain.hpp>
+#include <muster/cycle/cycle.hpp>
+#include <muster/testing/brute_force.hpp>
+#include <muster/testing/cases.hpp>
+#include <muster/testing/check_placements.hpp>
+#include <muster/testing/naive_scheduler.hpp>
+#include <muster/testing/verifier.hpp>
+
+namespace {
+
+using namespace muster;
+using namespace muster::testing;
+using oracle = brute_force<world_traits>;
+using rule = rules<world_width>;
+
+std::string name(answer kind) {
+    static constexpr const char* names[] = {"admitted", "waiting", "never", "undecided"};
+    return names[static_cast<std::size_t>(kind)];
+}
+std::string name(gate at) { return "gate " + std::to_string(static_cast<int>(at)); }
+
+bool queue_refuses(const world_state& known, gang_index which) {
+    const auto& group = known[which];
+    if (!group.spec.queue)
+        return false;
+    const auto queue = known.find_queue(*group.spec.queue);
+    if (!queue || !known[queue->index].present)
+        return true;
+    const auto& spec = known[queue->index].spec;
+    if (!spec.tenants || !selects(*spec.tenants, group.spec.tenant))
+        return true;
+    bool holds_something = false;
+    for (const auto& [key, pod] : known.pod_keys())
+        holds_something = holds_something || (known[pod].gang == which && takes_room(known[pod]));
+    return spec.closed && !holds_something;
+}
+
+rule_set all_quotas() {
+    rule_set all = 0;
+    for (std::size_t kind = 0; kind < world_width; ++kind)
+        all |= rule::quota(kind);
+    return all;
+}
+
+/// The answer by definition; the state is as it was when the gang was asked.
+struct expected {
+    answer kind = answer::waiting;
+    gate at = gate::none;
+    bool searched = false;
+};
+
+expected expect(const world_state& known, gang_index which) {
+    oracle now(known, which);
+    oracle emptied(known, which, certificate_scope::emptied);
+    if (known[which].spec.fault != gang_fault::none)
+        return {known[which].spec.fault == gang_fault::malformed ? answer::never : answer::waiting,
+                gate::group, false};
+    if (!now.enough_members())
+        return {answer::waiting, gate::members, false};
+    if (queue_refuses(known, which))
+        return {answer::waiting, gate::queue, false};
+    if (!now.enough_supported())
+        return {answer::waiting, gate::unsupported, false};
+    if (now.fits())
+        return {answer::admitted, gate::none, false};
+    oracle& speaks = emptied.fits() ? now : emptied;
+    return {emptied.fits() ? answer::waiting : answer::never,
+            speaks.fits(all_quotas()) ? gate::space : gate::quota, true};
+}
+
+std::string check_proof(const world_state& known, const decision& made) {
+    const auto& proof = made.outcome.proof;
+    if (!proof)
+        return "no proof: a negative answer of the search comes without one";
+    const bool never = made.outcome.kind == answer::never;
+    if ((proof->scope == certificate_scope::emptied) != never)
+        return "proof of the wrong scope:";
+    const proof_check result = verify(known, made.gang, *proof);
+    return result == proof_check::valid     ? ""
+           : result == proof_check::invalid ? "the verifier refuses a proof:"
+                                            : "a proof is too large:";
+}
+
+/// Every answer of one cycle, each against the state as it stood when it was made.
+std::string check_answers(const world& from) {
+    world_state known = to_state(from);
+    const cycle_result result = preview(known, 0, policy<>{}, {}, {true});
+    for (const decision& made : result.decisions) {
+        const std::string who = known[made.gang].key + ": ";
+        const expected should = expect(known, made.gang);
+        if (made.outcome.at == gate::order)
+            continue;
+        if (made.outcome.kind != should.kind)
+            return "answer " + name(made.outcome.kind) + " for " + name(should.kind) + ": " + who;
+        if (made.outcome.at != should.at)
+            return name(made.outcome.at) + " for " + name(should.at) + ": " + who;
+        if (should.searched && should.kind == answer::waiting && !made.outcome.could_start)
+            return "could start: not said of " + who;
+        if (should.searched)
+            if (const std::string fault = check_proof(known, made); !fault.empty())
+                return fault + who;
+        if (const std::string fault = fault_of(known, made); !fault.empty())
+            return fault + ": " + who;
+        observe_bound(known, made);
+    }
+    // Placements only take: what was proven stays proven.
+    for (const decision& made : result.decisions)
+        if (made.outcome.proof && verify(known, made.gang, *made.outcome.proof) !=
+                                      proof_check::valid)
+            return "later: a proof does not hold after further placements";
+    return {};
+}
+
+template<class Score>
+std::string check_greedy(const world& from, naive_score score) {
+    world_state known = to_state(from);
+    const cycle_result result = preview(known, 0, policy<Score>{}, {}, {true});
+    for (const decision& made : result.decisions) {
+        if (made.outcome.kind == answer::admitted) {
+            const auto by_hand =
+                naive_scheduler<world_traits>(known, made.gang, score).whole_gang();
+            if (by_hand && *by_hand != made.placements) {
+                std::string list;
+                for (const placement& one : *by_hand)
+                    list += known[one.pod].key + "@" + known[one.node].key + " ";
+                list += "| ";
+                for (const placement& one : made.placements)
+                    list += known[one.pod].key + "@" + known[one.node].key + " ";
+                return "greedy differs from naive: " + known[made.gang].key + " " + list;
+            }
+        }
+        observe_bound(known, made);
+    }
+    return {};
+}
+
+// ---- reasons -----------------------------------------------------------------------------------
+
+std::optional<rule_set> rule_of(const reason& one) {
+    switch (one.code) {
+    case reason_code::insufficient_resource:
+        return rule::resource(one.resource->value());
+    case reason_code::quota_exceeded:
+        return rule::quota(one.resource->value());
+    case reason_code::node_selector_mismatch:
+        return rule::selector;
+    case reason_code::untolerated_taint:
+        return rule::taints;
+    case reason_code::node_unschedulable:
+        return rule::cordon;
+    case reason_code::host_port_taken:
+        return rule::ports;
+    default:
+        return std::nullopt;
+    }
+}
+
+/// Some role alone lacks fewer members without the constraint.
+bool relieves_a_role(const oracle& of, rule_set constraint) {
+    const auto& view = of.view();
+    for (std::size_t role = 0; role < view.tree->size(); ++role) {
+        const std::int64_t needed = (*view.tree)[role].min_member - view.holding[role];
+        if (!view.tree->is_leaf(role) || needed <= 0)
+            continue;
+        if (std::min(needed, of.room_alone(role, rule::all & ~constraint)) >
+            std::min(needed, of.room_alone(role, rule::all)))
+            return true;
+    }
+    return false;
+}
+
+std::string check_reasons_of(oracle of, const std::vector<reason>& reasons) {
+    if (reasons.empty())
+        return "no reason:";
+    rule_set named = 0;
+    rule_set blocking = 0;
+    rule_set together = 0;
+    rule_set contributing = 0;
+    for (std::size_t at = 0; at < reasons.size(); ++at) {
+        const reason& one = reasons[at];
+        const auto constraint = rule_of(one);
+        if (!constraint)
+            return "a reason names no constraint: code " +
+                   std::to_string(static_cast<int>(one.code));
+        if (named & *constraint)
+            return "a constraint is named twice:";
+        if (one.not_minimal)
+            return "a set is not minimal on a small case:";
+        named |= *constraint;
+        (one.kind == reason_kind::blocking            ? blocking
+         : one.kind == reason_kind::blocking_together ? together
+                                                      : contributing) |= *constraint;
+        if (at > 0 && std::tuple(reasons[at - 1].kind, *rule_of(reasons[at - 1])) >=
+                          std::tuple(one.kind, *constraint))
+            return "reasons are out of order:";
+    }
+    for (rule_set each = 1; each <= rule::ports; each <<= 1U)
+        // A constraint that nobody is under need not be listed where nothing fits anyway.
+        if (of.fits(0) && ((blocking & each) != 0) == of.fits(each))
+            return std::string(blocking & each ? "blocking although it fits alone: bit "
+                                               : "not blocking although it alone stops: bit ") +
+                   std::to_string(each);
+    if (blocking && together)
+        return "blocking and blocking together:";
+    if (!blocking) {
+        if (!together)
+            return "nothing blocks:";
+        if (of.fits(together))
+            return "blocking together yet it fits: bits " + std::to_string(together);
+        rule_set kept = rule::all;
+        for (rule_set each = rule::ports; each > 0; each >>= 1U) {
+            if ((together & each) && !of.fits(together & ~each))
+                return "blocking together with one to spare: bit " + std::to_string(each);
+            if (!of.fits(kept & ~each))
+                kept &= ~each;
+        }
+        if (kept != together)
+            return "blocking together is another set: bits " + std::to_string(together) + " for " +
+                   std::to_string(kept);
+    }
+    for (rule_set each = 1; each <= rule::ports; each <<= 1U) {
+        const bool should = relieves_a_role(of, each) || of.fits(rule::all & ~each);
+        if (contributing & each && !should)
+            return "contributing without effect: bit " + std::to_string(each);
+        if (should && !(named & each))
+            return "not contributing although it does: bit " + std::to_string(each);
+    }
+    return {};
+}
+
+std::string check_reasons(const world& from) {
+    world_state known = to_state(from);
+    for (const auto& [key, which] : known.gang_keys()) {
+        const expected should = expect(known, which);
+        const std::vector<reason> now = explain(known, which);
+        if (should.kind == answer::admitted) {
+            if (!now.empty())
+                return "reasons for a gang that fits: " + key;
+            continue;
+        }
+        if (!should.searched) {
+            if (now.size() != 1 || now.front().kind != reason_kind::blocking)
+                return "a gate gives one reason: " + key;
+            continue;
+        }
+        std::string fault = check_reasons_of(oracle(known, which), now);
+        if (fault.empty() && should.kind == answer::never) {
+            explain_options options;
+            options.scope = certificate_scope::emptied;
+            fault = check_reasons_of(oracle(known, which, certificate_scope::emptied),
+                                     explain(known, which, options));
+            if (!fault.empty())
+                fault = "emptied, " + fault;
+        }
+        if (!fault.empty())
+            return fault + " " + key;
+    }
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("an answer is what trying everything gives, and its proof holds") {
+    CHECK(count_faults("answers", 6'000, random_world, check_answers) == 0);
+}
+
+TEST_CASE("near-critical gangs are decided as trying everything decides them") {
+    std::size_t feasible = 0;
+    std::size_t all = 0;
+    const auto check = [&](const world& from) {
+        const world_state known = to_state(from);
+        ++all;
+        if (!from.gangs.empty())
+            feasible += oracle(known, known.find_gang(from.gangs.front().key)->index).fits();
+        return check_answers(from);
+    };
+    CHECK(count_faults("near-critical answers", 4'000, critical_world, check) == 0);
+    std::printf("near-critical: %zu of %zu feasible\n", feasible, all);
+    CHECK(feasible * 10 >= all * 3);
+    CHECK((all - feasible) * 10 >= all * 3);
+}
+
+TEST_CASE("where pod after pod succeeds, a gang stands where it would put it") {
+    CHECK(count_faults("best fit", 2'000, random_world, [](const world& from) {
+              return check_greedy<best_fit>(from, naive_score::best_fit);
+          }) == 0);
+    CHECK(count_faults("worst fit", 2'000, random_world, [](const world& from) {
+              return check_greedy<worst_fit>(from, naive_score::worst_fit);
+          }) == 0);
+    CHECK(count_faults("first fit", 2'000, random_world, [](const world& from) {
+              return check_greedy<first_fit>(from, naive_score::first_fit);
+          }) == 0);
+}
+
+TEST_CASE("reasons mean what their words say") {
+    CHECK(count_faults("reasons", 3'000, random_world, check_reasons) == 0);
+    CHECK(count_faults("near-critical reasons", 1'000, critical_world, check_reasons) == 0);
+}
