@@ -51,6 +51,9 @@ template<class Traits>
         return gate::group;
     if (!reaches_minima(*members.tree, members.alive))
         return gate::members;
+    // A gang that has all it wants asks nothing of its queue.
+    if (members.alive == members.holding)
+        return gate::none;
     if (!queue_takes(known, which))
         return gate::queue;
     std::vector<std::int64_t> placeable = members.alive;
@@ -63,11 +66,38 @@ template<class Traits>
 
 namespace detail {
 
-/// True when a proof rests on the queue's quota alone, whatever the nodes could take.
-[[nodiscard]] inline bool only_quota(const certificate& proof) noexcept {
-    return proof.vertices.size() == 1 && !proof.vertices.front().prices.empty() &&
-           std::ranges::all_of(proof.vertices.front().weights,
-                               [](std::int64_t weight) { return weight == 0; });
+/// What the search says of a gang on one cluster.
+struct finding {
+    fit_outcome outcome = fit_outcome::undecided;
+    /// The quotas alone stop it, whatever the nodes could take.
+    bool by_quota = false;
+    std::vector<certificate::vertex> proof;
+    /// Rows × classes of the problem.
+    std::vector<std::int64_t> counts;
+};
+
+/// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
+template<class Traits>
+[[nodiscard]] finding decide(const state<Traits>& known, const gang_members<Traits::width>& members,
+                             certificate_scope scope, std::int64_t& steps) {
+    finding found;
+    const auto ask = [&](const fit_problem<Traits::width>& problem) {
+        fit_search<Traits::width> search(problem, steps);
+        found.outcome = search.run();
+        steps = std::max<std::int64_t>(0, search.steps_left());
+        found.proof = std::move(search.proof());
+        found.counts = search.counts();
+    };
+    const auto quotas = pose_quotas(known, members, scope);
+    if (!quotas.quotas.empty()) {
+        ask(quotas);
+        found.by_quota = found.outcome == fit_outcome::impossible;
+        // A single leaf names no node, so it holds on any.
+        if (found.by_quota && found.proof.size() == 1)
+            return found;
+    }
+    ask(pose(known, members, scope));
+    return found;
 }
 
 /// What has been said of the emptied cluster, as far as it still holds.
@@ -78,13 +108,21 @@ namespace detail {
 
 } // namespace detail
 
+/// True when what is left of the queue's quota alone keeps the gang from starting. O(members) and a
+/// search without nodes.
+template<class Traits>
+[[nodiscard]] bool quota_stops(const state<Traits>& known, gang_index which, std::int64_t steps) {
+    const auto quotas = pose_quotas(known, members_of(known, which), certificate_scope::free_now);
+    return !quotas.quotas.empty() &&
+           fit_search<Traits::width>(quotas, steps).run() == fit_outcome::impossible;
+}
+
 /// Decides one gang. Admitted: its placements stand in `into`, minima first, then the surplus that
 /// fits. Otherwise `into` is as it was. `into` must be a plan on the state's own accounts.
 ///
 /// Cost: O(members · log members + pods placed × nodes × width), and the search for a gang that the
 /// greedy order does not place.
-template<class Traits, class Score>
-    requires placement_score<Score, Traits::width>
+template<class Traits, placement_score<Traits::width> Score>
 [[nodiscard]] verdict admit(const state<Traits>& known, gang_index which, plan<Traits::width>& into,
                             const placement_weights<Traits::width>& weights, const Score& score,
                             std::int64_t steps) {
@@ -104,37 +142,35 @@ template<class Traits, class Score>
         outcome.kind = answer::admitted;
         return outcome;
     }
-    const fit_problem<width> problem = pose(known, members, certificate_scope::free_now);
-    fit_search<width> search(problem, steps);
-    const fit_outcome now = search.run();
-    outcome.steps += steps - std::max<std::int64_t>(0, search.steps_left());
-    if (now == fit_outcome::fits) {
+    const std::int64_t whole = steps;
+    detail::finding now = detail::decide(known, members, certificate_scope::free_now, steps);
+    outcome.steps = whole - steps;
+    if (now.outcome == fit_outcome::fits) {
         placer<Traits, Score> found(known, members, into, weights, score);
-        found.place_found(problem, search.counts());
+        found.place_found(pose(known, members, certificate_scope::free_now), now.counts);
         found.place_surplus();
         outcome.kind = answer::admitted;
         return outcome;
     }
+    outcome.at = now.by_quota ? gate::quota : gate::space;
     outcome.kind = answer::undecided;
-    if (now == fit_outcome::impossible) {
+    if (now.outcome == fit_outcome::impossible) {
         outcome.kind = answer::waiting;
-        outcome.proof = certificate{certificate_scope::free_now, std::move(search.proof())};
+        outcome.proof = certificate{certificate_scope::free_now, std::move(now.proof)};
     }
 
-    outcome.at = outcome.proof && detail::only_quota(*outcome.proof) ? gate::quota : gate::space;
     const auto& group = known[which];
     outcome.could_start = !group.dirty && detail::memoised(group.last, known.capability_epoch());
     if (outcome.could_start)
         return outcome;
-    const fit_problem<width> emptied = pose(known, members, certificate_scope::emptied);
-    fit_search<width> ever_search(emptied, steps);
-    const fit_outcome ever = ever_search.run();
-    outcome.steps += steps - std::max<std::int64_t>(0, ever_search.steps_left());
-    outcome.could_start = ever == fit_outcome::fits;
-    if (ever == fit_outcome::impossible) {
+    steps = whole;
+    detail::finding ever = detail::decide(known, members, certificate_scope::emptied, steps);
+    outcome.steps += whole - steps;
+    outcome.could_start = ever.outcome == fit_outcome::fits;
+    if (ever.outcome == fit_outcome::impossible) {
         outcome.kind = answer::never;
-        outcome.proof = certificate{certificate_scope::emptied, std::move(ever_search.proof())};
-        outcome.at = detail::only_quota(*outcome.proof) ? gate::quota : gate::space;
+        outcome.proof = certificate{certificate_scope::emptied, std::move(ever.proof)};
+        outcome.at = ever.by_quota ? gate::quota : gate::space;
     }
     return outcome;
 }

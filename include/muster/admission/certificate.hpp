@@ -24,7 +24,7 @@ enum class certificate_scope : std::uint8_t {
 /// It is a binary tree. An inner vertex splits on how many members of one class stand on one node:
 /// at most k in the one branch, at least k + 1 in the other. Under the limits l ≤ x ≤ h that the
 /// branches above it set, a leaf with weights w ≥ 0 per class and prices p ≥ 0 per quota-listed
-/// kind holds when D > B + p·(quota left), where
+/// kind holds when D > B + p·max(quota left, 0), where
 ///  - B is the sum over the nodes of the largest Σ w·x among the patterns x that the node can take
 ///    (requests and ports beside what it holds, eligibility, l ≤ x ≤ h, and no more of a class than
 ///    wait); when some node has no such pattern the leaf holds at once;

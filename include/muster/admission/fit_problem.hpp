@@ -35,7 +35,10 @@ template<std::size_t Width>
 struct fit_problem {
     struct member {
         std::size_t role = 0;
+        /// What it takes of a node, in the kinds in force.
         resources<Width> request;
+        /// What it takes of the quota.
+        resources<Width> charge;
         std::int64_t waiting = 0;
     };
     struct row {
@@ -78,6 +81,49 @@ struct fit_problem {
     return static_cast<std::uint8_t>(mask);
 }
 
+/// What the queue's quota leaves of each kind that it lists and the gang asks for. O(classes ×
+/// width).
+template<class Traits>
+[[nodiscard]] std::vector<typename fit_problem<Traits::width>::allowance>
+allowances(const state<Traits>& known, const gang_members<Traits::width>& members,
+           certificate_scope scope, const constraints_in_force& force = {}) {
+    std::vector<typename fit_problem<Traits::width>::allowance> left;
+    if (!members.queue)
+        return left;
+    const auto& accounts = known.accounts();
+    const auto& quota = accounts.quota(*members.queue);
+    for (std::size_t column = 0; column < Traits::width; ++column) {
+        const kind_id kind{column};
+        const bool asked = std::ranges::any_of(
+            members.classes, [&](const auto& each) { return each.request[kind] > 0; });
+        if (!quota.limited(kind) || !asked || (force.quotas >> column & 1U) == 0)
+            continue;
+        const bool now = scope == certificate_scope::free_now;
+        const std::int64_t used = now ? accounts.used(*members.queue)[kind] : 0;
+        left.push_back({kind, std::max<std::int64_t>(0, *quota[kind] - used)});
+    }
+    return left;
+}
+
+/// The gang's problem as far as the quotas go: one node that can take everything. O(members).
+template<class Traits>
+[[nodiscard]] fit_problem<Traits::width> pose_quotas(const state<Traits>& known,
+                                                     const gang_members<Traits::width>& members,
+                                                     certificate_scope scope) {
+    fit_problem<Traits::width> problem;
+    problem.tree = members.tree;
+    problem.holding = members.holding;
+    problem.rows.push_back({});
+    for (const auto& each : members.classes) {
+        const auto waiting = static_cast<std::int64_t>(each.pods.size());
+        problem.members.push_back({each.role.value(), {}, each.request, waiting});
+        problem.most.push_back(waiting);
+    }
+    problem.apart.assign(members.classes.size() * members.classes.size(), 0);
+    problem.quotas = allowances(known, members, scope);
+    return problem;
+}
+
 /// Writes the problem of a gang down. O(nodes × classes × width).
 template<class Traits>
 [[nodiscard]] fit_problem<Traits::width>
@@ -96,6 +142,7 @@ pose(const state<Traits>& known, const gang_members<Traits::width>& members,
         typename fit_problem<width>::member member;
         member.role = each.role.value();
         member.waiting = static_cast<std::int64_t>(each.pods.size());
+        member.charge = each.request;
         for (std::size_t column = 0; column < width; ++column)
             if ((force.resources >> column & 1U) != 0)
                 member.request[column] = each.request[column];
@@ -137,18 +184,7 @@ pose(const state<Traits>& known, const gang_members<Traits::width>& members,
         problem.most.insert(problem.most.end(), most.begin(), most.end());
     }
 
-    if (members.queue) {
-        const limits<width>& quota = accounts.quota(*members.queue);
-        for (std::size_t column = 0; column < width; ++column) {
-            const kind_id kind{column};
-            const bool asked = std::ranges::any_of(
-                members.classes, [&](const auto& each) { return each.request[kind] > 0; });
-            if (!quota.limited(kind) || !asked || (force.quotas >> column & 1U) == 0)
-                continue;
-            const std::int64_t used = now ? accounts.used(*members.queue)[kind] : 0;
-            problem.quotas.push_back({kind, std::max<std::int64_t>(0, *quota[kind] - used)});
-        }
-    }
+    problem.quotas = allowances(known, members, scope, force);
     return problem;
 }
 

@@ -60,9 +60,10 @@ template<class Traits>
     std::vector<pod_index> waiting;
     for (const pod_index member : group.members) {
         const auto& record = known[member];
-        if (!record.alive())
-            continue;
         const std::size_t role = record.spec.role.value();
+        // Members may come before their group, whose roles are not known until then.
+        if (!record.alive() || role >= group.spec.tree.size())
+            continue;
         ++found.alive[role];
         if (record.holding())
             ++found.holding[role];

@@ -222,7 +222,7 @@ private:
             sum[at] = by.weights[at];
             for (std::size_t quota = 0; quota < problem_->quotas.size(); ++quota)
                 sum[at] += static_cast<int128>(by.prices[quota]) *
-                           problem_->members[at].request[problem_->quotas[quota].kind];
+                           problem_->members[at].charge[problem_->quotas[quota].kind];
         }
         return sum;
     }
@@ -262,7 +262,7 @@ private:
         return std::ranges::all_of(problem_->quotas, [&](const auto& quota) {
             int128 sum = 0;
             for (std::size_t at = 0; at < classes(); ++at)
-                sum += static_cast<int128>(counts[at]) * problem_->members[at].request[quota.kind];
+                sum += static_cast<int128>(counts[at]) * problem_->members[at].charge[quota.kind];
             return sum <= quota.left;
         });
     }
@@ -280,7 +280,7 @@ private:
                 return false;
             std::vector<int128> use(classes());
             for (std::size_t at = 0; at < classes(); ++at)
-                use[at] = problem_->members[at].request[problem_->quotas[quota].kind];
+                use[at] = problem_->members[at].charge[problem_->quotas[quota].kind];
             fitting = choices_.cheapest(use, lower_, covered);
         }
         counts_.assign(problem_->rows.size() * classes(), 0);
@@ -351,7 +351,7 @@ private:
             std::int64_t unit = 1;
             for (std::size_t at = 0; at < classes(); ++at) {
                 const std::int64_t each =
-                    problem_->members[at].request[problem_->quotas[quota].kind];
+                    problem_->members[at].charge[problem_->quotas[quota].kind];
                 use += static_cast<int128>(each) * chosen_->counts[at];
                 unit = std::max(unit, each);
             }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <muster/admission/admit.hpp>
 #include <muster/cycle/agenda.hpp>
@@ -34,8 +35,25 @@ template<class Traits>
                             std::ranges::none_of(group.members, [&](pod_index member) {
                                 return known[member].placeable();
                             });
+    // Others may since have used the quota up, which moves a gang from one gate to another.
+    const bool quota_moved = group.last.at == gate::space && group.queue &&
+                             group.last.use_epoch != known[*group.queue].use_epoch;
     return all_placed || (group.last.release_epoch == known.release_epoch() &&
-                          group.last.capability_epoch == known.capability_epoch());
+                          group.last.capability_epoch == known.capability_epoch() && !quota_moved);
+}
+
+/// A gang that did not fit may meanwhile be kept out by its quota alone, used up by those that
+/// started after it was asked: then it stands at that gate.
+template<class Traits>
+void settle_gate(state<Traits>& known, gang_index which, std::int64_t steps) {
+    const auto& group = known[which];
+    standing last = group.last;
+    if (!group.queue || last.at != gate::space || last.use_epoch == known[*group.queue].use_epoch)
+        return;
+    last.use_epoch = known[*group.queue].use_epoch;
+    if (last.kind == answer::waiting && quota_stops(known, which, steps))
+        last.at = gate::quota;
+    known.answered(which, last);
 }
 
 /// A gang that its queue's strict order keeps others behind.
@@ -43,6 +61,11 @@ template<class Traits>
     return outcome.kind == answer::undecided ||
            (outcome.kind == answer::waiting &&
             (outcome.at == gate::quota || outcome.at == gate::space));
+}
+
+[[nodiscard]] inline bool changed(const standing& before, const decision& made) noexcept {
+    return !before.known || before.kind != made.outcome.kind || before.at != made.outcome.at ||
+           !made.placements.empty();
 }
 
 inline void count(cycle_counters& counters, const decision& made) noexcept {
@@ -73,60 +96,71 @@ inline void count(cycle_counters& counters, const decision& made) noexcept {
 ///
 /// The same state, now, policy and budget give the same result, whatever the order of the events
 /// that built the state. O(gangs · log gangs) plus what `admit` costs for every gang asked.
-template<class Traits, class Score = best_fit, class GangOrder = priority_then_age,
-         class QueueOrder = priority_then_share>
-    requires placement_score<Score, Traits::width>
-        cycle_result cycle(state<Traits>& known, std::int64_t now,
-                           const policy<Score, GangOrder, QueueOrder>& how = {}, budget limit = {},
-                           cycle_options options = {}) {
-        cycle_result result;
-        const auto weights = weigh(known.accounts(), known.pods_kind());
-        agenda<Traits, GangOrder, QueueOrder> asking(known, now, how.gangs, how.queues);
-        plan<Traits::width> tentative(known.tentative());
-        std::set<queue_index> held_up;
-        std::int64_t steps_left = limit.per_cycle;
+template<class Traits, placement_score<Traits::width> Score = best_fit,
+         gang_order GangOrder = priority_then_age, queue_order QueueOrder = priority_then_share>
+cycle_result cycle(state<Traits>& known, std::int64_t now,
+                   const policy<Score, GangOrder, QueueOrder>& how = {}, budget limit = {},
+                   cycle_options options = {}) {
+    cycle_result result;
+    const auto weights = weigh(known.accounts(), known.pods_kind());
+    agenda<Traits, GangOrder, QueueOrder> asking(known, now, how.gangs, how.queues);
+    plan<Traits::width> tentative(known.tentative());
+    std::set<queue_index> held_up;
+    std::vector<standing> before;
+    std::int64_t steps_left = limit.per_cycle;
 
-        while (const auto which = asking.next()) {
-            const standing before = known[*which].last;
-            decision made{*which, {}, {}};
-            const auto queue = known[*which].queue;
-            if (queue && held_up.contains(*queue)) {
-                made.outcome.at = gate::order;
-                ++result.counters.asked;
-            } else if (detail::settled(known, *which)) {
-                made.outcome = {before.kind, before.at, before.could_start, {}, 0};
-                ++result.counters.skipped;
-            } else {
-                made.outcome = admit(known, *which, tentative, weights, how.score,
-                                     std::min(limit.per_gang, steps_left));
-                steps_left = std::max<std::int64_t>(0, steps_left - made.outcome.steps);
-                ++result.counters.asked;
-            }
-            for (std::size_t at = 0; at < tentative.size(); ++at) {
-                made.placements.push_back(tentative[at]);
-                known.assume(tentative[at].pod, tentative[at].node);
-            }
-            tentative.commit();
-            if (!made.placements.empty())
-                asking.shares_moved();
-            if (queue && known[*queue].spec.strict_order && detail::holds_up(made.outcome))
-                held_up.insert(*queue);
-            known.answered(*which,
-                           {true, made.outcome.kind, made.outcome.at, made.outcome.could_start,
-                            known.release_epoch(), known.capability_epoch()});
-            detail::count(result.counters, made);
-            const bool changed = !before.known || before.kind != made.outcome.kind ||
-                                 before.at != made.outcome.at || !made.placements.empty();
-            if (changed || options.list_all)
-                result.decisions.push_back(std::move(made));
+    while (const auto which = asking.next()) {
+        decision made{*which, {}, {}};
+        before.push_back(known[*which].last);
+        const auto queue = known[*which].queue;
+        if (queue && held_up.contains(*queue)) {
+            made.outcome.at = gate::order;
+            ++result.counters.asked;
+        } else if (detail::settled(known, *which)) {
+            const standing& last = before.back();
+            made.outcome = {last.kind, last.at, last.could_start, {}, 0};
+            ++result.counters.skipped;
+        } else {
+            made.outcome = admit(known, *which, tentative, weights, how.score,
+                                 std::min(limit.per_gang, steps_left));
+            steps_left = std::max<std::int64_t>(0, steps_left - made.outcome.steps);
+            ++result.counters.asked;
         }
-        return result;
+        for (std::size_t at = 0; at < tentative.size(); ++at) {
+            made.placements.push_back(tentative[at]);
+            known.assume(tentative[at].pod, tentative[at].node);
+        }
+        tentative.commit();
+        if (!made.placements.empty())
+            asking.shares_moved();
+        if (queue && known[*queue].spec.strict_order && detail::holds_up(made.outcome))
+            held_up.insert(*queue);
+        known.answered(*which, {true, made.outcome.kind, made.outcome.at, made.outcome.could_start,
+                                known.release_epoch(), known.capability_epoch(),
+                                queue ? known[*queue].use_epoch : 0});
+        detail::count(result.counters, made);
+        result.decisions.push_back(std::move(made));
     }
 
+    std::size_t kept = 0;
+    for (std::size_t at = 0; at < result.decisions.size(); ++at) {
+        decision& made = result.decisions[at];
+        detail::settle_gate(known, made.gang, limit.per_gang);
+        made.outcome.at = known[made.gang].last.at;
+        if (!options.list_all && !detail::changed(before[at], made))
+            continue;
+        if (kept != at)
+            result.decisions[kept] = std::move(made);
+        ++kept;
+    }
+    result.decisions.erase(result.decisions.begin() + static_cast<std::ptrdiff_t>(kept),
+                           result.decisions.end());
+    return result;
+}
+
 /// The pure form: the same answers, and the state untouched. O(state) more than `cycle`.
-template<class Traits, class Score = best_fit, class GangOrder = priority_then_age,
-         class QueueOrder = priority_then_share>
-    requires placement_score<Score, Traits::width>
+template<class Traits, placement_score<Traits::width> Score = best_fit,
+         gang_order GangOrder = priority_then_age, queue_order QueueOrder = priority_then_share>
 [[nodiscard]] cycle_result preview(const state<Traits>& known, std::int64_t now,
                                    const policy<Score, GangOrder, QueueOrder>& how = {},
                                    budget limit = {}, cycle_options options = {}) {

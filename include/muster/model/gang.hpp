@@ -15,7 +15,8 @@
 namespace muster::inline v0_1 {
 
 /// A gang's shape: the root is the gang, inner vertices are subgroups, leaves are roles. Members
-/// belong to leaves. Vertices stand in an order in which parents come before their children.
+/// belong to leaves. Vertices stand in the order in which they were added, parents before their
+/// children; roles are served in that order.
 class gang_tree {
 public:
     struct vertex {

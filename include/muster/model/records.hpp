@@ -23,6 +23,8 @@ struct standing {
     bool could_start = false;
     std::uint64_t release_epoch = 0;
     std::uint64_t capability_epoch = 0;
+    /// Of the gang's queue.
+    std::uint64_t use_epoch = 0;
 };
 
 template<class Traits>
@@ -46,6 +48,14 @@ struct pod_record {
     /// Placed by a committed decision, not yet observed.
     bool assumed = false;
     std::uint32_t generation = 0;
+
+    /// It was seen on that node, so it waits no more, whatever its phase said.
+    void stand_on(node_index where) noexcept {
+        node = where;
+        assumed = false;
+        if (spec.phase == pod_phase::pending || spec.phase == pod_phase::gated)
+            spec.phase = pod_phase::bound;
+    }
 
     [[nodiscard]] bool terminal() const noexcept {
         return spec.phase == pod_phase::succeeded || spec.phase == pod_phase::failed;
@@ -88,6 +98,8 @@ struct queue_record {
     queue<Traits::width> spec;
     /// The interned node selector, while the queue is present.
     constraint_index nodes;
+    /// Moves whenever its pods take more of the quota.
+    std::uint64_t use_epoch = 0;
     /// False for a queue that only its gangs name.
     bool present = false;
     std::uint32_t generation = 0;

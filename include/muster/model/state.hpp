@@ -192,8 +192,7 @@ public:
         pod_record changed = record;
         changed.spec = std::move(spec);
         if (on) {
-            changed.node = intern_node(*on);
-            changed.assumed = false;
+            changed.stand_on(intern_node(*on));
         } else if (!record.assumed || changed.spec.phase != pod_phase::pending) {
             changed.node.reset();
             changed.assumed = false;
@@ -274,6 +273,8 @@ public:
                       "only a pending pod is assumed");
         record.node = node;
         record.assumed = true;
+        if (const auto queue = gangs_[record.gang.value()].queue)
+            ++queues_[queue->value()].use_epoch;
     }
 
     /// Remembers what was answered last.
@@ -328,7 +329,7 @@ private:
         fresh.gang = intern_gang(gang);
         fresh.spec = std::move(spec);
         if (on)
-            fresh.node = intern_node(*on);
+            fresh.stand_on(intern_node(*on));
         if (fresh.charged() && !charge(fresh)) {
             drop_if_unused(fresh.gang);
             return event_result::out_of_range;
@@ -345,6 +346,8 @@ private:
     }
 
     [[nodiscard]] bool charge(const pod_record& of) {
+        if (const auto queue = gangs_[of.gang.value()].queue)
+            ++queues_[queue->value()].use_epoch;
         return ledger_.take(*of.node, gangs_[of.gang.value()].queue, of.spec.request,
                             of.spec.where.ports);
     }
@@ -371,6 +374,7 @@ private:
             if (!checked_add(used, held, sum))
                 return false;
             used = sum;
+            ++queues_[to->value()].use_epoch;
         }
         if (group.queue)
             for (std::size_t column = 0; column < width; ++column)

@@ -14,7 +14,8 @@ struct best_fit {
     [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
                                                     const resources<Width>& free,
                                                     const resources<Width>&) const noexcept {
-        return -weights.key(free);
+        // The complement turns the order around as the negative does, and cannot overflow.
+        return ~weights.key(free);
     }
 };
 

@@ -77,7 +77,7 @@ public:
 
     /// The canonical text: no fraction and the largest suffix or exponent that leaves an integer.
     /// A binary quantity below 1024 or with a fraction prints in decimal. Beyond the largest suffix
-    /// zeros are written out, never more of them than the text held that it was read from.
+    /// zeros are written out: at most two more than the text held that it was read from.
     /// parse_quantity() reads it back to the same value. O(digits).
     [[nodiscard]] std::string to_text() const {
         if (is_zero())

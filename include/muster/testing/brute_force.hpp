@@ -37,6 +37,12 @@ public:
     /// The same without the members that carry unsupported constraints.
     [[nodiscard]] bool enough_supported() const { return !choices_.empty(); }
 
+    /// Some choice of them stays within the quota, wherever they would stand.
+    [[nodiscard]] bool within_quota() const {
+        return std::any_of(choices_.begin(), choices_.end(),
+                           [&](const auto& counts) { return within_quota(counts, rule::all); });
+    }
+
     /// The gang fits when only `force` counts.
     [[nodiscard]] bool fits(rule_set force = rule::all) {
         const auto known = memo_.find(force);
@@ -105,8 +111,7 @@ private:
         return starts_with(*view_.tree, per_leaf);
     }
 
-    [[nodiscard]] bool within_quota(const std::vector<std::int64_t>& counts,
-                                    rule_set force) const {
+    [[nodiscard]] bool within_quota(const std::vector<std::int64_t>& counts, rule_set force) const {
         for (std::size_t column = 0; column < width; ++column) {
             int128 sum = 0;
             for (std::size_t at = 0; at < counts.size(); ++at)

@@ -31,9 +31,10 @@ using world_maker = std::function<world(std::uint64_t seed)>;
 [[nodiscard]] inline world shrink(world from, const world_check& check) {
     const std::string kind = kind_of_fault(check(from));
     bool smaller = true;
-    const auto offer = [&](const std::function<bool(world&)>& leave_out) {
+    const auto offer = [&](const std::function<void(world&)>& leave_out) {
         world candidate = from;
-        if (!leave_out(candidate) || kind_of_fault(check(candidate)) != kind)
+        leave_out(candidate);
+        if (text(candidate) == text(from) || kind_of_fault(check(candidate)) != kind)
             return false;
         from = std::move(candidate);
         return smaller = true;
@@ -42,7 +43,6 @@ using world_maker = std::function<world(std::uint64_t seed)>;
         for (std::size_t at = 0; at < (from.*items).size();)
             if (!offer([&](world& in) {
                     (in.*items).erase((in.*items).begin() + static_cast<std::ptrdiff_t>(at));
-                    return true;
                 }))
                 ++at;
     };
@@ -50,11 +50,7 @@ using world_maker = std::function<world(std::uint64_t seed)>;
         for (std::size_t at = 0; at < (from.*items).size(); ++at)
             offer([&](world& in) {
                 auto& value = feature((in.*items)[at].spec);
-                using type = std::remove_reference_t<decltype(value)>;
-                if (value == type{})
-                    return false;
-                value = type{};
-                return true;
+                value = std::remove_reference_t<decltype(value)>{};
             });
     };
     while (smaller) {
@@ -63,21 +59,35 @@ using world_maker = std::function<world(std::uint64_t seed)>;
         erase_each(&world::gangs);
         erase_each(&world::queues);
         erase_each(&world::nodes);
-        reset(&world::nodes, [](auto& of) -> auto& { return of.taints; });
-        reset(&world::nodes, [](auto& of) -> auto& { return of.labels; });
-        reset(&world::nodes, [](auto& of) -> auto& { return of.unschedulable; });
-        reset(&world::queues, [](auto& of) -> auto& { return of.quota; });
-        reset(&world::queues, [](auto& of) -> auto& { return of.strict_order; });
-        reset(&world::queues, [](auto& of) -> auto& { return of.nodes.requirements; });
-        reset(&world::gangs, [](auto& of) -> auto& { return of.queue; });
-        reset(&world::pods, [](auto& of) -> auto& { return of.where; });
-        reset(&world::pods, [](auto& of) -> auto& { return of.where.preferred; });
-        reset(&world::pods, [](auto& of) -> auto& { return of.where.tolerations; });
-        reset(&world::pods, [](auto& of) -> auto& { return of.where.ports; });
-        reset(&world::pods, [](auto& of) -> auto& { return of.where.affinity; });
-        reset(&world::pods, [](auto& of) -> auto& { return of.where.selector.requirements; });
+        reset(
+            &world::nodes, [](auto& of) -> auto& { return of.taints; });
+        reset(
+            &world::nodes, [](auto& of) -> auto& { return of.labels; });
+        reset(
+            &world::nodes, [](auto& of) -> auto& { return of.unschedulable; });
+        reset(
+            &world::queues, [](auto& of) -> auto& { return of.quota; });
+        reset(
+            &world::queues, [](auto& of) -> auto& { return of.strict_order; });
+        reset(
+            &world::queues, [](auto& of) -> auto& { return of.nodes.requirements; });
+        reset(
+            &world::gangs, [](auto& of) -> auto& { return of.queue; });
+        reset(
+            &world::pods, [](auto& of) -> auto& { return of.where; });
+        reset(
+            &world::pods, [](auto& of) -> auto& { return of.where.preferred; });
+        reset(
+            &world::pods, [](auto& of) -> auto& { return of.where.tolerations; });
+        reset(
+            &world::pods, [](auto& of) -> auto& { return of.where.ports; });
+        reset(
+            &world::pods, [](auto& of) -> auto& { return of.where.affinity; });
+        reset(
+            &world::pods, [](auto& of) -> auto& { return of.where.selector.requirements; });
         for (std::size_t column = 0; column < world_width; ++column)
-            reset(&world::pods, [column](auto& of) -> auto& { return of.request[column]; });
+            reset(
+                &world::pods, [column](auto& of) -> auto& { return of.request[column]; });
     }
     return from;
 }

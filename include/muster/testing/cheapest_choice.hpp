@@ -74,8 +74,8 @@ using costs = std::vector<int128>;
             continue;
         const costs reached = of_met(tree, child, holding, classes);
         const bool skippable = may_stay_empty(tree, child, classes);
-        std::vector<costs> next(ways.size() + 1, costs(ways.front().size() + reached.size() - 1,
-                                                       impossible_cost));
+        std::vector<costs> next(ways.size() + 1,
+                                costs(ways.front().size() + reached.size() - 1, impossible_cost));
         for (std::size_t met = 0; met < ways.size(); ++met)
             for (std::size_t members = 0; members < ways[met].size(); ++members) {
                 const int128 before = ways[met][members];

@@ -32,8 +32,8 @@ namespace testing {
 }
 
 [[nodiscard]] inline bool holds(const label_requirement& one, const std::string* value) {
-    const bool listed = value && std::find(one.values.begin(), one.values.end(), *value) !=
-                                     one.values.end();
+    const bool listed =
+        value && std::find(one.values.begin(), one.values.end(), *value) != one.values.end();
     if (one.op == label_operator::in)
         return listed;
     if (one.op == label_operator::not_in)
@@ -74,7 +74,8 @@ template<std::size_t Width>
 
 [[nodiscard]] inline bool is_tolerated(const taint& what, const constraints& by) {
     for (const toleration& one : by.tolerations)
-        if (one.key.value_or(what.key) == what.key && one.value.value_or(what.value) == what.value &&
+        if (one.key.value_or(what.key) == what.key &&
+            one.value.value_or(what.value) == what.value &&
             one.effect.value_or(what.effect) == what.effect)
             return true;
     return false;
@@ -84,8 +85,8 @@ template<std::size_t Width>
                                 const std::vector<host_port>& rhs) {
     for (const host_port& one : lhs)
         for (const host_port& two : rhs) {
-            const bool apart = !one.address.empty() && !two.address.empty() &&
-                               one.address != two.address;
+            const bool apart =
+                !one.address.empty() && !two.address.empty() && one.address != two.address;
             if (!apart && one.port == two.port && one.protocol == two.protocol)
                 return true;
         }
@@ -149,10 +150,9 @@ struct gang_view {
                 (queue && !selects(queue->spec.nodes, on.labels)))
                 return false;
         }
-        bool cordoned = on.unschedulable &&
-                        !is_tolerated({"node.kubernetes.io/unschedulable", "",
-                                       taint_effect::no_schedule},
-                                      of);
+        bool cordoned =
+            on.unschedulable &&
+            !is_tolerated({"node.kubernetes.io/unschedulable", "", taint_effect::no_schedule}, of);
         for (const taint& one : on.taints) {
             if (one.effect == taint_effect::prefer_no_schedule || is_tolerated(one, of))
                 continue;
@@ -170,8 +170,7 @@ template<std::size_t Width>
 [[nodiscard]] bool draw(const resources<Width>& amount, resources<Width>& free,
                         rule_set force = rules<Width>::all) {
     for (std::size_t kind = 0; kind < Width; ++kind)
-        if ((force & rules<Width>::resource(kind)) && amount[kind] > 0 &&
-            amount[kind] > free[kind])
+        if ((force & rules<Width>::resource(kind)) && amount[kind] > 0 && amount[kind] > free[kind])
             return false;
     for (std::size_t kind = 0; kind < Width; ++kind)
         free[kind] -= amount[kind];
@@ -202,7 +201,11 @@ template<class Traits>
     gang_view<Traits> view;
     view.scope = scope;
     view.tree = &group.spec.tree;
-    view.holding.assign(view.tree->size(), 0);
+    // Members of a gang that is not there may name any role.
+    std::size_t roles = view.tree->size();
+    for (const pod_index member : group.members)
+        roles = std::max(roles, known[member].spec.role.value() + 1);
+    view.holding.assign(roles, 0);
     view.alive = view.holding;
 
     for (const node_index node : known.node_order())

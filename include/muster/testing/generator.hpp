@@ -32,15 +32,14 @@ public:
         for (std::int64_t at = chance_.between(1, 4); at > 0; --at)
             add_gang();
         if (chance_.percent(8))
-            add_members("missing", single_role(1), 1 + chance_.below(2));
+            add_members("missing", chance_.percent(50) ? single_role(1) : random_tree(),
+                        1 + chance_.below(2));
         return std::move(made_);
     }
 
 private:
     /// A feature of worlds that are not plain, in that many of a hundred cases.
-    [[nodiscard]] bool rarely(std::int64_t percent) {
-        return !plain_ && chance_.percent(percent);
-    }
+    [[nodiscard]] bool rarely(std::int64_t percent) { return !plain_ && chance_.percent(percent); }
 
     [[nodiscard]] std::string zone() { return chance_.percent(50) ? "a" : "b"; }
 
@@ -64,8 +63,8 @@ private:
         if (rarely(8))
             spec.taints.push_back({"node.kubernetes.io/not-ready", "", taint_effect::no_execute});
         if (rarely(6))
-            spec.taints.push_back({"node.kubernetes.io/unschedulable", "",
-                                   taint_effect::no_schedule});
+            spec.taints.push_back(
+                {"node.kubernetes.io/unschedulable", "", taint_effect::no_schedule});
         spec.unschedulable = rarely(8);
         made_.nodes.push_back(std::move(one));
     }
@@ -101,12 +100,12 @@ private:
     [[nodiscard]] gang_tree random_tree() {
         const std::int64_t shape = chance_.between(0, 99);
         if (shape < 35)
-            return gang_tree(chance_.between(1, 5));
-        gang_tree tree(chance_.percent(40) ? chance_.between(0, 5) : 0);
+            return gang_tree(chance_.between(1, 4));
+        gang_tree tree(chance_.percent(40) ? chance_.between(0, 4) : 0);
         if (shape < 80) {
             const std::int64_t roles = chance_.between(1, 3);
             for (std::int64_t role = 0; role < roles; ++role)
-                static_cast<void>(tree.add(vertex_index{0}, chance_.between(0, 3)));
+                static_cast<void>(tree.add(vertex_index{0}, chance_.between(0, 2)));
             if (chance_.percent(35))
                 tree.require_subgroups(vertex_index{0}, chance_.between(0, roles));
             return tree;
@@ -136,12 +135,12 @@ private:
         if (chance_.percent(70))
             spec.tenant.set("team", rarely(25) ? "blue" : "red");
         if (rarely(4))
-            spec.fault =
-                chance_.percent(50) ? gang_fault::malformed : gang_fault::disagreement;
+            spec.fault = chance_.percent(50) ? gang_fault::malformed : gang_fault::disagreement;
         const gang_tree tree = spec.tree;
         std::string key = one.key;
         made_.gangs.push_back(std::move(one));
-        const std::int64_t members = chance_.percent(85) ? chance_.between(2, 6) : 1;
+        const std::int64_t members =
+            chance_.percent(85) ? chance_.between(3, 6) : chance_.between(0, 2);
         add_members(key, tree, static_cast<std::size_t>(members));
     }
 
@@ -158,8 +157,8 @@ private:
             world::named_pod pod = templates[chance_.below(templates.size())];
             pod.gang = gang;
             pod.key = gang + std::string(1, static_cast<char>('z' - at));
-            pod.spec.role = vertex_index{leaves[at < leaves.size() ? at
-                                                                   : chance_.below(leaves.size())]};
+            pod.spec.role =
+                vertex_index{leaves[at < leaves.size() ? at : chance_.below(leaves.size())]};
             pod.spec.created = chance_.between(1, 3);
             give_phase(pod);
             made_.pods.push_back(std::move(pod));
@@ -182,9 +181,9 @@ private:
                 if (chance_.percent(80))
                     term.labels.requirements.push_back(requirement());
                 if (chance_.percent(20))
-                    term.name.push_back(
-                        {"metadata.name", label_operator::in,
-                         {made_.nodes[chance_.below(made_.nodes.size())].key}});
+                    term.name.push_back({"metadata.name",
+                                         label_operator::in,
+                                         {made_.nodes[chance_.below(made_.nodes.size())].key}});
                 where.affinity->push_back(std::move(term));
             }
         }
@@ -197,8 +196,7 @@ private:
         if (rarely(20))
             where.tolerations.push_back({"dedicated", std::nullopt, std::nullopt});
         if (rarely(6))
-            where.tolerations.push_back(
-                {std::nullopt, std::nullopt, taint_effect::no_schedule});
+            where.tolerations.push_back({std::nullopt, std::nullopt, taint_effect::no_schedule});
         if (rarely(4))
             where.tolerations.push_back({});
         if (rarely(15))
@@ -324,9 +322,9 @@ private:
                 [&](const world::named_pod& one) { return one.spec.role.value() == role; });
             std::int64_t room = 0;
             for (const auto& node : made_.nodes)
-                room += std::min({node.spec.allocatable[0] / pod->spec.request[0],
-                                  node.spec.allocatable[1] / pod->spec.request[1],
-                                  std::int64_t{6}});
+                room +=
+                    std::min({node.spec.allocatable[0] / pod->spec.request[0],
+                              node.spec.allocatable[1] / pod->spec.request[1], std::int64_t{6}});
             if (room < tree[role].min_member)
                 return false;
         }
@@ -336,6 +334,75 @@ private:
     random chance_;
     world made_;
 };
+
+/// A gang of four or six members, no two alike, on two nodes. Each node can just take either of two
+/// halves of the gang, but the halves of one node are not those of the other. Half of each half
+/// everywhere would always do, so no weighing of members proves a "no": only branching tells. All
+/// four kinds are amounts here: with fewer, a half of the one always fits the other.
+[[nodiscard]] inline world tangled_world(std::uint64_t seed) {
+    random chance(seed);
+    world made;
+    made.seed = seed;
+    made.kinds = 4;
+    const std::size_t members = chance.percent(50) ? 4 : 6;
+    world::named_gang gang;
+    gang.key = "gang";
+    const bool two_roles = chance.percent(50);
+    gang.spec.tree = gang_tree(static_cast<std::int64_t>(members));
+    for (std::size_t role = 0; two_roles && role < 2; ++role)
+        static_cast<void>(gang.spec.tree.add(vertex_index{0}, chance.between(0, 2)));
+    made.gangs.push_back(std::move(gang));
+    for (std::size_t at = 0; at < members; ++at) {
+        world::named_pod one;
+        one.key = std::string(1, static_cast<char>('p' + at));
+        one.gang = "gang";
+        one.spec.role = vertex_index{two_roles ? 1 + at % 2 : 0};
+        for (std::size_t kind = 0; kind < world_width; ++kind)
+            one.spec.request[kind] = chance.between(1, 30);
+        made.pods.push_back(std::move(one));
+    }
+    // Every way to halve the gang, those first that leave the least room.
+    struct halving {
+        resources<world_width> loads[2];
+        resources<world_width> room;
+        [[nodiscard]] std::int64_t size() const { return room[0] + room[1] + room[2] + room[3]; }
+        [[nodiscard]] bool takes(const resources<world_width>& load) const {
+            return load[0] <= room[0] && load[1] <= room[1] && load[2] <= room[2] &&
+                   load[3] <= room[3];
+        }
+        [[nodiscard]] bool takes_half_of(const halving& other) const {
+            return takes(other.loads[0]) || takes(other.loads[1]);
+        }
+    };
+    std::vector<halving> ways;
+    for (std::size_t half = 0; half < (std::size_t{1} << (members - 1)); ++half) {
+        std::size_t of_first = 0;
+        for (std::size_t at = 0; at < members; ++at)
+            of_first += half >> at & 1U;
+        if (of_first * 2 != members)
+            continue;
+        halving way;
+        for (std::size_t at = 0; at < members; ++at)
+            for (std::size_t kind = 0; kind < world_width; ++kind)
+                way.loads[half >> at & 1U][kind] += made.pods[at].spec.request[kind];
+        for (std::size_t kind = 0; kind < world_width; ++kind)
+            way.room[kind] = std::max(way.loads[0][kind], way.loads[1][kind]);
+        ways.push_back(way);
+    }
+    std::sort(ways.begin(), ways.end(),
+              [](const halving& lhs, const halving& rhs) { return lhs.size() < rhs.size(); });
+    std::pair<std::size_t, std::size_t> chosen{0, 1};
+    for (std::size_t last = ways.size(); last-- > 1;)
+        for (std::size_t first = last; first-- > 0;)
+            if (!ways[first].takes_half_of(ways[last]) && !ways[last].takes_half_of(ways[first]))
+                chosen = {first, last};
+    const resources<world_width> rooms[2] = {ways[chosen.first].room, ways[chosen.second].room};
+    for (std::size_t at = 0; at < 2; ++at) {
+        made.nodes.push_back({at == 0 ? "a-node" : "b-node", {}});
+        made.nodes.back().spec.allocatable = rooms[at];
+    }
+    return made;
+}
 
 /// Case `number` of a run with this seed: each has a seed of its own, under which it can be made
 /// again alone.

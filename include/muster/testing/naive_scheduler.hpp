@@ -161,8 +161,8 @@ private:
     [[nodiscard]] bool meet(std::size_t vertex) {
         const gang_tree& tree = *view_.tree;
         std::int64_t met = 0;
-        const std::int64_t needed = tree[vertex].min_subgroups.value_or(
-            static_cast<std::int64_t>(tree[vertex].children));
+        const std::int64_t needed =
+            tree[vertex].min_subgroups.value_or(static_cast<std::int64_t>(tree[vertex].children));
         for (std::size_t child = vertex + 1; child < tree.size() && met < needed; ++child)
             if (tree[child].parent == vertex && try_to_meet(child))
                 ++met;

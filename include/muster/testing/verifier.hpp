@@ -42,6 +42,7 @@ public:
 
     [[nodiscard]] proof_check check(std::size_t most_patterns = std::size_t{1} << 22U) {
         patterns_left_ = most_patterns;
+        too_large_ = false;
         box at_start;
         for (std::size_t node = 0; node < view_.nodes.size(); ++node)
             for (std::size_t at = 0; at < classes_.size(); ++at)
@@ -50,13 +51,13 @@ public:
         const bool holds = subtree(next, at_start);
         if (too_large_)
             return proof_check::too_large;
-        return holds && next == proof_->vertices.size() ? proof_check::valid
-                                                        : proof_check::invalid;
+        return holds && next == proof_->vertices.size() ? proof_check::valid : proof_check::invalid;
     }
 
 private:
     /// (node, class) -> at least, at most.
-    using box = std::map<std::pair<std::size_t, std::size_t>, std::pair<std::int64_t, std::int64_t>>;
+    using box =
+        std::map<std::pair<std::size_t, std::size_t>, std::pair<std::int64_t, std::int64_t>>;
 
     [[nodiscard]] bool subtree(std::size_t& next, const box& limits) {
         if (next >= proof_->vertices.size() || too_large_)

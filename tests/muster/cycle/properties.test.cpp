@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/cycle/cycle.hpp>
+#include <muster/testing/brute_force.hpp>
+#include <muster/testing/cases.hpp>
+#include <muster/testing/check_placements.hpp>
+
+namespace {
+
+using namespace muster;
+using namespace muster::testing;
+
+cycle_result everything(world_state& known) {
+    return cycle(known, 0, policy<>{}, {}, {true});
+}
+
+/// A result in the caller's words, a line per gang.
+std::string by_keys(const world_state& known, const cycle_result& result) {
+    std::string out;
+    for (const decision& made : result.decisions) {
+        out += known[made.gang].key + " " + std::to_string(static_cast<int>(made.outcome.kind)) +
+               "/" + std::to_string(static_cast<int>(made.outcome.at)) +
+               (made.outcome.could_start ? " could start" : "");
+        for (const placement& one : made.placements)
+            out += " " + known[one.pod].key + "@" + known[one.node].key;
+        out += "; ";
+    }
+    return out;
+}
+
+/// The accounts are what the records add up to.
+std::string check_accounts(const world_state& known) {
+    for (const auto& [key, which] : known.gang_keys()) {
+        const auto view = view_of(known, which, certificate_scope::free_now);
+        for (const auto& node : view.nodes) {
+            auto ports = node.ports;
+            std::sort(ports.begin(), ports.end());
+            if (known.accounts().free(node.node) != node.free ||
+                known.accounts().ports(node.node) != ports)
+                return "accounts: node " + known[node.node].key;
+        }
+        for (std::size_t kind = 0; kind < world_width && view.queue; ++kind)
+            if (view.quota_left[kind] &&
+                *view.queue->spec.quota[kind_id{kind}] - *view.quota_left[kind] !=
+                    known.accounts().used(*known[which].queue)[kind])
+                return "accounts: queue of " + key;
+    }
+    return {};
+}
+
+std::string check_cycle(const world& from) {
+    const world_state before = to_state(from);
+    world_state known = before;
+    const cycle_result foreseen = preview(before, 0, policy<>{}, {}, {true});
+    if (before.accounts() != to_state(from).accounts())
+        return "preview: it changed the state";
+    const cycle_result result = everything(known);
+    if (by_keys(before, foreseen) != by_keys(known, result))
+        return "preview: it differs from the cycle";
+    if (result.decisions.size() != before.gang_keys().size())
+        return "listing: not every gang has one answer";
+    if (const std::string fault = check_placements(before, result); !fault.empty())
+        return fault;
+    if (const std::string fault = check_accounts(known); !fault.empty())
+        return fault;
+    for (const decision& made : result.decisions) {
+        for (const placement& one : made.placements)
+            if (!known[one.pod].assumed || known[one.pod].node != one.node)
+                return "commit: a pod placed is not assumed there";
+        if (made.outcome.kind == answer::waiting &&
+            (made.outcome.at == gate::space || made.outcome.at == gate::quota))
+            if (brute_force<world_traits>(known, made.gang).fits())
+                return "left over: a waiting gang fits what the cycle left: " +
+                       known[made.gang].key;
+    }
+    const auto accounts = known.accounts();
+    const cycle_result again = cycle(known, 0);
+    if (!again.decisions.empty() || known.accounts() != accounts)
+        return "again: a cycle right after a cycle changes something: " + by_keys(known, again);
+    return {};
+}
+
+/// A refused gang leaves no trace, and an admitted one none that rolling back does not remove.
+std::string check_refusals(const world& from) {
+    world_state known = to_state(from);
+    const auto before = known.accounts();
+    const auto weights = weigh(known.accounts(), known.pods_kind());
+    for (const auto& [key, which] : known.gang_keys()) {
+        plan<world_width> tentative(known.tentative());
+        const verdict outcome = admit(known, which, tentative, weights, best_fit{}, 1 << 20);
+        if (outcome.kind != answer::admitted &&
+            (tentative.size() > 0 || known.accounts() != before))
+            return "refused: the ledger is not as before for " + key;
+        tentative.rollback({});
+        if (known.accounts() != before)
+            return "rolled back: the ledger is not as before for " + key;
+    }
+    return {};
+}
+
+// ---- the order in which gangs are asked --------------------------------------------------------
+
+struct rank_of_queue {
+    std::int64_t priority = 0;
+    /// The largest use over quota, as a fraction.
+    int128 used = 0;
+    int128 quota = 1;
+    std::optional<std::string> key;
+
+    [[nodiscard]] bool before(const rank_of_queue& other) const {
+        if (priority != other.priority)
+            return priority > other.priority;
+        const auto share = [](const rank_of_queue& of) {
+            return std::pair(of.quota == 0 && of.used > 0, of.quota == 0);
+        };
+        if (share(*this).first != share(other).first)
+            return share(other).first;
+        if (!share(*this).first) {
+            const int128 mine = share(*this).second ? 0 : used * std::max<int128>(1, other.quota);
+            const int128 theirs = share(other).second ? 0 : other.used * std::max<int128>(1, quota);
+            if (mine != theirs)
+                return mine < theirs;
+        }
+        return key < other.key;
+    }
+};
+
+rank_of_queue rank(const world_state& known, const std::optional<std::string>& key) {
+    rank_of_queue found;
+    found.key = key;
+    if (!key)
+        return found;
+    const auto& queue = known[known.find_queue(*key)->index];
+    found.priority = queue.spec.priority;
+    for (std::size_t kind = 0; kind < world_width; ++kind) {
+        const auto quota = queue.spec.quota[kind_id{kind}];
+        if (!quota)
+            continue;
+        int128 used = 0;
+        for (const auto& [name, pod] : known.pod_keys())
+            if (takes_room(known[pod]) && known[known[pod].gang].spec.queue == key)
+                used += known[pod].spec.request[kind];
+        const rank_of_queue candidate{0, used, *quota, {}};
+        const rank_of_queue so_far{0, found.used, found.quota, {}};
+        if (so_far.before(candidate)) {
+            found.used = used;
+            found.quota = *quota;
+        }
+    }
+    return found;
+}
+
+std::string check_order(const world& from) {
+    world_state known = to_state(from);
+    const cycle_result result = preview(known, 0, policy<>{}, {}, {true});
+    std::vector<gang_index> left;
+    for (const auto& [key, which] : known.gang_keys())
+        left.push_back(which);
+    std::vector<std::string> held_up;
+    for (const decision& made : result.decisions) {
+        const auto next = std::min_element(left.begin(), left.end(), [&](auto lhs, auto rhs) {
+            const auto& one = known[lhs].spec;
+            const auto& two = known[rhs].spec;
+            if (one.queue != two.queue)
+                return rank(known, one.queue).before(rank(known, two.queue));
+            if (one.priority != two.priority)
+                return one.priority > two.priority;
+            if (one.created != two.created)
+                return one.created < two.created;
+            return known[lhs].key < known[rhs].key;
+        });
+        if (next == left.end() || *next != made.gang)
+            return "order: " + known[made.gang].key + " is asked before its turn";
+        left.erase(next);
+        const auto& queue = known[made.gang].spec.queue;
+        const bool behind = queue && std::count(held_up.begin(), held_up.end(), *queue) > 0;
+        if (behind != (made.outcome.at == gate::order))
+            return "strict order: " + known[made.gang].key;
+        const bool stopped = made.outcome.kind == answer::waiting &&
+                             (made.outcome.at == gate::space || made.outcome.at == gate::quota);
+        if (queue && stopped && known[known.find_queue(*queue)->index].spec.strict_order)
+            held_up.push_back(*queue);
+        observe_bound(known, made);
+    }
+    return {};
+}
+
+// ---- the same state by other ways --------------------------------------------------------------
+
+/// The same kind of objects with other values, and some that are not in the world at all.
+world disturbed(const world& from, testing::random& chance) {
+    world other = from;
+    for (auto& [key, spec] : other.nodes) {
+        for (std::size_t kind = 0; kind < from.kinds; ++kind)
+            spec.allocatable[kind] += chance.between(0, 5);
+        spec.unschedulable = chance.percent(30);
+        if (chance.percent(30))
+            spec.labels.set("zone", "c");
+        if (chance.percent(30))
+            spec.taints.push_back({"dedicated", "c", taint_effect::no_schedule});
+    }
+    for (auto& [key, spec] : other.queues) {
+        spec.closed = chance.percent(30);
+        spec.priority = chance.between(0, 2);
+        if (chance.percent(30))
+            spec.quota.set(kind_id{0}, chance.between(0, 5));
+        if (chance.percent(30))
+            spec.nodes.requirements.push_back({"zone", label_operator::in, {"c"}});
+    }
+    for (auto& [key, spec] : other.gangs) {
+        spec.priority = chance.between(0, 3);
+        if (chance.percent(30))
+            spec.fault = gang_fault::malformed;
+        if (chance.percent(30))
+            spec.queue = "other-queue";
+    }
+    for (auto& pod : other.pods) {
+        pod.spec.request[0] += chance.between(0, 3);
+        if (chance.percent(30))
+            pod.spec.where.ports.push_back({"TCP", "", 99});
+        if (chance.percent(30)) {
+            pod.spec.phase = pod_phase::running;
+            pod.on = chance.percent(80) ? other.nodes.front().key : "other-node";
+        }
+    }
+    world::named_pod more;
+    const gang_tree& tree = other.gangs.front().spec.tree;
+    for (int at = 0; at < 3; ++at) {
+        more.key = "m-other-" + std::to_string(at);
+        more.gang = at == 0 ? "other-gang" : other.gangs.front().key;
+        if (at > 0)
+            while (!tree.is_leaf(more.spec.role.value()))
+                more.spec.role = vertex_index{more.spec.role.value() + 1};
+        more.spec.request[0] = 1;
+        more.spec.phase = at == 2 ? pod_phase::running : pod_phase::pending;
+        if (at == 2)
+            more.on = other.nodes.front().key;
+        other.pods.push_back(more);
+    }
+    if (chance.percent(50))
+        other.nodes.push_back({"c-other-node", other.nodes.front().spec});
+    return other;
+}
+
+/// Takes back what `cycle` assumed, as if every bind had failed.
+void forget_all(world_state& known, const cycle_result& result) {
+    for (const decision& made : result.decisions)
+        for (const placement& one : made.placements)
+            expect_applied(known.forget(known[one.pod].key));
+}
+
+/// Comes to the world by detours: other values first, objects that go away, cycles on the way whose
+/// binds fail.
+world_state grown(const world& from, testing::random& chance) {
+    world_state known{from.pods_kind()};
+    if (!from.gangs.empty() && !from.nodes.empty()) {
+        const world other = disturbed(from, chance);
+        feed(known, other, &chance);
+        forget_all(known, cycle(known, 0));
+        for (std::size_t at = from.pods.size(); at < other.pods.size(); ++at)
+            expect_applied(known.remove_pod(other.pods[at].key));
+        for (std::size_t at = from.nodes.size(); at < other.nodes.size(); ++at)
+            expect_applied(known.remove_node(other.nodes[at].key));
+        if (chance.percent(30) && !from.pods.empty())
+            expect_applied(known.remove_pod(from.pods.front().key));
+        if (chance.percent(30))
+            expect_applied(known.remove_gang(from.gangs.back().key));
+    }
+    feed(known, from, &chance);
+    if (chance.percent(50))
+        forget_all(known, cycle(known, 0));
+    return known;
+}
+
+std::string check_detours(const world& from) {
+    testing::random chance(from.seed + 1);
+    world_state direct = to_state(from);
+    world_state shuffled = to_state(from, &chance);
+    world_state detour = grown(from, chance);
+    const std::string plain = by_keys(direct, everything(direct));
+    if (const std::string other = by_keys(shuffled, everything(shuffled)); other != plain)
+        return "shuffled: " + other + " for " + plain;
+    if (const std::string other = by_keys(detour, everything(detour)); other != plain)
+        return "grown: " + other + " for " + plain;
+    return check_accounts(detour);
+}
+
+/// One thing happens, in the world and to the state.
+void happen(world& in, world_state& known, testing::random& chance) {
+    const auto settle = [&](auto& one) { feed(known, one); };
+    const std::int64_t what = chance.between(0, 9);
+    if (what < 2) {
+        auto& node = in.nodes[chance.below(in.nodes.size())];
+        if (what == 0)
+            node.spec.unschedulable = !node.spec.unschedulable;
+        else
+            node.spec.allocatable[0] = chance.between(0, 9);
+        return settle(node);
+    }
+    if (what == 2 && !in.queues.empty()) {
+        auto& queue = in.queues[chance.below(in.queues.size())];
+        queue.spec.quota.set(kind_id{0}, chance.between(0, 14));
+        queue.spec.closed = chance.percent(20);
+        return settle(queue);
+    }
+    if (what == 3) {
+        auto& gang = in.gangs[chance.below(in.gangs.size())];
+        gang.spec.priority = chance.between(0, 2);
+        if (!in.queues.empty())
+            gang.spec.queue = in.queues[chance.below(in.queues.size())].key;
+        return settle(gang);
+    }
+    if (in.pods.empty())
+        return;
+    const std::size_t at = chance.below(in.pods.size());
+    auto& pod = in.pods[at];
+    if (what == 4) {
+        auto one = pod;
+        one.key += "-more";
+        one.on.reset();
+        one.spec.phase = pod_phase::pending;
+        for (const auto& other : in.pods)
+            if (other.key == one.key)
+                return;
+        in.pods.push_back(one);
+        return settle(in.pods.back());
+    }
+    if (what < 7) {
+        expect_applied(known.remove_pod(pod.key));
+        in.pods.erase(in.pods.begin() + static_cast<std::ptrdiff_t>(at));
+        return;
+    }
+    if (what == 7) {
+        const auto pod_known = known.find_pod(pod.key);
+        if (!known[pod_known->index].assumed)
+            return;
+        expect_applied(known.forget(pod.key));
+        pod.spec.phase = pod_phase::pending;
+        pod.on.reset();
+        return;
+    }
+    if (pod.on) {
+        pod.spec.phase = what == 8 ? pod_phase::succeeded : pod_phase::failed;
+        return settle(pod);
+    }
+}
+
+/// The first answer in which a state that lives on differs from one rebuilt.
+std::string first_difference(const cycle_result& lived, const cycle_result& rebuilt) {
+    const auto name = [](const decision& made) {
+        return std::to_string(static_cast<int>(made.outcome.kind)) + "/" +
+               std::to_string(static_cast<int>(made.outcome.at));
+    };
+    for (std::size_t at = 0; at < std::min(lived.decisions.size(), rebuilt.decisions.size()); ++at)
+        if (name(lived.decisions[at]) != name(rebuilt.decisions[at]))
+            return "life " + name(lived.decisions[at]) + " for " + name(rebuilt.decisions[at]);
+    return "life";
+}
+
+/// After every event and cycle a state answers as one rebuilt from what is then known.
+std::string check_life(const world& from) {
+    if (from.gangs.empty() || from.nodes.empty())
+        return {};
+    testing::random chance(from.seed + 2);
+    world now = from;
+    world_state living = to_state(now);
+    for (int turn = 0; turn < 6; ++turn) {
+        world_state rebuilt = to_state(now, &chance);
+        const cycle_result anew = everything(rebuilt);
+        const std::string fresh = by_keys(rebuilt, anew);
+        const cycle_result result = everything(living);
+        if (const std::string lived = by_keys(living, result); lived != fresh)
+            return first_difference(result, anew) + ": turn " + std::to_string(turn) + ": " +
+                   lived + " for " + fresh + "\n" + text(now);
+        for (const decision& made : result.decisions)
+            for (const placement& one : made.placements)
+                for (auto& pod : now.pods)
+                    if (pod.key == living[one.pod].key) {
+                        pod.on = living[one.node].key;
+                        pod.spec.phase = pod_phase::bound;
+                        if (chance.percent(50))
+                            expect_applied(living.confirm_bound(pod.key));
+                    }
+        for (std::int64_t events = chance.between(1, 2); events > 0; --events)
+            happen(now, living, chance);
+    }
+    return check_accounts(living);
+}
+
+} // namespace
+
+TEST_CASE("a cycle commits what it says, nothing in part, and leaves no gang that would fit") {
+    CHECK(count_faults("cycles", 6'000, random_world, check_cycle) == 0);
+    CHECK(count_faults("near-critical cycles", 2'000, critical_world, check_cycle) == 0);
+}
+
+TEST_CASE("a refused gang leaves the ledger as it was") {
+    CHECK(count_faults("refusals", 3'000, random_world, check_refusals) == 0);
+    CHECK(count_faults("near-critical refusals", 2'000, critical_world, check_refusals) == 0);
+}
+
+TEST_CASE("gangs are asked by queue priority, share, gang priority, age and key") {
+    CHECK(count_faults("order", 3'000, random_world, check_order) == 0);
+}
+
+TEST_CASE("the order of events and what stood there before do not show in a plan") {
+    CHECK(count_faults("detours", 4'000, random_world, check_detours) == 0);
+    CHECK(count_faults("near-critical detours", 1'000, critical_world, check_detours) == 0);
+}
+
+TEST_CASE("a state that lives on answers as one rebuilt from its listing") {
+    CHECK(count_faults("life", 4'000, random_world, check_life) == 0);
+}
