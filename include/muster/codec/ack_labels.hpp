@@ -2,10 +2,12 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -56,17 +57,18 @@ struct cluster_options {
 namespace detail {
 
 /// Every kind that an input names, in the order of names.
-[[nodiscard]] inline std::set<std::string> kinds_of(const manifests& objects) {
-    std::set<std::string> names{"pods"};
+[[nodiscard]] inline std::set<std::string_view> kinds_of(const manifests& objects) {
+    std::set<std::string_view> names{"pods"};
+    const auto note = [&](const auto& amounts) {
+        for (const auto& each : amounts)
+            names.insert(each.first);
+    };
     for (const node_object& node : objects.nodes)
-        for (const auto& [kind, amount] : node.allocatable)
-            names.insert(kind);
+        note(node.allocatable);
     for (const pod_object& pod : objects.pods)
-        for (const auto& [kind, amount] : pod.requests)
-            names.insert(kind);
+        note(pod.requests);
     for (const queue_object& queue : objects.queues)
-        for (const auto& [kind, amount] : queue.quota)
-            names.insert(kind);
+        note(queue.quota);
     return names;
 }
 
@@ -78,11 +80,9 @@ namespace detail {
 [[nodiscard]] inline const char* describe(event_result what) {
     switch (what) {
     case event_result::out_of_range:
-        return "an amount is out of range, or a sum with others is";
+        return "the requests leave int64, or a sum with others does (expected less than 2^63)";
     case event_result::immutable:
-        return "the group of a pod cannot change";
     case event_result::no_such_role:
-        return "the role is not one of its group";
     case event_result::unexpected:
     case event_result::applied:
         break;
@@ -92,20 +92,19 @@ namespace detail {
 
 inline void check(event_result what, const object_metadata& of, diagnostics& out) {
     if (what != event_result::applied)
-        out.error(of.where, std::string(describe(what)), "metadata.name=" + of.key.name);
+        report(out, severity::error, of.where, {},
+               in_quotes(of.key.name) + ": " + std::string(describe(what)));
 }
 
-} // namespace detail
-
-/// Makes the state of a cluster from its objects. The order of the objects decides nothing. Width
-/// must be at least the number of kinds that they name.
 template<std::size_t Width>
-[[nodiscard]] cluster<Width> make_cluster(const manifests& objects, const cluster_options& options,
-                                          diagnostics& out) {
+[[nodiscard]] cluster<Width> make_cluster(const manifests& objects,
+                                          const std::set<std::string_view>& kinds,
+                                          const cluster_options& options, diagnostics& out) {
+    MUSTER_ASSERT(kinds.size() <= Width, "the cluster is as wide as its kinds ask for");
     cluster<Width> made;
     made.objects = &objects;
     made.now = options.now.value_or(objects.newest.value_or(0));
-    for (const std::string& kind : detail::kinds_of(objects))
+    for (const std::string_view kind : kinds)
         static_cast<void>(made.kinds.intern(kind));
     const kind_id pods_kind = *made.kinds.find("pods");
     made.state = muster::state<kubernetes_traits<Width>>(pods_kind);
@@ -113,21 +112,24 @@ template<std::size_t Width>
 
     for (const node_object& object : objects.nodes) {
         node<Width> spec;
+        if (!object.allocatable.contains("pods"))
+            report(out, severity::warning, object.metadata.where,
+                   {"status", "allocatable"},
+                   "no pods are listed, so no pod fits (expected e.g. pods: 110)");
         for (const auto& [kind, amount] : object.allocatable)
             spec.allocatable[*made.kinds.find(kind)] = amount;
         spec.labels = object.metadata.labels;
         spec.taints = object.taints;
         spec.unschedulable = object.unschedulable;
         spec.name = object.metadata.key.name;
-        detail::check(state.upsert_node(object.metadata.key.name, std::move(spec)),
-                      object.metadata, out);
+        check(state.upsert_node(object.metadata.key.name, std::move(spec)), object.metadata, out);
     }
     bool default_queue_exists = false;
     for (const queue_object& object : objects.queues) {
         if (object.metadata.key.name_space != options.queue_namespace) {
-            out.add({severity::warning, object.metadata.where, "metadata.namespace",
-                     "a queue outside " + in_quotes(options.queue_namespace) +
-                         " is ignored (expected namespace " + options.queue_namespace + ")"});
+            report(out, severity::warning, object.metadata.where, {"metadata", "namespace"},
+                   "a queue in " + in_quotes(object.metadata.key.name_space) +
+                       " is ignored (expected namespace " + options.queue_namespace + ")");
             continue;
         }
         default_queue_exists |= object.metadata.key.name == "default";
@@ -142,14 +144,14 @@ template<std::size_t Width>
         else
             spec.tenants.reset();
         spec.nodes = object.nodes;
-        detail::check(state.upsert_queue(object.metadata.key.name, std::move(spec)),
-                      object.metadata, out);
+        check(state.upsert_queue(object.metadata.key.name, std::move(spec)), object.metadata, out);
     }
     if (!default_queue_exists)
         static_cast<void>(state.upsert_queue("default", queue<Width>{}));
 
-    std::vector<group_key> group_of;
-    made.groups = find_groups(objects, group_of, out);
+    const object_lookup lookup(objects);
+    std::vector<const group_map::value_type*> group_of;
+    made.groups = find_groups(objects, lookup, group_of, out);
     for (const auto& [key, facts] : made.groups) {
         gang<std::string> spec;
         if (!facts.queue.empty())
@@ -158,33 +160,43 @@ template<std::size_t Width>
         spec.created = facts.created.value_or(std::numeric_limits<timestamp>::max());
         spec.tree = facts.tree;
         spec.fault = facts.fault;
-        spec.tenant = namespace_labels(objects, key.name_space);
+        spec.tenant = lookup.namespace_labels(key.name_space);
         const event_result taken = state.upsert_gang(key, std::move(spec));
         MUSTER_ASSERT(taken == event_result::applied, "a group comes before its members");
         static_cast<void>(taken);
     }
-    const std::set<object_key> repelled = repelled_pods(objects);
+    const std::vector<char> repelled = repelled_pods(objects, lookup);
     for (std::size_t at = 0; at < objects.pods.size(); ++at) {
         const pod_object& object = objects.pods[at];
-        const group_facts& facts = made.groups.at(group_of[at]);
+        const auto& [group, facts] = *group_of[at];
         pod<Width> spec;
         spec.role = facts.role_of(object);
         for (const auto& [kind, amount] : object.requests)
-            spec.request[*made.kinds.find(kind)] = detail::request_units(kind, amount.milli);
+            spec.request[*made.kinds.find(kind)] = request_units(kind, amount.milli);
         spec.request[pods_kind] = 1;
         spec.where = object.where;
-        spec.where.unsupported =
-            !object.unsupported.empty() || repelled.contains(object.metadata.key);
+        spec.where.unsupported = !object.unsupported.empty() || repelled[at] != 0 ||
+                                 (facts.object && facts.object->topology_policy);
         spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
         spec.phase = object.phase;
         spec.terminating = object.metadata.terminating;
         std::optional<std::string> on;
         if (!object.node.empty())
             on = object.node;
-        detail::check(state.upsert_pod(object.metadata.key, group_of[at], std::move(spec), on),
-                      object.metadata, out);
+        check(state.upsert_pod(object.metadata.key, group, std::move(spec), on), object.metadata,
+              out);
     }
     return made;
+}
+
+} // namespace detail
+
+/// Makes the state of a cluster from its objects. The order of the objects decides nothing. Width
+/// must be at least the number of kinds that they name.
+template<std::size_t Width>
+[[nodiscard]] cluster<Width> make_cluster(const manifests& objects, const cluster_options& options,
+                                          diagnostics& out) {
+    return detail::make_cluster<Width>(objects, detail::kinds_of(objects), options, out);
 }
 
 /// Makes the cluster as wide as its kinds ask for and calls `use(cluster<Width>&)`; more than
@@ -192,19 +204,19 @@ template<std::size_t Width>
 template<class Use>
 void with_cluster(const manifests& objects, const cluster_options& options, diagnostics& out,
                   const Use& use) {
-    const std::size_t kinds = detail::kinds_of(objects).size();
+    const std::set<std::string_view> kinds = detail::kinds_of(objects);
     const auto run = [&]<std::size_t Width>(std::integral_constant<std::size_t, Width>) {
-        auto made = make_cluster<Width>(objects, options, out);
+        auto made = detail::make_cluster<Width>(objects, kinds, options, out);
         use(made);
     };
-    if (kinds <= 8)
+    if (kinds.size() <= 8)
         run(std::integral_constant<std::size_t, 8>{});
-    else if (kinds <= 16)
+    else if (kinds.size() <= 16)
         run(std::integral_constant<std::size_t, 16>{});
-    else if (kinds <= most_kinds)
+    else if (kinds.size() <= most_kinds)
         run(std::integral_constant<std::size_t, most_kinds>{});
     else
-        out.error({"(input)", 0, 0}, "the cluster names " + std::to_string(kinds) +
+        out.error({"(input)", 0, 0}, "the cluster names " + std::to_string(kinds.size()) +
                                          " resource kinds (expected at most " +
                                          std::to_string(most_kinds) + ")");
 }

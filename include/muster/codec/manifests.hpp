@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -36,24 +36,8 @@ public:
 
     void read(const field& at) {
         object_reader object = at.as_object();
-        if (!object.is_present()) {
-            at.mismatch("an object");
-            return;
-        }
-        const auto version = object.required("apiVersion").as_string();
-        const auto kind = object.required("kind").as_string();
-        if (!version || !kind) {
-            object.ignore_rest();
-            return;
-        }
-        const field items_at = object.optional("items");
-        if (kind->ends_with("List") && items_at.is_present()) {
-            const array_reader items = items_at.as_array();
-            items.for_each([&](const field& each) { read_item(each, *version, *kind); });
-            object.ignore_rest();
-            return;
-        }
-        take(object, *version, *kind);
+        if (is_object(at, object))
+            read_object(object);
     }
 
     [[nodiscard]] manifests finish() && {
@@ -62,13 +46,51 @@ public:
     }
 
 private:
+    /// What is absent was not reported when it was taken for an object.
+    static bool is_object(const field& at, const object_reader& object) {
+        if (!at.is_present())
+            at.mismatch("an object");
+        return object.is_present();
+    }
+
+    void read_object(object_reader& object) {
+        const auto version = object.required("apiVersion").as_string();
+        const auto kind = object.required("kind").as_string();
+        if (!version || !kind) {
+            object.ignore_rest();
+            return;
+        }
+        if (kind->ends_with("List") && object.value()->get_object().contains("items")) {
+            read_list(object, *version, *kind);
+            return;
+        }
+        take(object, *version, *kind);
+    }
+
+    void read_list(object_reader& list, std::string_view version, std::string_view kind) {
+        const field metadata_at = list.optional("metadata");
+        object_reader metadata = metadata_at.as_object();
+        const field more_at = metadata.optional("continue");
+        if (!more_at.as_string().value_or("").empty())
+            more_at.warning("the list goes on elsewhere (expected a whole list)");
+        metadata.ignore_rest();
+        const field items_at = list.optional("items");
+        const array_reader items = items_at.as_array();
+        for (std::size_t at = 0; at < items.size(); ++at) {
+            items_.push_back(at);
+            read_item(items[at], version, kind);
+            items_.pop_back();
+        }
+        list.ignore_rest();
+    }
+
     /// Items of a typed list may leave out what the list's own kind says.
     void read_item(const field& at, std::string_view version, std::string_view list) {
         object_reader object = at.as_object();
-        if (list == "List" || !object.is_present() || object.optional("kind").is_present()) {
-            read(at);
+        if (!is_object(at, object))
             return;
-        }
+        if (list == "List" || object.optional("kind").is_present())
+            return read_object(object);
         take(object, version, list.substr(0, list.size() - 4));
     }
 
@@ -113,9 +135,9 @@ private:
     template<class Object>
     void keep(std::vector<Object>& to, const object_reader& object, std::string_view kind,
               Object read) {
-        read.metadata.where.file = object.source().file();
-        std::string name = std::string(kind) + ' ' + read.metadata.key.name_space + '/' +
-                           read.metadata.key.name;
+        read.metadata.where = {&object.source(), items_};
+        std::string name =
+            std::string(kind) + ' ' + read.metadata.key.name_space + '/' + read.metadata.key.name;
         if (!names_.insert(std::move(name)).second) {
             object.error(std::string(kind) + " " + in_quotes(read.metadata.key.name) +
                          " is there twice (expected every object once)");
@@ -126,14 +148,17 @@ private:
 
     reading_context context_;
     manifests made_;
-    std::set<std::string> names_;
+    std::unordered_set<std::string> names_;
+    /// The way to the object at hand, through the lists around it.
+    std::vector<std::size_t> items_;
 };
 
 } // namespace detail
 
 /// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass, and T9k's
 /// PodGroup and Queue. Objects of other kinds are counted. What is wrong goes to `out` with its
-/// place; the objects are to be used only when there is no error. O(input).
+/// place; the objects are to be used only when there is no error, and while the documents live.
+/// O(input).
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {
     detail::manifest_reader reader(options);

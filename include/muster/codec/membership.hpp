@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -88,55 +89,86 @@ inline vertex_index group_facts::role_of(const pod_object& pod) const {
     return pod.metadata.labels.find(key);
 }
 
-/// The labels of a namespace, with the one that every namespace carries.
-[[nodiscard]] inline label_set namespace_labels(const manifests& objects, const std::string& name) {
-    label_set labels;
-    for (const namespace_object& object : objects.namespaces)
-        if (object.metadata.key.name == name)
-            labels = object.metadata.labels;
-    labels.set("kubernetes.io/metadata.name", name);
-    return labels;
-}
-
-/// The priority of a pod that no PodGroup ranks: its own, else that of its class, else that of the
-/// default class, else 0.
-[[nodiscard]] inline std::int64_t pod_priority(const manifests& objects, const pod_object& pod) {
-    if (pod.priority)
-        return *pod.priority;
-    if (pod.priority_class == "system-cluster-critical")
-        return 2'000'000'000;
-    if (pod.priority_class == "system-node-critical")
-        return 2'000'001'000;
-    for (const priority_class_object& object : objects.priority_classes)
-        if (pod.priority_class.empty() ? object.global_default
-                                       : object.metadata.key.name == pod.priority_class)
-            return object.value;
-    return 0;
-}
-
-/// Pods that required anti-affinity of a standing pod keeps at a distance that is not modelled.
-[[nodiscard]] inline std::set<object_key> repelled_pods(const manifests& objects) {
-    std::set<object_key> found;
-    for (const pod_object& standing : objects.pods) {
-        if (standing.repels.empty() || standing.node.empty())
-            continue;
-        for (const pod_object& other : objects.pods) {
-            if (!other.node.empty() || other.phase != pod_phase::pending)
-                continue;
-            for (const pod_object::repulsion& term : standing.repels) {
-                const std::string& home = other.metadata.key.name_space;
-                const bool here =
-                    std::ranges::find(term.namespaces, home) != term.namespaces.end() ||
-                    (term.namespace_selector &&
-                     term.namespace_selector->matches(namespace_labels(objects, home))) ||
-                    (term.namespaces.empty() && !term.namespace_selector &&
-                     home == standing.metadata.key.name_space);
-                if (here && term.pods.matches(other.metadata.labels))
-                    found.insert(other.metadata.key);
-            }
+/// Namespaces and priority classes by name.
+class object_lookup {
+public:
+    explicit object_lookup(const manifests& objects) {
+        for (const namespace_object& object : objects.namespaces)
+            namespaces_.emplace(object.metadata.key.name, &object);
+        for (const priority_class_object& object : objects.priority_classes) {
+            classes_.emplace(object.metadata.key.name, object.value);
+            // Of several default classes the lowest is one (Kubernetes' priority admission).
+            if (object.global_default)
+                default_priority_ =
+                    std::min(object.value, default_priority_.value_or(object.value));
         }
+        classes_["system-cluster-critical"] = 2'000'000'000;
+        classes_["system-node-critical"] = 2'000'001'000;
     }
-    return found;
+
+    /// The labels of a namespace, with the one that every namespace carries.
+    [[nodiscard]] label_set namespace_labels(const std::string& name) const {
+        label_set labels;
+        if (const auto known = namespaces_.find(name); known != namespaces_.end())
+            labels = known->second->metadata.labels;
+        labels.set("kubernetes.io/metadata.name", name);
+        return labels;
+    }
+
+    /// The priority of a pod that no PodGroup ranks: its own, else that of its class, else that of
+    /// the default class, else 0. Nothing when there is no such class.
+    [[nodiscard]] std::optional<std::int64_t> priority(const pod_object& pod) const {
+        if (pod.priority)
+            return pod.priority;
+        if (pod.priority_class.empty())
+            return default_priority_.value_or(0);
+        const auto known = classes_.find(pod.priority_class);
+        return known == classes_.end() ? std::nullopt : std::optional(known->second);
+    }
+
+private:
+    std::map<std::string_view, const namespace_object*> namespaces_;
+    std::map<std::string_view, std::int64_t> classes_;
+    std::optional<std::int64_t> default_priority_;
+};
+
+/// By position: the pods that required anti-affinity of a standing pod keeps at a distance that is
+/// not modelled. O(pods × distinct terms that reach their namespace).
+[[nodiscard]] inline std::vector<char> repelled_pods(const manifests& objects,
+                                                     const object_lookup& lookup) {
+    // By the namespace of the pods that stand, which a term without namespaces means.
+    std::map<std::string_view, std::set<pod_object::repulsion>> terms;
+    for (const pod_object& pod : objects.pods)
+        if (!pod.repels.empty() && !pod.node.empty() && pod.phase != pod_phase::succeeded &&
+            pod.phase != pod_phase::failed)
+            terms[pod.metadata.key.name_space].insert(pod.repels.begin(), pod.repels.end());
+    const auto reaching = [&](const std::string& home) {
+        const label_set labels = lookup.namespace_labels(home);
+        std::vector<const label_selector*> found;
+        for (const auto& [from, list] : terms)
+            for (const pod_object::repulsion& term : list)
+                if (std::ranges::find(term.namespaces, home) != term.namespaces.end() ||
+                    (term.namespace_selector && term.namespace_selector->matches(labels)) ||
+                    (term.namespaces.empty() && !term.namespace_selector && from == home))
+                    found.push_back(&term.pods);
+        return found;
+    };
+    std::vector<char> repelled(objects.pods.size(), 0);
+    if (terms.empty())
+        return repelled;
+    std::map<std::string_view, std::vector<const label_selector*>> by_namespace;
+    for (std::size_t at = 0; at < objects.pods.size(); ++at) {
+        const pod_object& pod = objects.pods[at];
+        if (pod.phase != pod_phase::pending)
+            continue;
+        const auto [near, fresh] = by_namespace.try_emplace(pod.metadata.key.name_space);
+        if (fresh)
+            near->second = reaching(pod.metadata.key.name_space);
+        repelled[at] = std::ranges::any_of(near->second, [&](const label_selector* pods) {
+            return pods->matches(pod.metadata.labels);
+        });
+    }
+    return repelled;
 }
 
 namespace detail {
@@ -144,6 +176,11 @@ namespace detail {
 /// A pod that stood somewhere before its group was created (anew) is no member of it.
 [[nodiscard]] inline bool outlived(const pod_object& pod, const pod_group_object& group) {
     return pod.scheduled && group.metadata.created && *pod.scheduled < *group.metadata.created;
+}
+
+[[nodiscard]] inline std::string queue_of(const pod_object& pod) {
+    const std::string* queue = label(pod, t9k_queue_label);
+    return queue ? *queue : std::string{};
 }
 
 inline void take_declared(const manifests& objects, std::map<group_key, group_facts>& groups) {
@@ -161,39 +198,68 @@ inline void take_declared(const manifests& objects, std::map<group_key, group_fa
 }
 
 /// What the members of a labelled group must agree on.
-inline void agree(const manifests& objects, group_facts& facts) {
-    const pod_object& first = objects.pods[facts.members.front()];
+inline void agree(const manifests& objects, const object_lookup& lookup, group_facts& facts) {
+    // Pods of an earlier run that ended badly or are on their way out have no say.
+    std::vector<std::size_t> heard;
+    for (const std::size_t at : facts.members)
+        if (!objects.pods[at].metadata.terminating && objects.pods[at].phase != pod_phase::failed)
+            heard.push_back(at);
+    if (heard.empty())
+        heard = facts.members;
+    const pod_object& first = objects.pods[heard.front()];
     const auto minimum = read_ack_labels(first)->min_available;
     facts.tree = gang_tree(minimum);
-    facts.priority = pod_priority(objects, first);
-    const std::string* queue = label(first, t9k_queue_label);
-    facts.queue = queue ? *queue : "";
-    for (const std::size_t at : facts.members) {
+    facts.priority = lookup.priority(first).value_or(0);
+    facts.queue = queue_of(first);
+    for (const std::size_t at : heard) {
         const pod_object& pod = objects.pods[at];
-        if (pod.metadata.created && (!facts.created || *pod.metadata.created < *facts.created))
-            facts.created = pod.metadata.created;
-        const std::string* own_queue = label(pod, t9k_queue_label);
-        const char* what = read_ack_labels(pod)->min_available != minimum ? "min-available"
-                           : pod_priority(objects, pod) != facts.priority ? "priority"
-                           : (own_queue ? *own_queue : "") != facts.queue ? "queue"
-                                                                          : nullptr;
-        if (!what || facts.fault != gang_fault::none)
+        const char* what = read_ack_labels(pod)->min_available != minimum       ? "min-available"
+                           : lookup.priority(pod).value_or(0) != facts.priority ? "priority"
+                           : queue_of(pod) != facts.queue                       ? "queue"
+                                                                                : nullptr;
+        if (!what)
             continue;
         facts.fault = gang_fault::disagreement;
         facts.fault_detail = "pods " + first.metadata.key.name + " and " + pod.metadata.key.name +
                              " disagree on " + what;
+        break;
     }
+}
+
+/// The oldest member's age stands for that of a group without an object, and the first queue that a
+/// member names, in the order of names, for that of a group that is missing.
+inline void complete(const manifests& objects, const object_lookup& lookup, const group_key& key,
+                     group_facts& facts) {
+    std::ranges::sort(facts.members, {}, [&](std::size_t at) -> const object_key& {
+        return objects.pods[at].metadata.key;
+    });
+    if (facts.object)
+        return;
+    for (const std::size_t at : facts.members) {
+        const auto& created = objects.pods[at].metadata.created;
+        if (created && (!facts.created || *created < *facts.created))
+            facts.created = created;
+        if (facts.queue.empty())
+            facts.queue = queue_of(objects.pods[at]);
+    }
+    if (key.origin == group_origin::labels)
+        agree(objects, lookup, facts);
 }
 
 } // namespace detail
 
-/// Sorts pods into groups; `group_of` gets the group of every pod. What is wrong with a pod's own
-/// labels makes the pod a malformed group of its own, with a warning.
-[[nodiscard]] inline std::map<group_key, group_facts>
-find_groups(const manifests& objects, std::vector<group_key>& group_of, diagnostics& out) {
-    std::map<group_key, group_facts> groups;
+using group_map = std::map<group_key, group_facts>;
+
+/// Sorts pods into groups; `group_of` gets the group of every pod, which stays where it is when the
+/// map is moved. What is wrong with a pod's own labels makes the pod a malformed group of its own,
+/// with a warning. O(pods · log pods).
+[[nodiscard]] inline group_map find_groups(const manifests& objects, const object_lookup& lookup,
+                                           std::vector<const group_map::value_type*>& group_of,
+                                           diagnostics& out) {
+    group_map groups;
     detail::take_declared(objects, groups);
-    group_of.assign(objects.pods.size(), {});
+    group_of.clear();
+    group_of.reserve(objects.pods.size());
     for (std::size_t at = 0; at < objects.pods.size(); ++at) {
         const pod_object& pod = objects.pods[at];
         const object_key& own = pod.metadata.key;
@@ -209,41 +275,37 @@ find_groups(const manifests& objects, std::vector<group_key>& group_of, diagnost
             key = {own.name_space, *named, group_origin::pod_group};
         else if (ack)
             key = {own.name_space, ack->name, group_origin::labels};
-        const auto declared = groups.find(key);
-        const bool late = key.origin == group_origin::pod_group && declared != groups.end() &&
-                          declared->second.object &&
-                          detail::outlived(pod, *declared->second.object);
-        if (late)
-            key = {own.name_space, own.name, group_origin::single_pod};
-        group_facts& facts = groups[key];
+        const pod_group_object* left = nullptr;
+        if (key.origin == group_origin::pod_group)
+            if (const auto known = groups.find(key); known != groups.end())
+                if (known->second.object && detail::outlived(pod, *known->second.object)) {
+                    left = known->second.object;
+                    key = {own.name_space, own.name, group_origin::single_pod};
+                }
+        if (key.origin != group_origin::pod_group && !lookup.priority(pod))
+            report(out, severity::warning, pod.metadata.where, {"spec", "priorityClassName"},
+                   "there is no PriorityClass " + in_quotes(pod.priority_class) +
+                       ", its priority counts as 0 (expected a PriorityClass of the input)");
+        const auto entry = groups.try_emplace(std::move(key)).first;
+        group_facts& facts = entry->second;
         facts.members.push_back(at);
-        group_of[at] = key;
-        const std::string* queue = label(pod, t9k_queue_label);
-        if (key.origin == group_origin::single_pod) {
+        group_of.push_back(&*entry);
+        if (entry->first.origin == group_origin::single_pod) {
             facts.tree = gang_tree(1);
-            facts.priority = pod_priority(objects, pod);
-            facts.created = pod.metadata.created;
-            facts.queue = late ? declared->second.object->queue : queue ? *queue : "";
+            facts.priority = lookup.priority(pod).value_or(0);
+            facts.queue = left ? left->queue : detail::queue_of(pod);
             if (!wrong.empty()) {
                 facts.fault = gang_fault::malformed;
                 facts.fault_detail = wrong;
-                out.add({severity::warning, pod.metadata.where, "metadata.labels",
-                         "pod " + own.name + ": " + wrong});
+                report(out, severity::warning, pod.metadata.where, {"metadata", "labels"},
+                       "pod " + own.name + ": " + wrong);
             }
-        } else if (key.origin == group_origin::pod_group && !facts.object) {
+        } else if (entry->first.origin == group_origin::pod_group && !facts.object) {
             facts.fault = gang_fault::missing;
-            if (queue && facts.queue.empty())
-                facts.queue = *queue;
-            facts.created = facts.created ? facts.created : pod.metadata.created;
         }
     }
-    for (auto& [key, facts] : groups) {
-        std::ranges::sort(facts.members, {}, [&](std::size_t at) -> const object_key& {
-            return objects.pods[at].metadata.key;
-        });
-        if (key.origin == group_origin::labels)
-            detail::agree(objects, facts);
-    }
+    for (auto& [key, facts] : groups)
+        detail::complete(objects, lookup, key, facts);
     return groups;
 }
 

@@ -16,7 +16,7 @@ namespace codec {
 
 [[nodiscard]] inline std::optional<taint_effect> read_effect(const field& at) {
     const auto text = at.as_string();
-    if (!text || text->empty())
+    if (!text)
         return std::nullopt;
     if (*text == "NoSchedule")
         return taint_effect::no_schedule;
@@ -61,7 +61,8 @@ namespace codec {
     object_reader status = status_at.as_object();
     const field allocatable_at = status.optional("allocatable");
     const field capacity_at = status.optional("capacity");
-    object_reader amounts = (allocatable_at.is_present() ? allocatable_at : capacity_at).as_object();
+    object_reader amounts =
+        (allocatable_at.is_present() ? allocatable_at : capacity_at).as_object();
     amounts.for_each([&](std::string_view kind, const field& at) {
         const auto amount = read_quantity(at);
         if (!amount)

@@ -2,14 +2,19 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/codec/diagnostic.hpp>
+#include <muster/codec/document.hpp>
+#include <muster/codec/field_path.hpp>
 #include <muster/model/constraints.hpp>
 #include <muster/model/labels.hpp>
 #include <muster/model/pod.hpp>
@@ -30,6 +35,30 @@ struct object_key {
     [[nodiscard]] friend auto operator<=>(const object_key&, const object_key&) = default;
 };
 
+/// Where an object stands in the input; line and column are looked up only when something is
+/// reported. The document must live until then.
+struct object_place {
+    const document* source = nullptr;
+    /// Of an object in lists: its positions, that in the outermost list first.
+    std::vector<std::size_t> items;
+};
+
+/// Reports on an object that was read before; `below` leads from it to the field.
+inline void report(diagnostics& out, severity level, const object_place& at,
+                   std::initializer_list<path_step> below, std::string_view message) {
+    out.add_made(level, [&] {
+        std::vector<path_step> steps;
+        for (const std::size_t item : at.items) {
+            steps.emplace_back("items");
+            steps.emplace_back(item);
+        }
+        steps.insert(steps.end(), below);
+        const path_view path(steps);
+        return diagnostic{level, at.source ? at.source->locate(path) : location{"(input)", 0, 0},
+                          to_text(path), std::string(message)};
+    });
+}
+
 struct object_metadata {
     object_key key;
     std::string uid;
@@ -38,8 +67,7 @@ struct object_metadata {
     /// Absent for an object that was never created: it counts as created now.
     std::optional<timestamp> created;
     bool terminating = false;
-    /// Where the object stands in the input.
-    location where;
+    object_place where;
 };
 
 /// An amount of one kind in thousandths, wide enough for sums, with the way it was written.
@@ -79,6 +107,8 @@ struct pod_object {
         label_selector pods;
         std::vector<std::string> namespaces;
         std::optional<label_selector> namespace_selector;
+
+        [[nodiscard]] friend auto operator<=>(const repulsion&, const repulsion&) = default;
     };
     std::vector<repulsion> repels;
 };
@@ -103,6 +133,8 @@ struct pod_group_object {
     object_metadata metadata;
     std::int64_t min_member = 0;
     std::vector<role_minimum> roles;
+    /// It has a topologyPolicy, which is not modelled: its members wait.
+    bool topology_policy = false;
     std::string queue = "default";
     std::int64_t priority = 0;
     std::vector<condition> conditions;
@@ -128,7 +160,8 @@ struct priority_class_object {
     bool global_default = false;
 };
 
-/// What an input holds, as far as it is understood.
+/// What an input holds, as far as it is understood. It refers to the documents that it was read
+/// from, to say where an object stands.
 struct manifests {
     std::vector<node_object> nodes;
     std::vector<pod_object> pods;

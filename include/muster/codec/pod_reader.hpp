@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,7 +48,8 @@ inline void read_node_affinity(const field& at, constraints& where) {
     const array_reader preferred = preferred_at.as_array();
     preferred.for_each_object([&](object_reader& each) {
         preferred_node_term one;
-        one.weight = static_cast<std::int32_t>(each.required("weight").as_integer(1, 100).value_or(1));
+        one.weight =
+            static_cast<std::int32_t>(each.required("weight").as_integer(1, 100).value_or(1));
         const field term_at = each.required("preference");
         object_reader term = term_at.as_object();
         one.term = read_node_term(term);
@@ -76,7 +76,7 @@ inline void read_pod_affinity(object_reader& affinity, pod_object& pod) {
             terms.for_each_object([&](object_reader& each) {
                 pod_object::repulsion term;
                 const auto pods = read_label_selector(each.optional("labelSelector"));
-                term.namespaces = read_strings(each.optional("namespaces"));
+                term.namespaces = read_strings(each.optional("namespaces").as_array());
                 term.namespace_selector = read_label_selector(each.optional("namespaceSelector"));
                 if (pods) {
                     term.pods = *pods;
@@ -88,8 +88,7 @@ inline void read_pod_affinity(object_reader& affinity, pod_object& pod) {
     }
 }
 
-[[nodiscard]] inline std::vector<toleration> read_tolerations(const field& at) {
-    std::vector<toleration> read;
+inline void read_tolerations(const field& at, pod_object& pod) {
     const array_reader list = at.as_array();
     list.for_each_object([&](object_reader& each) {
         toleration one;
@@ -97,20 +96,23 @@ inline void read_pod_affinity(object_reader& affinity, pod_object& pod) {
         const field op_at = each.optional("operator");
         const auto op = op_at.as_string().value_or("Equal");
         const auto value = each.optional("value").as_string();
-        one.effect = read_effect(each.optional("effect"));
+        const field effect_at = each.optional("effect");
+        if (!effect_at.as_string().value_or("").empty())
+            one.effect = read_effect(effect_at);
         each.ignore({"tolerationSeconds"});
         each.finish();
         if (key && !key->empty())
             one.key = std::string(*key);
         if (op == "Equal" || op.empty())
             one.value = std::string(value.value_or(""));
+        else if (op == "Gt" || op == "Lt")
+            return pod.unsupported.push_back(op_at.path());
         else if (op != "Exists")
             op_at.error(in_quotes(op) + " is not an operator (expected Exists or Equal)");
         if (!one.key && one.value)
             op_at.error("the operator is Equal without a key (expected Exists)");
-        read.push_back(std::move(one));
+        pod.where.tolerations.push_back(std::move(one));
     });
-    return read;
 }
 
 inline void read_ports(const field& at, bool host_network, constraints& where) {
@@ -120,7 +122,7 @@ inline void read_ports(const field& at, bool host_network, constraints& where) {
         const field own_at = each.optional("containerPort");
         const auto own = own_at.as_integer(0, 65535);
         auto port = each.optional("hostPort").as_integer(0, 65535);
-        if (host_network && !port)
+        if (host_network && port.value_or(0) == 0)
             port = own;
         if (const auto protocol = each.optional("protocol").as_string())
             one.protocol = *protocol;
@@ -138,10 +140,19 @@ inline void read_ports(const field& at, bool host_network, constraints& where) {
 
 /// Volume kinds that may tie a pod to certain nodes.
 inline void read_volumes(const field& at, pod_object& pod) {
-    constexpr std::array<std::string_view, 13> binding{
-        "persistentVolumeClaim", "ephemeral", "awsElasticBlockStore", "azureDisk", "cinder", "fc",
-        "gcePersistentDisk", "iscsi", "photonPersistentDisk", "portworxVolume", "rbd",
-        "storageos", "vsphereVolume"};
+    constexpr std::array<std::string_view, 13> binding{"persistentVolumeClaim",
+                                                       "ephemeral",
+                                                       "awsElasticBlockStore",
+                                                       "azureDisk",
+                                                       "cinder",
+                                                       "fc",
+                                                       "gcePersistentDisk",
+                                                       "iscsi",
+                                                       "photonPersistentDisk",
+                                                       "portworxVolume",
+                                                       "rbd",
+                                                       "storageos",
+                                                       "vsphereVolume"};
     const array_reader list = at.as_array();
     list.for_each_object([&](object_reader& each) {
         for (const std::string_view kind : binding)
@@ -152,11 +163,28 @@ inline void read_volumes(const field& at, pod_object& pod) {
 }
 
 inline void ignore_container_fields(object_reader& container) {
-    container.ignore({"name", "image", "imagePullPolicy", "command", "args", "env", "envFrom",
-                      "volumeMounts", "volumeDevices", "livenessProbe", "readinessProbe",
-                      "startupProbe", "lifecycle", "securityContext", "stdin", "stdinOnce", "tty",
-                      "terminationMessagePath", "terminationMessagePolicy", "workingDir",
-                      "resizePolicy", "restartPolicyRules"});
+    container.ignore({"name",
+                      "image",
+                      "imagePullPolicy",
+                      "command",
+                      "args",
+                      "env",
+                      "envFrom",
+                      "volumeMounts",
+                      "volumeDevices",
+                      "livenessProbe",
+                      "readinessProbe",
+                      "startupProbe",
+                      "lifecycle",
+                      "securityContext",
+                      "stdin",
+                      "stdinOnce",
+                      "tty",
+                      "terminationMessagePath",
+                      "terminationMessagePolicy",
+                      "workingDir",
+                      "resizePolicy",
+                      "restartPolicyRules"});
     container.finish();
 }
 
@@ -191,7 +219,8 @@ inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod)
         if (metadata.labels.find(key))
             pod.unsupported.push_back("metadata.labels[" + std::string(key) + "]");
     for (const std::string_view key :
-         {"gang.scheduling.koordinator.sh/name", "scheduling.k8s.io/group-name", "pod-group-name",
+         {"pod-group.scheduling.sigs.k8s.io/groups", "gang.scheduling.koordinator.sh/name",
+          "scheduling.k8s.io/group-name", "pod-group-name",
           "gang.scheduling.koordinator.sh/groups"})
         if (metadata.annotations.find(key))
             pod.unsupported.push_back("metadata.annotations[" + std::string(key) + "]");
@@ -228,7 +257,7 @@ inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod)
     const bool host_network = spec.optional("hostNetwork").as_boolean().value_or(false);
     pod_request request;
     const auto with_set_aside = [&](object_reader& container) {
-        named_amounts amounts = read_resources(container.optional("resources"));
+        named_amounts amounts = read_container_requests(container.optional("resources"));
         const auto name = container.optional("name").as_string();
         if (const auto known = set_aside.find(name.value_or("")); known != set_aside.end())
             raise(amounts, known->second);
@@ -254,7 +283,7 @@ inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod)
         each.ignore({"restartPolicy"});
         detail::ignore_container_fields(each);
     });
-    const named_amounts pod_level = read_resources(spec.optional("resources"));
+    const resource_lists pod_level = read_pod_level_resources(spec.optional("resources"));
     read.requests = request.total(pod_level, read_amounts(spec.optional("overhead")));
     // Every pod takes one of `pods`, whatever it writes.
     if (const auto own = read.requests.find("pods"); own != read.requests.end())
@@ -266,12 +295,13 @@ inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod)
     detail::read_node_affinity(affinity.optional("nodeAffinity"), read.where);
     detail::read_pod_affinity(affinity, read);
     affinity.finish();
-    read.where.tolerations = detail::read_tolerations(spec.optional("tolerations"));
+    detail::read_tolerations(spec.optional("tolerations"), read);
     detail::read_volumes(spec.optional("volumes"), read);
     for (const std::string_view kind :
          {"topologySpreadConstraints", "resourceClaims", "schedulingGroup", "workloadRef"}) {
         const field at = spec.optional(kind);
-        const bool empty_list = at.value() && at.value()->is_array() && at.value()->as_array().empty();
+        const bool empty_list =
+            at.value() && at.value()->is_array() && at.value()->as_array().empty();
         if (at.is_present() && !empty_list)
             read.unsupported.push_back(at.path());
     }
@@ -284,18 +314,37 @@ inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod)
         read.scheduler_name = *name;
     if (const auto name = spec.optional("nodeName").as_string())
         read.node = *name;
-    spec.ignore({"restartPolicy", "terminationGracePeriodSeconds", "activeDeadlineSeconds",
-                 "dnsPolicy", "dnsConfig", "serviceAccount", "serviceAccountName",
-                 "automountServiceAccountToken", "hostPID", "hostIPC", "hostUsers",
-                 "shareProcessNamespace", "securityContext", "imagePullSecrets", "hostname",
-                 "subdomain", "hostAliases", "readinessGates", "runtimeClassName",
-                 "enableServiceLinks", "preemptionPolicy", "setHostnameAsFQDN", "os",
-                 "ephemeralContainers", "hostnameOverride"});
+    spec.ignore({"restartPolicy",
+                 "terminationGracePeriodSeconds",
+                 "activeDeadlineSeconds",
+                 "dnsPolicy",
+                 "dnsConfig",
+                 "serviceAccount",
+                 "serviceAccountName",
+                 "automountServiceAccountToken",
+                 "hostPID",
+                 "hostIPC",
+                 "hostUsers",
+                 "shareProcessNamespace",
+                 "securityContext",
+                 "imagePullSecrets",
+                 "hostname",
+                 "subdomain",
+                 "hostAliases",
+                 "readinessGates",
+                 "runtimeClassName",
+                 "enableServiceLinks",
+                 "preemptionPolicy",
+                 "setHostnameAsFQDN",
+                 "os",
+                 "ephemeralContainers",
+                 "hostnameOverride"});
     spec.finish();
     object.ignore({"apiVersion", "kind"});
     object.finish();
 
-    read.api_phase = phase ? std::string(*phase) : "Pending";
+    if (phase && !phase->empty())
+        read.api_phase = *phase;
     if (read.api_phase == "Succeeded")
         read.phase = pod_phase::succeeded;
     else if (read.api_phase == "Failed")

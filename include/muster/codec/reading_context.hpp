@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,9 +69,8 @@ struct reading_context {
 }
 
 /// Strings of a list; other elements are errors.
-[[nodiscard]] inline std::vector<std::string> read_strings(const field& at) {
+[[nodiscard]] inline std::vector<std::string> read_strings(const array_reader& list) {
     std::vector<std::string> strings;
-    const array_reader list = at.as_array();
     list.for_each([&](const field& element) {
         if (const auto text = element.as_string())
             strings.emplace_back(*text);
@@ -97,7 +97,8 @@ struct reading_context {
     read.labels = read_labels(metadata.optional("labels"));
     read.annotations = read_labels(metadata.optional("annotations"));
     read.created = context.time(metadata.optional("creationTimestamp"));
-    read.terminating = context.time(metadata.optional("deletionTimestamp")).has_value();
+    // It lies ahead by the grace period, so it does not say when the input was made.
+    read.terminating = metadata.optional("deletionTimestamp").as_timestamp().has_value();
     metadata.ignore({"generateName", "generation", "resourceVersion", "selfLink", "finalizers",
                      "ownerReferences", "managedFields", "deletionGracePeriodSeconds",
                      "clusterName"});
@@ -113,7 +114,8 @@ struct reading_context {
     const field op_at = object.required("operator");
     const auto op = op_at.as_string();
     const field values_at = object.optional("values");
-    read.values = read_strings(values_at);
+    const array_reader values = values_at.as_array();
+    read.values = read_strings(values);
     object.finish();
     if (!key || !op)
         return std::nullopt;
@@ -137,11 +139,11 @@ struct reading_context {
     }
     const bool listed = read.op == label_operator::in || read.op == label_operator::not_in;
     const bool ordered = read.op == label_operator::greater || read.op == label_operator::less;
-    if (listed && read.values.empty())
+    if (listed && values.size() == 0)
         object.error("values are missing (expected at least one with In and NotIn)");
-    else if (ordered && read.values.size() != 1)
+    else if (ordered && values.size() != 1)
         object.error("values are wrong (expected exactly one with Gt and Lt)");
-    else if (!listed && !ordered && !read.values.empty())
+    else if (!listed && !ordered && values.size() > 0)
         values_at.error("values are there (expected none with Exists and DoesNotExist)");
     else
         return read;

@@ -39,27 +39,54 @@ inline void raise(named_amounts& to, const named_amounts& other) {
     return read;
 }
 
-/// `resources` of a container or a pod: requests, and where there is none, the limit. A limit below
-/// its request is an error.
-[[nodiscard]] inline named_amounts read_resources(const field& at) {
+/// `resources` of a container or a pod.
+struct resource_lists {
+    named_amounts requests;
+    named_amounts limits;
+};
+
+/// A limit below its request is an error.
+[[nodiscard]] inline resource_lists read_resources(const field& at) {
+    resource_lists read;
     object_reader object = at.as_object();
-    named_amounts requests = read_amounts(object.optional("requests"));
+    read.requests = read_amounts(object.optional("requests"));
     const field limits_at = object.optional("limits");
-    const named_amounts limits = read_amounts(limits_at);
-    for (const auto& [kind, limit] : limits) {
-        const auto [request, fresh] = requests.try_emplace(kind, limit);
-        if (!fresh && limit.milli < request->second.milli)
-            limits_at.error("the limit of " + kind +
-                            " is below its request (expected at least the request)");
+    read.limits = read_amounts(limits_at);
+    object_reader limits = limits_at.as_object();
+    for (const auto& [kind, limit] : read.limits) {
+        const auto request = read.requests.find(kind);
+        if (request != read.requests.end() && limit.milli < request->second.milli)
+            limits.optional(kind).error("the limit of " + kind +
+                                        " is below its request (expected at least the request)");
     }
     object.ignore({"claims"});
     object.finish();
-    return requests;
+    return read;
+}
+
+/// What a container requests: where it names no request of a kind, the limit.
+[[nodiscard]] inline named_amounts read_container_requests(const field& at) {
+    resource_lists read = read_resources(at);
+    for (const auto& [kind, limit] : read.limits)
+        read.requests.try_emplace(kind, limit);
+    return std::move(read.requests);
+}
+
+/// `resources` of a pod, which may name only what containers can share.
+[[nodiscard]] inline resource_lists read_pod_level_resources(const field& at) {
+    resource_lists read = read_resources(at);
+    for (const named_amounts* list : {&read.requests, &read.limits})
+        for (const auto& [kind, amount] : *list)
+            if (kind != "cpu" && kind != "memory" && !kind.starts_with("hugepages-"))
+                at.error(in_quotes(kind) +
+                         " is no pod-level resource (expected cpu, memory or hugepages-...)");
+    return read;
 }
 
 /// What a pod requests in all: the greater of what its containers and sidecars ask for together and
-/// the peak while its init containers run, one after the other; pod-level resources stand in for
-/// the kinds that they name; and the overhead on top (Kubernetes' PodRequests).
+/// the peak while its init containers run, one after the other; pod-level requests stand in for the
+/// kinds that they name, pod-level limits for kinds that nobody requests; and the overhead on top
+/// (Kubernetes' PodRequests, after its defaulting).
 class pod_request {
 public:
     void add_container(const named_amounts& amounts) { add(running_, amounts); }
@@ -73,13 +100,19 @@ public:
             sidecars_ = std::move(together);
     }
 
-    [[nodiscard]] named_amounts total(const named_amounts& pod_level,
+    [[nodiscard]] named_amounts total(const resource_lists& pod_level,
                                       const named_amounts& overhead) const {
         named_amounts sum = running_;
         add(sum, sidecars_);
         raise(sum, peak_);
-        for (const auto& [kind, amount] : pod_level)
-            sum[kind] = amount;
+        for (const auto& [kind, limit] : pod_level.limits)
+            // Huge pages are never overcommitted: their limit is their request.
+            if (kind.starts_with("hugepages-"))
+                sum[kind] = limit;
+            else
+                sum.try_emplace(kind, limit);
+        for (const auto& [kind, request] : pod_level.requests)
+            sum[kind] = request;
         add(sum, overhead);
         return sum;
     }

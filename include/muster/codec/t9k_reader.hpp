@@ -53,16 +53,16 @@ inline constexpr std::int64_t largest_member_count = std::numeric_limits<std::in
     if (const auto queue = spec.optional("queue").as_string(); queue && !queue->empty())
         read.queue = *queue;
     read.priority = spec.optional("priority").as_integer(0, 100).value_or(0);
-    const field topology = spec.optional("topologyPolicy");
-    if (topology.is_present())
-        topology.error("is not supported (expected no topologyPolicy)");
+    // Nobody documents what its values mean.
+    read.topology_policy = spec.optional("topologyPolicy").is_present();
     const field roles_at = spec.optional("roles");
     const array_reader roles = roles_at.as_array();
     roles.for_each_object([&](object_reader& each) {
         role_minimum role;
         const field name_at = each.required("name");
         const auto name = name_at.as_string();
-        role.min_member = each.optional("minMember").as_integer(0, largest_member_count).value_or(0);
+        role.min_member =
+            each.optional("minMember").as_integer(0, largest_member_count).value_or(0);
         each.finish();
         if (!name)
             return;

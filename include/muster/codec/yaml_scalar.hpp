@@ -21,7 +21,7 @@ namespace muster::inline v0_1 {
 namespace codec {
 
 /// What the writer of a YAML node said about its type; `none` is a plain scalar without a tag.
-enum class yaml_tag : std::uint8_t { none, text, integer, real, boolean, null, timestamp, merge };
+enum class yaml_tag : std::uint8_t { none, text, integer, real, boolean, null, time, merge };
 
 /// The meaning of a YAML scalar; a text views the scalar's characters.
 using yaml_scalar =
@@ -134,7 +134,7 @@ namespace detail {
 /// or a number that JSON cannot carry. O(text).
 [[nodiscard]] inline result<yaml_scalar, std::string> resolve_scalar(std::string_view text,
                                                                      yaml_tag tag) {
-    if (tag == yaml_tag::text || tag == yaml_tag::timestamp || tag == yaml_tag::merge)
+    if (tag == yaml_tag::text || tag == yaml_tag::time || tag == yaml_tag::merge)
         return yaml_scalar(text);
     yaml_scalar value = detail::resolve_plain(text);
     if (tag == yaml_tag::real) {

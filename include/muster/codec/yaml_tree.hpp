@@ -115,7 +115,7 @@ private:
             constexpr std::pair<std::string_view, yaml_tag> known[] = {
                 {"str", yaml_tag::text},    {"int", yaml_tag::integer},
                 {"float", yaml_tag::real},  {"bool", yaml_tag::boolean},
-                {"null", yaml_tag::null},   {"timestamp", yaml_tag::timestamp},
+                {"null", yaml_tag::null},   {"timestamp", yaml_tag::time},
                 {"merge", yaml_tag::merge},
             };
             for (const auto& [name, meaning] : known) {

@@ -85,8 +85,11 @@ struct label_requirement {
 
 private:
     static bool number(std::string_view text, std::int64_t& value) noexcept {
-        if (text.starts_with('+'))
+        if (text.starts_with('+')) {
             text.remove_prefix(1);
+            if (text.starts_with('-'))
+                return false;
+        }
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         return error == std::errc{} && end == text.data() + text.size();
     }

@@ -50,8 +50,8 @@ struct pod_record {
     std::uint32_t generation = 0;
 
     /// It was seen on that node, so it waits no more, whatever its phase said.
-    void stand_on(node_index where) noexcept {
-        node = where;
+    void stand_on(node_index seen_on) noexcept {
+        node = seen_on;
         assumed = false;
         if (spec.phase == pod_phase::pending || spec.phase == pod_phase::gated)
             spec.phase = pod_phase::bound;

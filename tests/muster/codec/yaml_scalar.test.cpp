@@ -97,7 +97,7 @@ TEST_CASE("a tag decides, and a text that does not suit it is an error") {
     CHECK(plain("1", yaml_tag::boolean) == "error");
     CHECK(plain("", yaml_tag::null) == "null");
     CHECK(plain("x", yaml_tag::null) == "error");
-    CHECK(plain("2023-12-17", yaml_tag::timestamp) == "string 2023-12-17");
+    CHECK(plain("2023-12-17", yaml_tag::time) == "string 2023-12-17");
 }
 
 TEST_CASE("keys become strings as kubectl makes them") {

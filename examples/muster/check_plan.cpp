@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check_plan.hpp"
+
+#include <cstdint>
+#include <utility>
+
+#include <muster/base/checked.hpp>
+#include <muster/model/constraints.hpp>
+
+namespace cli {
+namespace {
+
+using muster::int128;
+using namespace muster::codec;
+
+struct load {
+    std::map<std::string, int128> milli;
+    std::vector<muster::host_port> ports;
+};
+
+/// A capacity in thousandths; requests are rounded up to what the kind is counted in.
+int128 capacity_milli(const std::string& kind, std::int64_t amount) {
+    return kind == "cpu" ? int128{amount} : int128{amount} * 1000;
+}
+int128 request_milli(const std::string& kind, int128 milli) {
+    return kind == "cpu" ? milli : (milli + 999) / 1000 * 1000;
+}
+
+bool alive(const pod_object& pod) {
+    return !pod.metadata.terminating && pod.phase != muster::pod_phase::failed &&
+           pod.phase != muster::pod_phase::gated;
+}
+
+bool occupies(const pod_object& pod) {
+    return !pod.node.empty() && pod.phase != muster::pod_phase::failed &&
+           pod.phase != muster::pod_phase::succeeded;
+}
+
+void add(load& to, const pod_object& pod) {
+    for (const auto& [kind, amount] : pod.requests)
+        to.milli[kind] += request_milli(kind, amount.milli);
+    to.milli["pods"] += 1000;
+}
+
+class checker {
+public:
+    checker(const manifests& objects, const std::map<group_key, group_facts>& groups,
+            const placements& placed, const std::string& queue_namespace)
+        : objects_(&objects), groups_(&groups), placed_(&placed) {
+        for (const node_object& node : objects.nodes)
+            nodes_.emplace(node.metadata.key.name, &node);
+        for (const queue_object& queue : objects.queues)
+            if (queue.metadata.key.name_space == queue_namespace)
+                queues_.emplace(queue.metadata.key.name, &queue);
+    }
+
+    std::vector<std::string> run() {
+        for (const auto& [key, facts] : *groups_)
+            check_group(key, facts);
+        for (const pod_object& pod : objects_->pods) {
+            const auto to = placed_->find(pod.metadata.key);
+            if (occupies(pod)) {
+                add(on_node_[pod.node], pod);
+                auto& ports = on_node_[pod.node].ports;
+                ports.insert(ports.end(), pod.where.ports.begin(), pod.where.ports.end());
+            }
+            if (to != placed_->end())
+                add(on_node_[to->second], pod);
+        }
+        for (const pod_object& pod : objects_->pods)
+            if (const auto to = placed_->find(pod.metadata.key); to != placed_->end())
+                check_pod(pod, to->second);
+        check_quotas();
+        return std::move(found_);
+    }
+
+private:
+    void say(const object_key& pod, const std::string& what) {
+        found_.push_back("pod " + pod.name_space + "/" + pod.name + " " + what);
+    }
+
+    void check_pod(const pod_object& pod, const std::string& name) {
+        if (!pod.node.empty() || pod.phase != muster::pod_phase::pending || !alive(pod) ||
+            !pod.unsupported.empty())
+            say(pod.metadata.key, "is placed and must not be");
+        const auto at = nodes_.find(name);
+        if (at == nodes_.end()) {
+            say(pod.metadata.key, "is placed on " + name + ", which does not exist");
+            return;
+        }
+        const node_object& node = *at->second;
+        muster::node<1> target;
+        target.labels = node.metadata.labels;
+        target.taints = node.taints;
+        target.unschedulable = node.unschedulable;
+        target.name = name;
+        if (muster::obstacles(pod.where, target) != muster::obstacle_none)
+            say(pod.metadata.key, "may not use node " + name);
+        load& on = on_node_[name];
+        for (const auto& [kind, sum] : on.milli) {
+            const auto own = pod.requests.find(kind);
+            const bool asks =
+                kind == "pods" || (own != pod.requests.end() && own->second.milli > 0);
+            const auto has = node.allocatable.find(kind);
+            const int128 most =
+                has == node.allocatable.end() ? 0 : capacity_milli(kind, has->second);
+            if (asks && sum > most)
+                say(pod.metadata.key, "overcommits " + kind + " of node " + name);
+        }
+        if (muster::conflicts(pod.where.ports, on.ports))
+            say(pod.metadata.key, "claims a host port that is taken on node " + name);
+        on.ports.insert(on.ports.end(), pod.where.ports.begin(), pod.where.ports.end());
+    }
+
+    void check_group(const group_key& key, const group_facts& facts) {
+        std::vector<std::int64_t> counts(facts.tree.size(), 0);
+        std::map<std::string, int128> asks;
+        load& held = in_queue_[facts.queue];
+        bool starts = false;
+        for (const std::size_t member : facts.members) {
+            const pod_object& pod = objects_->pods[member];
+            const bool placed = placed_->contains(pod.metadata.key);
+            const std::size_t role = facts.role_of(pod).value();
+            starts = starts || placed;
+            if (alive(pod) && (placed || pod.phase != muster::pod_phase::pending)) {
+                ++counts[role];
+                if (role > 0)
+                    ++counts[0];
+            }
+            if (placed)
+                for (const auto& [kind, amount] : pod.requests)
+                    asks[kind] += amount.milli;
+            if (placed || occupies(pod))
+                add(held, pod);
+        }
+        if (!starts)
+            return;
+        started_.push_back({facts.queue, key.name_space + "/" + key.name, std::move(asks)});
+        for (std::size_t vertex = 0; vertex < facts.tree.size(); ++vertex)
+            if (counts[vertex] < facts.tree[vertex].min_member)
+                found_.push_back("group " + started_.back().name + " starts below its minimum");
+    }
+
+    void check_quotas() {
+        for (const started& one : started_) {
+            const auto at = queues_.find(one.queue);
+            if (at == queues_.end())
+                continue;
+            for (const auto& [kind, amount] : at->second->quota) {
+                const auto asked = one.asks.find(kind);
+                const bool asks = kind == "pods" || (asked != one.asks.end() && asked->second > 0);
+                if (asks && in_queue_[one.queue].milli[kind] > capacity_milli(kind, amount))
+                    found_.push_back("group " + one.name + " takes queue " + one.queue +
+                                     " over its quota of " + kind);
+            }
+        }
+    }
+
+    struct started {
+        std::string queue;
+        std::string name;
+        std::map<std::string, int128> asks;
+    };
+
+    const manifests* objects_;
+    const std::map<group_key, group_facts>* groups_;
+    const placements* placed_;
+    std::map<std::string, const node_object*> nodes_;
+    std::map<std::string, const queue_object*> queues_;
+    std::map<std::string, load> on_node_;
+    std::map<std::string, load> in_queue_;
+    std::vector<started> started_;
+    std::vector<std::string> found_;
+};
+
+} // namespace
+
+std::vector<std::string> violations_of(const manifests& objects,
+                                       const std::map<group_key, group_facts>& groups,
+                                       const placements& placed,
+                                       const std::string& queue_namespace) {
+    return checker(objects, groups, placed, queue_namespace).run();
+}
+
+} // namespace cli

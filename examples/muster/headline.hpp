@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <muster/codec/cluster.hpp>
+#include <muster/muster.hpp>
+
+namespace cli {
+
+/// What kube-scheduler would count for one node: the first of its filters that says no, and of the
+/// last one every resource.
+template<class Traits>
+void count_refusals(const muster::state<Traits>& known, const muster::kind_table& kinds,
+                    const muster::plan<Traits::width>& into,
+                    const muster::member_class<Traits::width>& of,
+                    const muster::node_query<Traits::width>& query, muster::node_index node,
+                    std::map<std::string, std::size_t>& counts) {
+    const muster::constraints& where = query.where->value;
+    const auto& spec = known[node].spec;
+    const unsigned found = query.where->obstacles[node.value()];
+    if ((found & muster::obstacle_cordon) != 0) {
+        ++counts["node(s) were unschedulable"];
+        return;
+    }
+    for (const muster::taint& taint : spec.taints)
+        if (taint.effect != muster::taint_effect::prefer_no_schedule &&
+            !muster::tolerated(taint, where.tolerations)) {
+            ++counts["node(s) had untolerated taint {" + taint.key + ": " + taint.value + "}"];
+            return;
+        }
+    if (!muster::eligible(query, node)) {
+        ++counts["node(s) didn't match Pod's node affinity/selector"];
+        return;
+    }
+    if (muster::conflicts(*of.ports, into.accounts().ports(node))) {
+        ++counts["node(s) didn't have free ports for the requested pod ports"];
+        return;
+    }
+    const auto& free = into.accounts().free(node);
+    for (std::size_t column = 0; column < Traits::width; ++column)
+        if (of.request[column] > 0 && of.request[column] > free[column]) {
+            const std::string& name = kinds.name(muster::kind_id{column});
+            ++counts[name == "pods" ? "Too many pods" : "Insufficient " + name];
+        }
+}
+
+/// What the nodes say to the first member that finds none, when those before it are placed one by
+/// one as for a gang of no minimum. Empty when all members find one.
+template<class Traits, class Score>
+[[nodiscard]] std::map<std::string, std::size_t>
+refusals(const muster::state<Traits>& known, const muster::kind_table& kinds,
+         const muster::gang_members<Traits::width>& members, const Score& score) {
+    auto accounts = known.accounts();
+    muster::plan<Traits::width> into(accounts);
+    const auto weights = muster::weigh(accounts, known.pods_kind());
+    std::map<std::string, std::size_t> counts;
+    std::vector<std::size_t> used(members.classes.size(), 0);
+    for (const std::size_t turn : members.turns) {
+        const auto& of = members.classes[turn];
+        muster::node_query<Traits::width> query;
+        query.request = &of.request;
+        query.where = &known.constraint_sets()[of.where];
+        if (members.queue && known[*members.queue].present)
+            query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
+        const auto node =
+            muster::best_node(into.accounts(), known.node_order(), query, weights, score);
+        if (node && into.try_place(of.pods[used[turn]++], *node, of.request, *of.ports, {}))
+            continue;
+        for (const muster::node_index each : known.node_order())
+            if (known[each].present)
+                count_refusals(known, kinds, into, of, query, each, counts);
+        break;
+    }
+    return counts;
+}
+
+/// Why the gang waits in the words of kube-scheduler. When it is not the nodes that say no,
+/// `otherwise` stands in their place, as there does what a PreFilter plugin says.
+template<class Traits, class Score>
+[[nodiscard]] std::string
+headline(const muster::state<Traits>& known, const muster::kind_table& kinds,
+         const muster::gang_members<Traits::width>& members, muster::gate at, const Score& score,
+         const std::string& otherwise) {
+    std::size_t nodes = 0;
+    for (const muster::node_index node : known.node_order())
+        nodes += known[node].present ? 1U : 0U;
+    std::string listed;
+    if (at == muster::gate::space)
+        for (const auto& [text, count] : refusals(known, kinds, members, score))
+            listed += (listed.empty() ? "" : ", ") + std::to_string(count) + " " + text;
+    return "0/" + std::to_string(nodes) +
+           " nodes are available: " + (listed.empty() ? otherwise : listed) + ".";
+}
+
+} // namespace cli

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <boost/json/array.hpp>
+
+#include <muster/codec/cluster.hpp>
+#include <muster/muster.hpp>
+
+#include "check_plan.hpp"
+#include "headline.hpp"
+#include "pod_group_status.hpp"
+#include "reason_text.hpp"
+
+namespace cli {
+namespace {
+
+using namespace muster::codec;
+
+/// One type for all scores, so that everything below is compiled once per width.
+struct chosen_score {
+    enum class kind : std::uint8_t { best, worst, first };
+    kind which = kind::best;
+
+    template<std::size_t Width>
+    std::int64_t operator()(const muster::placement_weights<Width>& weights,
+                            const muster::resources<Width>& free,
+                            const muster::resources<Width>&) const noexcept {
+        return which == kind::first  ? 0
+               : which == kind::best ? -weights.key(free)
+                                     : weights.key(free);
+    }
+};
+
+chosen_score score_named(const std::string& name) {
+    return {name == "worst-fit"   ? chosen_score::kind::worst
+            : name == "first-fit" ? chosen_score::kind::first
+                                  : chosen_score::kind::best};
+}
+
+template<std::size_t Width>
+class reporter {
+    using traits = kubernetes_traits<Width>;
+
+public:
+    reporter(cluster<Width>& known, const request& asked)
+        : known_(&known), asked_(&asked), score_(score_named(asked.score)) {}
+
+    report run() {
+        const auto& state = known_->state;
+        report made;
+        made.now = known_->now;
+        std::map<muster::gang_index, std::size_t> held;
+        std::map<muster::gang_index, bool> listed;
+        for (const auto& [key, group] : state.gang_keys()) {
+            listed[group] = is_listed(group);
+            for (const muster::pod_index member : state[group].members)
+                held[group] += state[member].holding() ? 1U : 0U;
+        }
+
+        muster::budget limit;
+        if (asked_->budget) {
+            limit.per_gang = *asked_->budget;
+            limit.per_cycle = std::max(limit.per_cycle, limit.per_gang);
+        }
+        muster::cycle_options options;
+        options.list_all = true;
+        muster::policy<chosen_score> how;
+        how.score = score_;
+        const auto result = muster::cycle(known_->state, known_->now, how, limit, options);
+
+        placements placed;
+        for (const muster::decision& decision : result.decisions)
+            for (const muster::placement& one : decision.placements) {
+                placed.emplace(state[one.pod].key, state[one.node].key);
+                placed_.insert(one.pod);
+            }
+        std::map<std::optional<muster::queue_index>, std::size_t> waiting;
+        for (const muster::decision& decision : result.decisions) {
+            if (!listed[decision.gang])
+                continue;
+            group_line line = group_of(decision);
+            line.holding = static_cast<std::int64_t>(held[decision.gang]);
+            const auto kind = decision.outcome.kind;
+            if (kind == muster::answer::waiting || kind == muster::answer::undecided)
+                line.position = ++waiting[state[decision.gang].queue];
+            made.groups.push_back(std::move(line));
+        }
+        for (const auto& [key, pod] : state.pod_keys()) {
+            made.pods.push_back(pod_of(pod));
+            made.pods_pending += state[pod].placeable() ? 1U : 0U;
+        }
+        for (const muster::node_index node : state.node_order())
+            made.nodes += state[node].present ? 1U : 0U;
+        made.pods_placed = result.counters.pods_placed;
+        made.search_steps = result.counters.search_steps;
+        made.violations =
+            violations_of(*known_->objects, known_->groups, placed, asked_->queue_namespace);
+        return made;
+    }
+
+private:
+    [[nodiscard]] const auto& facts_of(muster::gang_index group) const {
+        return known_->groups.at(known_->state[group].key);
+    }
+
+    /// A declared group always; others only when something of them waits.
+    [[nodiscard]] bool is_listed(muster::gang_index group) const {
+        const auto& state = known_->state;
+        return facts_of(group).object ||
+               std::ranges::any_of(state[group].members, [&](muster::pod_index member) {
+                   const auto& pod = state[member];
+                   return !pod.node && !pod.terminal() && !pod.spec.terminating;
+               });
+    }
+
+    [[nodiscard]] std::optional<std::string> role_name(const muster::gang_tree& tree,
+                                                       muster::vertex_index role) const {
+        if (role.value() == 0 || tree[role].name.empty())
+            return std::nullopt;
+        return tree[role].name;
+    }
+
+    [[nodiscard]] pod_line pod_of(muster::pod_index index) const {
+        const auto& state = known_->state;
+        const auto& pod = state[index];
+        pod_line line;
+        line.name_space = pod.key.name_space;
+        line.name = pod.key.name;
+        line.role = role_name(state[pod.gang].spec.tree, pod.spec.role);
+        line.placed_now = placed_.contains(index);
+        if (pod.node)
+            line.node = state[*pod.node].key;
+        switch (pod.spec.phase) {
+        case muster::pod_phase::gated:
+            line.status = "SchedulingGated";
+            break;
+        case muster::pod_phase::bound:
+            line.status = "ContainerCreating";
+            break;
+        case muster::pod_phase::running:
+            line.status = "Running";
+            break;
+        case muster::pod_phase::succeeded:
+            line.status = "Completed";
+            break;
+        case muster::pod_phase::failed:
+            line.status = "Error";
+            break;
+        case muster::pod_phase::unknown:
+            line.status = "Unknown";
+            break;
+        case muster::pod_phase::pending:
+            line.status = "Pending";
+            break;
+        }
+        if (pod.spec.terminating)
+            line.status = "Terminating";
+        return line;
+    }
+
+    [[nodiscard]] group_line group_of(const muster::decision& decision) {
+        const auto& state = known_->state;
+        const auto& group = state[decision.gang];
+        const auto& facts = facts_of(decision.gang);
+        const muster::gang_tree& tree = group.spec.tree;
+        const auto& outcome = decision.outcome;
+        group_line line;
+        line.name_space = group.key.name_space;
+        line.name = group.key.name;
+        line.origin = group.key.origin == group_origin::pod_group ? "podGroup"
+                      : group.key.origin == group_origin::labels  ? "labels"
+                                                                  : "pod";
+        line.queue = group.spec.queue;
+        line.priority = group.spec.priority;
+        line.answer = answer_name(outcome.kind);
+        if (outcome.at != muster::gate::none)
+            line.gate = gate_name(outcome.at);
+        line.could_start = outcome.could_start;
+        for (const muster::placement& one : decision.placements)
+            line.placements.push_back({state[one.pod].key.name,
+                                       role_name(tree, state[one.pod].spec.role),
+                                       state[one.node].key});
+
+        group_standing standing;
+        standing.object = facts.object;
+        const auto now_holding = muster::members_of(state, decision.gang);
+        standing.sufficient = muster::reaches_minima(tree, now_holding.alive);
+        standing.scheduled = muster::reaches_minima(tree, now_holding.holding);
+        for (const std::size_t member : facts.members) {
+            const pod_object& object = known_->objects->pods[member];
+            const muster::pod_index index = state.pod_keys().at(object.metadata.key);
+            const auto& pod = state[index];
+            line.pods.push_back(pod_of(index));
+            standing.members.push_back(&object);
+            if (pod.charged())
+                standing.allocated.push_back(&object);
+            line.members += pod.alive() ? 1 : 0;
+            line.waits += pod.placeable() ? 1U : 0U;
+        }
+        line.waited = line.waits + decision.placements.size();
+        std::int64_t roles = 0;
+        for (std::size_t role = 1; role < tree.size(); ++role)
+            roles += tree[role].min_member;
+        line.minimum = std::max(tree[0].min_member, roles);
+        if (facts.object)
+            line.status = status_of(standing, known_->now);
+        if (line.starts())
+            return line;
+        if (outcome.proof)
+            line.certificate = certificate_of(*outcome.proof, now_holding);
+        if (asked_->reasons)
+            line.reasons = reasons_of(decision, now_holding);
+        if (asked_->headlines)
+            line.headline = headline(state, known_->kinds, now_holding, outcome.at, score_,
+                                     line.reasons.empty() ? "" : line.reasons.front().message);
+        return line;
+    }
+
+    /// What exactly is wrong with a group, or with its members.
+    [[nodiscard]] std::string detail_of(const group_facts& facts) const {
+        if (!facts.fault_detail.empty())
+            return facts.fault_detail;
+        std::string out;
+        std::size_t others = 0;
+        for (const std::size_t member : facts.members) {
+            const pod_object& pod = known_->objects->pods[member];
+            const auto index = known_->state.pod_keys().at(pod.metadata.key);
+            if (!known_->state[index].placeable() || !known_->state[index].spec.where.unsupported)
+                continue;
+            if (!out.empty()) {
+                ++others;
+                continue;
+            }
+            out = "pod " + pod.metadata.key.name + ": ";
+            for (std::size_t at = 0; at < pod.unsupported.size(); ++at)
+                out += (at > 0 ? ", " : "") + pod.unsupported[at];
+            if (pod.unsupported.empty())
+                out += "required anti-affinity of a pod that stands already";
+        }
+        return others > 0 ? out + " (+" + std::to_string(others) + " pods)" : out;
+    }
+
+    /// All that bears on the reasons of a group that was stopped at the search: groups alike in it
+    /// are explained once.
+    using likeness = std::vector<std::int64_t>;
+
+    [[nodiscard]] static likeness likeness_of(const muster::decision& decision,
+                                              const muster::gang_members<Width>& members) {
+        likeness all{static_cast<std::int64_t>(decision.outcome.kind),
+                     members.queue ? static_cast<std::int64_t>(members.queue->value()) : -1,
+                     static_cast<std::int64_t>(members.tree->size())};
+        for (std::size_t vertex = 0; vertex < members.tree->size(); ++vertex) {
+            all.push_back(static_cast<std::int64_t>((*members.tree)[vertex].parent));
+            all.push_back((*members.tree)[vertex].min_member);
+            all.push_back(members.holding[vertex]);
+        }
+        for (const auto& each : members.classes) {
+            all.push_back(static_cast<std::int64_t>(each.role.value()));
+            all.push_back(static_cast<std::int64_t>(each.where.value()));
+            all.push_back(static_cast<std::int64_t>(each.pods.size()));
+            for (std::size_t column = 0; column < Width; ++column)
+                all.push_back(each.request[column]);
+        }
+        return all;
+    }
+
+    [[nodiscard]] std::vector<muster::reason> explain(const muster::decision& decision,
+                                                      const muster::gang_members<Width>& members,
+                                                      const muster::explain_options& options) {
+        const muster::gate at = decision.outcome.at;
+        if (at != muster::gate::space && at != muster::gate::quota)
+            return muster::explain(known_->state, decision.gang, options);
+        const auto [place, fresh] = explained_.try_emplace(likeness_of(decision, members));
+        if (fresh)
+            place->second = muster::explain(known_->state, decision.gang, options);
+        return place->second;
+    }
+
+    [[nodiscard]] std::vector<reason_line> reasons_of(const muster::decision& decision,
+                                                      const muster::gang_members<Width>& members) {
+        const auto& group = known_->state[decision.gang];
+        const auto& facts = facts_of(decision.gang);
+        muster::explain_options options;
+        options.kinds = &known_->kinds;
+        if (decision.outcome.kind == muster::answer::never)
+            options.scope = muster::certificate_scope::emptied;
+        reason_context context;
+        context.kinds = &known_->kinds;
+        context.tree = &group.spec.tree;
+        context.scope = options.scope;
+        context.single_pod = group.key.origin == group_origin::single_pod;
+        context.name_space = group.key.name_space;
+        context.group = group.key.name;
+        context.queue = facts.queue;
+        context.detail = detail_of(facts);
+        std::vector<reason_line> lines;
+        for (const muster::reason& each : explain(decision, members, options)) {
+            reason_line line;
+            line.code = code_name(each.code);
+            line.kind = kind_name(each.kind);
+            line.not_minimal = each.not_minimal;
+            if (each.resource) {
+                line.resource = known_->kinds.name(*each.resource);
+                line.needed = amount_text(*line.resource, each.amount_needed);
+                line.left = amount_text(*line.resource, each.amount_left);
+            }
+            line.message = reason_text(each, context);
+            for (const muster::role_shortage& one : each.roles)
+                line.roles.push_back(
+                    {role_name(group.spec.tree, one.role), one.needed, one.possible});
+            lines.push_back(std::move(line));
+        }
+        return lines;
+    }
+
+    [[nodiscard]] boost::json::object
+    certificate_of(const muster::certificate& proof,
+                   const muster::gang_members<Width>& members) const {
+        boost::json::array classes;
+        for (const auto& each : members.classes) {
+            boost::json::object one;
+            const auto role = role_name(*members.tree, each.role);
+            one["role"] = role ? boost::json::value(*role) : boost::json::value(nullptr);
+            boost::json::array pods;
+            for (const muster::pod_index pod : each.pods)
+                pods.emplace_back(known_->state[pod].key.name);
+            one["pods"] = std::move(pods);
+            classes.push_back(std::move(one));
+        }
+        boost::json::object out;
+        out["scope"] = proof.scope == muster::certificate_scope::free_now ? "freeNow" : "emptied";
+        out["classes"] = std::move(classes);
+        std::size_t next = 0;
+        out["proof"] = subtree_of(proof, next);
+        return out;
+    }
+
+    [[nodiscard]] boost::json::object subtree_of(const muster::certificate& proof,
+                                                 std::size_t& next) const {
+        const muster::certificate::vertex& vertex = proof.vertices[next++];
+        boost::json::object out;
+        if (vertex.leaf) {
+            boost::json::array weights;
+            for (const std::int64_t weight : vertex.weights)
+                weights.emplace_back(weight);
+            out["weights"] = std::move(weights);
+            std::map<std::string, std::int64_t> by_name;
+            for (const auto& price : vertex.prices)
+                by_name.emplace(known_->kinds.name(price.kind), price.value);
+            boost::json::object prices;
+            for (const auto& [kind, value] : by_name)
+                prices[kind] = value;
+            out["prices"] = std::move(prices);
+            return out;
+        }
+        out["class"] = vertex.member_class;
+        out["node"] = known_->state[vertex.node].key;
+        out["atMost"] = vertex.at_most;
+        out["low"] = subtree_of(proof, next);
+        out["high"] = subtree_of(proof, next);
+        return out;
+    }
+
+    cluster<Width>* known_;
+    const request* asked_;
+    chosen_score score_;
+    std::set<muster::pod_index> placed_;
+    std::map<likeness, std::vector<muster::reason>> explained_;
+};
+
+} // namespace
+
+report make_report(const manifests& objects, const request& asked, diagnostics& out) {
+    report made;
+    cluster_options options;
+    options.now = asked.now;
+    options.queue_namespace = asked.queue_namespace;
+    with_cluster(objects, options, out, [&](auto& known) {
+        if (out.ok())
+            made = reporter(known, asked).run();
+    });
+    return made;
+}
+
+} // namespace cli

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <boost/json/serialize.hpp>
+
+#include "pod_group_status.hpp"
+
+namespace cli {
+namespace {
+
+using boost::json::array;
+using boost::json::object;
+using boost::json::value;
+
+void write_json(const value& what, std::size_t indent, std::string& out) {
+    const auto between = [&](bool first) {
+        out.append(first ? "\n" : ",\n").append(indent + 2, ' ');
+    };
+    const auto close = [&](char bracket) { out.append(1, '\n').append(indent, ' ') += bracket; };
+    if (what.is_object() && !what.get_object().empty()) {
+        out += '{';
+        bool first = true;
+        for (const auto& [key, each] : what.get_object()) {
+            between(std::exchange(first, false));
+            out += boost::json::serialize(value(key)) + ": ";
+            write_json(each, indent + 2, out);
+        }
+        close('}');
+    } else if (what.is_array() && !what.get_array().empty()) {
+        out += '[';
+        bool first = true;
+        for (const value& each : what.get_array()) {
+            between(std::exchange(first, false));
+            write_json(each, indent + 2, out);
+        }
+        close(']');
+    } else {
+        out += boost::json::serialize(what);
+    }
+}
+
+/// Plain only where no reader of YAML could take it for anything but this string.
+std::string yaml_scalar(const value& what) {
+    if (!what.is_string())
+        return boost::json::serialize(what);
+    const std::string_view text(what.get_string().data(), what.get_string().size());
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto plain = [&](char c) {
+        return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '/' || c == '_';
+    };
+    std::string lower;
+    for (const char c : text.substr(0, 8))
+        lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    constexpr std::string_view words[] = {"true", "false", "yes", "no", "on",
+                                          "off",  "null",  "y",   "n"};
+    if (!text.empty() && letter(text.front()) && std::ranges::all_of(text, plain) &&
+        std::ranges::find(words, lower) == std::end(words))
+        return std::string(text);
+    return boost::json::serialize(what);
+}
+
+bool is_block(const value& what) {
+    return (what.is_object() && !what.get_object().empty()) ||
+           (what.is_array() && !what.get_array().empty());
+}
+
+/// What stands before the value has been written, up to its `:` or `-`.
+void write_yaml(const value& what, std::size_t indent, bool after_dash, std::string& out) {
+    const auto start = [&](bool first) {
+        if (first && after_dash)
+            out += ' ';
+        else
+            out.append(1, '\n').append(indent, ' ');
+    };
+    bool first = true;
+    if (!is_block(what)) {
+        out += ' ' + yaml_scalar(what);
+    } else if (what.is_object()) {
+        for (const auto& [key, each] : what.get_object()) {
+            start(std::exchange(first, false));
+            out += yaml_scalar(value(key)) + ':';
+            // kubectl does not indent the elements of a list below its key.
+            write_yaml(each, each.is_array() ? indent : indent + 2, false, out);
+        }
+    } else {
+        for (const value& each : what.get_array()) {
+            start(std::exchange(first, false));
+            out += '-';
+            write_yaml(each, indent + 2, true, out);
+        }
+    }
+}
+
+value or_null(const std::optional<std::string>& text) {
+    return text ? value(*text) : value(nullptr);
+}
+
+object reason_object(const reason_line& reason) {
+    object out;
+    out["code"] = reason.code;
+    out["kind"] = reason.kind;
+    if (reason.not_minimal)
+        out["notMinimal"] = true;
+    if (reason.resource) {
+        out["resource"] = *reason.resource;
+        out["needed"] = reason.needed;
+        out["left"] = reason.left;
+    }
+    array roles;
+    for (const role_line& role : reason.roles) {
+        object one;
+        one["role"] = or_null(role.role);
+        one["needed"] = role.needed;
+        one["possible"] = role.possible;
+        roles.push_back(std::move(one));
+    }
+    out["roles"] = std::move(roles);
+    out["message"] = reason.message;
+    return out;
+}
+
+std::string first_reason(const group_line& group) {
+    if (group.reasons.empty())
+        return "";
+    const std::size_t more = group.reasons.size() - 1;
+    return group.reasons.front().code + (more > 0 ? "(+" + std::to_string(more) + ")" : "");
+}
+
+std::string capitalised(std::string text) {
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    return text;
+}
+
+} // namespace
+
+void table::add(std::vector<std::string> cells) {
+    for (std::string& cell : cells)
+        if (cell.empty())
+            cell = "<none>";
+    rows_.push_back(std::move(cells));
+}
+
+std::string table::text(bool with_header) const {
+    std::vector<std::size_t> widths(columns_, 0);
+    const std::size_t first = with_header ? 0 : 1;
+    for (std::size_t row = first; row < rows_.size(); ++row)
+        for (std::size_t column = 0; column < columns_; ++column)
+            widths[column] = std::max(widths[column], rows_[row][column].size());
+    std::string out;
+    for (std::size_t row = first; row < rows_.size(); ++row) {
+        for (std::size_t column = 0; column < columns_; ++column) {
+            const std::string& cell = rows_[row][column];
+            out += cell;
+            if (column + 1 < columns_)
+                out.append(widths[column] - cell.size() + 3, ' ');
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+std::string json_text(const value& what) {
+    std::string out;
+    write_json(what, 0, out);
+    return out + '\n';
+}
+
+std::string yaml_text(const value& what) {
+    std::string out;
+    write_yaml(what, 0, false, out);
+    return out.substr(1) + '\n';
+}
+
+object group_object(const group_line& group) {
+    object out;
+    out["namespace"] = group.name_space;
+    out["name"] = group.name;
+    out["origin"] = group.origin;
+    out["queue"] = or_null(group.queue);
+    out["priority"] = group.priority;
+    out["answer"] = group.answer;
+    out["gate"] = or_null(group.gate);
+    if (group.answer == "waiting")
+        out["couldStart"] = group.could_start ? "shown" : "unknown";
+    array placements;
+    for (const placed_line& placed : group.placements) {
+        object one;
+        one["pod"] = placed.pod;
+        one["role"] = or_null(placed.role);
+        one["node"] = placed.node;
+        placements.push_back(std::move(one));
+    }
+    out["placements"] = std::move(placements);
+    array reasons;
+    for (const reason_line& reason : group.reasons)
+        reasons.push_back(reason_object(reason));
+    out["reasons"] = std::move(reasons);
+    if (group.certificate)
+        out["certificate"] = *group.certificate;
+    if (group.status)
+        out["status"] = *group.status;
+    return out;
+}
+
+object plan_object(const report& made) {
+    object out;
+    out["apiVersion"] = "muster.dev/v1alpha1";
+    out["kind"] = "Plan";
+    out["now"] = time_text(made.now);
+    array groups;
+    for (const group_line& group : made.groups)
+        groups.push_back(group_object(group));
+    out["groups"] = std::move(groups);
+    const auto count = [&](std::string_view answer) {
+        return std::ranges::count(made.groups, answer, &group_line::answer);
+    };
+    object summary;
+    summary["groups"] = made.groups.size();
+    for (const std::string_view answer : {"admitted", "waiting", "never", "undecided"})
+        summary[answer] = count(answer);
+    summary["podsPlaced"] = made.pods_placed;
+    summary["podsPending"] = made.pods_pending;
+    summary["nodes"] = made.nodes;
+    summary["searchSteps"] = made.search_steps;
+    out["summary"] = std::move(summary);
+    return out;
+}
+
+std::string plan_table(const report& made, bool with_header) {
+    table groups({"NAMESPACE", "NAME", "QUEUE", "PRIORITY", "ANSWER", "PLACED", "REASON"});
+    for (const group_line& group : made.groups)
+        groups.add({group.name_space, group.name, group.queue.value_or(""),
+                    std::to_string(group.priority), capitalised(group.answer),
+                    std::to_string(group.placements.size()) + "/" + std::to_string(group.waited),
+                    first_reason(group)});
+    return groups.text(with_header);
+}
+
+std::string members_table(const report& made, bool with_header) {
+    table pods({"NAMESPACE", "GROUP", "POD", "ROLE", "NODE", "STATUS"});
+    for (const group_line& group : made.groups)
+        for (const pod_line& pod : group.pods)
+            pods.add({pod.name_space, group.name, pod.name, pod.role.value_or(""), pod.node,
+                      pod.placed_now ? "Placed" : pod.status});
+    return pods.text(with_header);
+}
+
+std::string pods_table(const report& made, bool with_header) {
+    const bool one_namespace = std::ranges::all_of(made.pods, [&](const pod_line& pod) {
+        return pod.name_space == made.pods.front().name_space;
+    });
+    std::vector<std::string> header{"NAME", "READY", "STATUS"};
+    if (!one_namespace)
+        header.insert(header.begin(), "NAMESPACE");
+    table pods(header);
+    for (const pod_line& pod : made.pods) {
+        const bool runs = pod.placed_now || pod.status == "Running";
+        std::vector<std::string> cells{pod.name, runs ? "1/1" : "0/1",
+                                       pod.placed_now ? "Running" : pod.status};
+        if (!one_namespace)
+            cells.insert(cells.begin(), pod.name_space);
+        pods.add(std::move(cells));
+    }
+    return pods.text(with_header);
+}
+
+std::string names(const report& made) {
+    std::string out;
+    for (const group_line& group : made.groups)
+        out += group.name_space + "/" + group.name + "\n";
+    return out;
+}
+
+std::string explanation(const group_line& group, const request& asked, bool with_header) {
+    std::string out = group.headline.empty() ? "" : group.headline + "\n\n";
+    table facts({"NAME", "GANG", "MIN", "READY", "QUEUE", "POS", "STATE", "REASON"});
+    facts.add({group.name_space == asked.default_namespace ? group.name
+                                                           : group.name_space + "/" + group.name,
+               std::to_string(group.members),
+               group.minimum > 0 ? std::to_string(group.minimum) : "",
+               std::to_string(group.holding), group.queue.value_or(""),
+               group.position ? std::to_string(*group.position) : "", capitalised(group.answer),
+               first_reason(group)});
+    out += facts.text(with_header);
+    std::size_t longest = 0;
+    for (const reason_line& reason : group.reasons)
+        longest = std::max(longest, reason.code.size());
+    const std::size_t last = std::to_string(group.reasons.size()).size();
+    for (std::size_t at = 0; at < group.reasons.size(); ++at) {
+        const reason_line& reason = group.reasons[at];
+        const std::string number = std::to_string(at + 1);
+        out += at == 0 ? "\n" : "";
+        out += std::string(last - number.size(), ' ') + number + ". " + reason.code +
+               std::string(longest - reason.code.size() + 3, ' ') + reason.message;
+        if (reason.kind == "blockingTogether")
+            out += reason.not_minimal ? " (with the others so marked, and perhaps without some)"
+                                      : " (with the others so marked)";
+        if (reason.kind == "contributing")
+            out += " (contributes)";
+        out += '\n';
+    }
+    return out;
+}
+
+} // namespace cli

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output.hpp"
+
+namespace cli {
+
+const char* const plan_schema = R"json({
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "$id": "https://muster.dev/schemas/v1alpha1/plan.json",
+  "title": "Plan",
+  "description": "What one scheduling cycle decides. Objects are listed in the order in which they were decided; keys always stand in the order given here.",
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["apiVersion", "kind", "now", "groups", "summary"],
+  "properties": {
+    "apiVersion": {"const": "muster.dev/v1alpha1"},
+    "kind": {"const": "Plan"},
+    "now": {"$ref": "#/$defs/time"},
+    "groups": {"type": "array", "items": {"$ref": "#/$defs/group"}},
+    "summary": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["groups", "admitted", "waiting", "never", "undecided", "podsPlaced", "podsPending", "nodes", "searchSteps"],
+      "properties": {
+        "groups": {"$ref": "#/$defs/count"},
+        "admitted": {"$ref": "#/$defs/count"},
+        "waiting": {"$ref": "#/$defs/count"},
+        "never": {"$ref": "#/$defs/count"},
+        "undecided": {"$ref": "#/$defs/count"},
+        "podsPlaced": {"$ref": "#/$defs/count"},
+        "podsPending": {"description": "Members that could be placed and are not.", "$ref": "#/$defs/count"},
+        "nodes": {"$ref": "#/$defs/count"},
+        "searchSteps": {"$ref": "#/$defs/count"}
+      }
+    }
+  },
+  "$defs": {
+    "count": {"type": "integer", "minimum": 0},
+    "time": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?Z$"},
+    "quantity": {"description": "A Kubernetes quantity.", "type": "string", "pattern": "^-?[0-9]+([numkMGTPE]|[KMGTPE]i|e-?[0-9]+)?$"},
+    "role": {"description": "The name of a role; null for the group as a whole, and for pods of no role.", "type": ["string", "null"], "minLength": 1},
+    "group": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["namespace", "name", "origin", "queue", "priority", "answer", "gate", "placements", "reasons"],
+      "properties": {
+        "namespace": {"type": "string", "minLength": 1},
+        "name": {"type": "string", "minLength": 1},
+        "origin": {"description": "A PodGroup (or pods that name one), gang labels on pods, or a pod of its own.", "enum": ["podGroup", "labels", "pod"]},
+        "queue": {"type": ["string", "null"]},
+        "priority": {"type": "integer"},
+        "answer": {"enum": ["admitted", "waiting", "never", "undecided"]},
+        "gate": {"description": "Where a group that does not start was stopped.", "enum": ["group", "members", "queue", "unsupported", "quota", "space", "order", null]},
+        "couldStart": {"description": "Of a waiting group: whether a placement in the emptied cluster is known.", "enum": ["shown", "unknown"]},
+        "placements": {"description": "What starts now, in the order in which it was placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
+        "reasons": {"type": "array", "items": {"$ref": "#/$defs/reason"}},
+        "certificate": {"$ref": "#/$defs/certificate"},
+        "status": {"$ref": "#/$defs/status"}
+      }
+    },
+    "placement": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["pod", "role", "node"],
+      "properties": {
+        "pod": {"type": "string", "minLength": 1},
+        "role": {"$ref": "#/$defs/role"},
+        "node": {"type": "string", "minLength": 1}
+      }
+    },
+    "reason": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["code", "kind", "roles", "message"],
+      "properties": {
+        "code": {"enum": ["GroupMissing", "GroupMalformed", "MembersDisagree", "NotEnoughMembers", "QueueUnknown", "QueueClosed", "QueueForbidden", "UnsupportedConstraint", "InsufficientResource", "QuotaExceeded", "NodeSelectorMismatch", "UntoleratedTaint", "NodeUnschedulable", "HostPortTaken", "BehindInQueue", "SearchBudgetSpent"]},
+        "kind": {"enum": ["blocking", "blockingTogether", "contributing"]},
+        "notMinimal": {"description": "Some of those that block together may not be needed: the search ended first.", "const": true},
+        "resource": {"type": "string", "minLength": 1},
+        "needed": {"description": "The least that the group must get.", "$ref": "#/$defs/quantity"},
+        "left": {"description": "What there is of it in all.", "$ref": "#/$defs/quantity"},
+        "roles": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["role", "needed", "possible"],
+            "properties": {
+              "role": {"$ref": "#/$defs/role"},
+              "needed": {"description": "Members still to place; of NotEnoughMembers the minimum.", "$ref": "#/$defs/count"},
+              "possible": {"description": "Members that there is room for, taken alone, as far as this reason goes; of NotEnoughMembers those that exist.", "$ref": "#/$defs/count"}
+            }
+          }
+        },
+        "message": {"description": "For people; may change.", "type": "string", "minLength": 1}
+      }
+    },
+    "certificate": {
+      "description": "A proof that the group does not fit.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["scope", "classes", "proof"],
+      "properties": {
+        "scope": {"enum": ["freeNow", "emptied"]},
+        "classes": {
+          "description": "Members that wait and are alike, numbered from 0.",
+          "type": "array",
+          "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["role", "pods"],
+            "properties": {
+              "role": {"$ref": "#/$defs/role"},
+              "pods": {"type": "array", "items": {"type": "string", "minLength": 1}}
+            }
+          }
+        },
+        "proof": {"$ref": "#/$defs/proof"}
+      }
+    },
+    "proof": {
+      "oneOf": [
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["weights", "prices"],
+          "properties": {
+            "weights": {"description": "One per class.", "type": "array", "items": {"$ref": "#/$defs/count"}},
+            "prices": {"description": "Per kind of the queue's quota: for a thousandth of cpu, for a unit of all else.", "type": "object", "additionalProperties": {"$ref": "#/$defs/count"}}
+          }
+        },
+        {
+          "description": "Either at most so many of the class stand on the node, or more.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["class", "node", "atMost", "low", "high"],
+          "properties": {
+            "class": {"$ref": "#/$defs/count"},
+            "node": {"type": "string", "minLength": 1},
+            "atMost": {"$ref": "#/$defs/count"},
+            "low": {"$ref": "#/$defs/proof"},
+            "high": {"$ref": "#/$defs/proof"}
+          }
+        }
+      ]
+    },
+    "status": {
+      "description": "The status of the PodGroup once the plan is carried out.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["conditions"],
+      "properties": {
+        "allocated": {"type": "object", "additionalProperties": {"$ref": "#/$defs/quantity"}},
+        "conditions": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["lastTransitionTime", "reason", "status", "transitionID", "type"],
+            "properties": {
+              "lastTransitionTime": {"$ref": "#/$defs/time"},
+              "message": {"type": "string", "minLength": 1},
+              "reason": {"enum": ["SufficientMemberPods", "InsufficientMemberPod", "PodGroupScheduled", "GroupNotScheduled"]},
+              "status": {"enum": ["True", "False"]},
+              "transitionID": {"type": "string", "minLength": 1},
+              "type": {"enum": ["SufficientGroupMember", "GroupScheduled"]}
+            }
+          }
+        },
+        "pending": {"type": "integer", "minimum": 1},
+        "running": {"type": "integer", "minimum": 1},
+        "succeeded": {"type": "integer", "minimum": 1},
+        "failed": {"type": "integer", "minimum": 1},
+        "unknown": {"type": "integer", "minimum": 1}
+      }
+    }
+  }
+}
+)json";
+
+} // namespace cli

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pod_group_status.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include <muster/base/checked.hpp>
+#include <muster/resource/quantity.hpp>
+
+namespace cli {
+namespace {
+
+using namespace muster::codec;
+
+void append_padded(std::string& to, std::int64_t number, std::size_t digits, char after) {
+    const std::string text = std::to_string(number);
+    to.append(digits > text.size() ? digits - text.size() : 0, '0').append(text).append(1, after);
+}
+
+/// 64 bits of the text: FNV-1a, then the finaliser of splitmix64, which spreads the last bytes.
+std::uint64_t hash(std::string_view text, std::uint64_t seed) {
+    std::uint64_t value = 0xcbf29ce484222325ULL ^ seed;
+    for (const char c : text) {
+        value ^= static_cast<unsigned char>(c);
+        value *= 0x100000001b3ULL;
+    }
+    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
+    return value ^ (value >> 31U);
+}
+
+/// A version 8 UUID (RFC 9562: made in the application's own way) for one change of a condition.
+/// It depends on nothing but what changed, so that the same plan twice says the same.
+std::string transition_id(const std::string& uid, const std::string& type,
+                          const std::string& previous) {
+    std::string text;
+    for (const std::string* part : {&uid, &type, &previous})
+        text += std::to_string(part->size()) + ':' + *part;
+    std::uint64_t high = hash(text, 0);
+    std::uint64_t low = hash(text, 0x9e3779b97f4a7c15ULL);
+    high = (high & ~std::uint64_t{0xf000}) | 0x8000U;
+    low = (low & ~(std::uint64_t{3} << 62U)) | (std::uint64_t{2} << 62U);
+    std::string id;
+    for (std::size_t digit = 0; digit < 32; ++digit) {
+        if (digit == 8 || digit == 12 || digit == 16 || digit == 20)
+            id += '-';
+        const std::uint64_t half = digit < 16 ? high : low;
+        id += "0123456789abcdef"[half >> (60U - 4U * (digit % 16U)) & 15U];
+    }
+    return id;
+}
+
+boost::json::object condition_of(const pod_group_object& group, condition made, timestamp now) {
+    const auto before = std::ranges::find(group.conditions, made.type, &condition::type);
+    const bool known = before != group.conditions.end();
+    const bool same = known && before->is_true == made.is_true;
+    made.changed = same && before->changed ? before->changed : now;
+    if (same)
+        made.transition_id = before->transition_id;
+    if (made.transition_id.empty()) {
+        const object_key& key = group.metadata.key;
+        made.transition_id = transition_id(
+            group.metadata.uid.empty() ? key.name_space + "/" + key.name : group.metadata.uid,
+            made.type, known ? before->transition_id : "");
+    }
+    boost::json::object out;
+    out["lastTransitionTime"] = time_text(*made.changed);
+    if (!made.message.empty())
+        out["message"] = made.message;
+    out["reason"] = made.reason;
+    out["status"] = made.is_true ? "True" : "False";
+    out["transitionID"] = made.transition_id;
+    out["type"] = made.type;
+    return out;
+}
+
+std::string milli_text(muster::int128 milli, muster::quantity_format format) {
+    if (milli % 1000 != 0)
+        return muster::quantity_text(muster::saturate(milli), muster::quantity_scale::milli,
+                                     format);
+    return muster::quantity_text(muster::saturate(milli / 1000), muster::quantity_scale::units,
+                                 format);
+}
+
+/// The sum of what the pods request; each kind is spelled as where it is first asked for.
+boost::json::object sum_of(const std::vector<const pod_object*>& pods) {
+    named_amounts sum;
+    for (const pod_object* pod : pods)
+        for (const auto& [kind, amount] : pod->requests) {
+            named_amount& to = sum[kind];
+            if (to.milli == 0)
+                to.format = amount.format;
+            to.milli += amount.milli;
+        }
+    boost::json::object out;
+    for (const auto& [kind, amount] : sum)
+        out[kind] = milli_text(amount.milli, amount.format);
+    return out;
+}
+
+} // namespace
+
+std::string time_text(timestamp time) {
+    constexpr std::int64_t second = 1'000'000'000;
+    constexpr std::int64_t day = 86'400;
+    std::int64_t nanoseconds = time % second;
+    std::int64_t seconds = time / second;
+    if (nanoseconds < 0) {
+        nanoseconds += second;
+        --seconds;
+    }
+    std::int64_t days = seconds / day;
+    std::int64_t clock = seconds % day;
+    if (clock < 0) {
+        clock += day;
+        --days;
+    }
+    // The inverse of days_from_civil: years begin in March, so that the leap day is the last.
+    const std::int64_t shifted = days + 719'468;
+    const std::int64_t era = (shifted >= 0 ? shifted : shifted - 146'096) / 146'097;
+    const std::int64_t day_of_era = shifted - era * 146'097;
+    const std::int64_t year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
+    const std::int64_t day_of_year =
+        day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    const std::int64_t march_month = (5 * day_of_year + 2) / 153;
+    const std::int64_t month = march_month < 10 ? march_month + 3 : march_month - 9;
+    const std::int64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
+    const std::int64_t day_of_month = day_of_year - (153 * march_month + 2) / 5 + 1;
+    std::string text;
+    append_padded(text, year, 4, '-');
+    append_padded(text, month, 2, '-');
+    append_padded(text, day_of_month, 2, 'T');
+    append_padded(text, clock / 3600, 2, ':');
+    append_padded(text, clock / 60 % 60, 2, ':');
+    append_padded(text, clock % 60, 2, '.');
+    append_padded(text, nanoseconds, 9, '0');
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.')
+        text.pop_back();
+    return text += 'Z';
+}
+
+boost::json::object status_of(const group_standing& group, timestamp now) {
+    const pod_group_object& object = *group.object;
+    const bool ever =
+        group.scheduled || std::ranges::any_of(object.conditions, [](const condition& one) {
+            return one.type == "GroupScheduled" && one.is_true;
+        });
+
+    condition sufficient;
+    sufficient.type = "SufficientGroupMember";
+    sufficient.is_true = group.sufficient;
+    sufficient.reason = group.sufficient ? "SufficientMemberPods" : "InsufficientMemberPod";
+    if (!group.sufficient)
+        sufficient.message = "Insufficient members in PodGroup, waiting for more";
+    condition scheduled;
+    scheduled.type = "GroupScheduled";
+    scheduled.is_true = ever;
+    scheduled.reason = ever ? "PodGroupScheduled" : "GroupNotScheduled";
+    if (ever)
+        scheduled.message = "Resources have been allocated to PodGroup";
+
+    boost::json::object out;
+    if (boost::json::object allocated = sum_of(group.allocated); !allocated.empty())
+        out["allocated"] = std::move(allocated);
+    boost::json::array conditions;
+    conditions.push_back(condition_of(object, std::move(sufficient), now));
+    conditions.push_back(condition_of(object, std::move(scheduled), now));
+    out["conditions"] = std::move(conditions);
+    for (const std::string_view phase : {"Pending", "Running", "Succeeded", "Failed", "Unknown"}) {
+        const auto count = std::ranges::count_if(
+            group.members, [&](const pod_object* pod) { return pod->api_phase == phase; });
+        std::string name(phase);
+        name.front() = static_cast<char>(name.front() - 'A' + 'a');
+        if (count > 0)
+            out[name] = count;
+    }
+    return out;
+}
+
+} // namespace cli

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include <muster/admission/certificate.hpp>
+#include <muster/admission/reason.hpp>
+#include <muster/model/answer.hpp>
+#include <muster/model/gang.hpp>
+#include <muster/resource/kind_table.hpp>
+#include <muster/resource/quantity.hpp>
+
+namespace cli {
+
+using muster::gate;
+using muster::reason_code;
+using muster::reason_kind;
+
+/// The stable name of a code, for machines.
+[[nodiscard]] constexpr std::string_view code_name(reason_code code) noexcept {
+    switch (code) {
+    case reason_code::group_missing:
+        return "GroupMissing";
+    case reason_code::group_malformed:
+        return "GroupMalformed";
+    case reason_code::members_disagree:
+        return "MembersDisagree";
+    case reason_code::not_enough_members:
+        return "NotEnoughMembers";
+    case reason_code::queue_unknown:
+        return "QueueUnknown";
+    case reason_code::queue_closed:
+        return "QueueClosed";
+    case reason_code::queue_forbidden:
+        return "QueueForbidden";
+    case reason_code::unsupported_constraint:
+        return "UnsupportedConstraint";
+    case reason_code::insufficient_resource:
+        return "InsufficientResource";
+    case reason_code::quota_exceeded:
+        return "QuotaExceeded";
+    case reason_code::node_selector_mismatch:
+        return "NodeSelectorMismatch";
+    case reason_code::untolerated_taint:
+        return "UntoleratedTaint";
+    case reason_code::node_unschedulable:
+        return "NodeUnschedulable";
+    case reason_code::host_port_taken:
+        return "HostPortTaken";
+    case reason_code::behind_in_queue:
+        return "BehindInQueue";
+    case reason_code::search_budget_spent:
+        break;
+    }
+    return "SearchBudgetSpent";
+}
+
+[[nodiscard]] constexpr std::string_view kind_name(reason_kind kind) noexcept {
+    return kind == reason_kind::blocking            ? "blocking"
+           : kind == reason_kind::blocking_together ? "blockingTogether"
+                                                    : "contributing";
+}
+
+[[nodiscard]] constexpr std::string_view answer_name(muster::answer kind) noexcept {
+    return kind == muster::answer::admitted  ? "admitted"
+           : kind == muster::answer::waiting ? "waiting"
+           : kind == muster::answer::never   ? "never"
+                                             : "undecided";
+}
+
+/// Empty for `gate::none`.
+[[nodiscard]] constexpr std::string_view gate_name(gate at) noexcept {
+    constexpr std::string_view names[] = {"",      "group", "members", "queue", "unsupported",
+                                          "quota", "space", "order"};
+    return names[static_cast<std::size_t>(at)];
+}
+
+/// An amount as the core counts it, as a canonical quantity: kinds of bytes by powers of two, all
+/// others by powers of ten.
+[[nodiscard]] inline std::string amount_text(std::string_view kind, std::int64_t amount) {
+    const bool bytes =
+        kind == "memory" || kind == "ephemeral-storage" || kind.starts_with("hugepages-");
+    return muster::quantity_text(
+        amount, kind == "cpu" ? muster::quantity_scale::milli : muster::quantity_scale::units,
+        bytes ? muster::quantity_format::binary_si : muster::quantity_format::decimal_si);
+}
+
+/// What a reason does not carry itself and its text speaks of.
+struct reason_context {
+    const muster::kind_table* kinds = nullptr;
+    const muster::gang_tree* tree = nullptr;
+    /// The scope that it was explained in.
+    muster::certificate_scope scope = muster::certificate_scope::free_now;
+    /// A pod of its own is no gang.
+    bool single_pod = false;
+    std::string name_space;
+    std::string group;
+    std::string queue;
+    /// What exactly is wrong with a group, or not modelled of its members.
+    std::string detail;
+};
+
+namespace detail {
+
+/// Says why a gang does not start, a clause at a time.
+class reason_writer {
+public:
+    reason_writer(const muster::reason& what, const reason_context& context)
+        : what_(&what), context_(&context), who_(context.single_pod ? "the pod" : "the gang") {}
+
+    [[nodiscard]] std::string text() const {
+        switch (what_->code) {
+        case reason_code::group_missing:
+            return "there is no PodGroup " + context_->group + " in namespace " +
+                   context_->name_space;
+        case reason_code::group_malformed:
+        case reason_code::members_disagree:
+            return context_->detail;
+        case reason_code::not_enough_members:
+            return counts();
+        case reason_code::queue_unknown:
+            return "there is no queue " + context_->queue;
+        case reason_code::queue_closed:
+            return "queue " + context_->queue + " is closed to groups that hold nothing yet";
+        case reason_code::queue_forbidden:
+            return "queue " + context_->queue + " does not take namespace " + context_->name_space;
+        case reason_code::unsupported_constraint:
+            return "not modelled: " + context_->detail;
+        case reason_code::insufficient_resource:
+            return resource() + roles();
+        case reason_code::quota_exceeded:
+            return quota() + roles();
+        case reason_code::node_selector_mismatch:
+            return "too few nodes match the node selector or affinity" + roles();
+        case reason_code::untolerated_taint:
+            return "nodes have taints that are not tolerated" + roles();
+        case reason_code::node_unschedulable:
+            return "nodes are cordoned" + roles();
+        case reason_code::host_port_taken:
+            return "too few nodes have the host ports free" + roles();
+        case reason_code::behind_in_queue:
+            return "a group ahead of it waits, and queue " + context_->queue + " keeps its order";
+        case reason_code::search_budget_spent:
+            break;
+        }
+        return "the search ended at its budget, with neither a placement nor a proof";
+    }
+
+private:
+    /// Empty for the gang as a whole.
+    [[nodiscard]] std::string whose(muster::vertex_index role) const {
+        return role.value() == 0 ? "" : (*context_->tree)[role].name + ": ";
+    }
+
+    [[nodiscard]] std::string counts() const {
+        std::string out;
+        for (const muster::role_shortage& one : what_->roles) {
+            out += out.empty() ? "" : "; ";
+            out += whose(one.role) + std::to_string(one.possible) + " of " +
+                   std::to_string(one.needed) + " members exist";
+        }
+        return out;
+    }
+
+    /// Those that are short, or all when none is.
+    [[nodiscard]] std::string roles() const {
+        const bool none_short = each_has_room();
+        std::string out;
+        for (const muster::role_shortage& one : what_->roles)
+            if (!context_->single_pod && (none_short || one.possible < one.needed))
+                out += "; " + whose(one.role) + std::to_string(one.needed) +
+                       (one.role.value() == 0 ? " members" : "") + " needed, room for " +
+                       std::to_string(one.possible);
+        return out;
+    }
+
+    [[nodiscard]] bool each_has_room() const {
+        for (const muster::role_shortage& one : what_->roles)
+            if (one.possible < one.needed)
+                return false;
+        return true;
+    }
+
+    /// Of what asks for more than there is: how much more.
+    [[nodiscard]] std::string short_by(const std::string& kind) const {
+        if (what_->amount_needed <= what_->amount_left)
+            return "";
+        const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+        if (what_->amount_needed == most)
+            return ", which is more than can be counted";
+        return ": short by " + amount_text(kind, what_->amount_needed - what_->amount_left);
+    }
+
+    [[nodiscard]] std::string resource() const {
+        const std::string& kind = context_->kinds->name(*what_->resource);
+        const bool now = context_->scope == muster::certificate_scope::free_now;
+        const std::string needed = amount_text(kind, what_->amount_needed);
+        const std::string left = amount_text(kind, what_->amount_left);
+        const std::string asks = kind + ": " + who_ + " needs " + needed + ", ";
+        if (what_->amount_needed > what_->amount_left)
+            return asks +
+                   (now ? left + (left == "1" ? " is free" : " are free")
+                        : "the whole cluster has " + left) +
+                   short_by(kind);
+        const std::string in_all =
+            now ? left + (left == "1" ? " is free in all" : " are free in all")
+                : "the whole cluster has " + left;
+        if (what_->kind != reason_kind::blocking)
+            return asks + in_all;
+        if (context_->single_pod)
+            return asks + in_all + ", but no node has that much";
+        return asks + in_all +
+               (each_has_room() ? ", but not where its members fit beside one another"
+                                : ", but in pieces too small for all its members");
+    }
+
+    [[nodiscard]] std::string quota() const {
+        const std::string& kind = context_->kinds->name(*what_->resource);
+        const bool now = context_->scope == muster::certificate_scope::free_now;
+        return kind + ": " + who_ + " needs " + amount_text(kind, what_->amount_needed) +
+               (now ? ", queue " + context_->queue + " has "
+                    : ", the quota of queue " + context_->queue + " is ") +
+               amount_text(kind, what_->amount_left) + (now ? " of its quota left" : "") +
+               short_by(kind);
+    }
+
+    const muster::reason* what_;
+    const reason_context* context_;
+    std::string who_;
+};
+
+} // namespace detail
+
+/// A reason in words, one line.
+[[nodiscard]] inline std::string reason_text(const muster::reason& what,
+                                             const reason_context& context) {
+    return detail::reason_writer(what, context).text();
+}
+
+} // namespace cli

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include <muster/codec/diagnostic.hpp>
+#include <muster/codec/objects.hpp>
+
+namespace cli {
+
+/// What all commands that look at a cluster are asked.
+struct request {
+    std::vector<std::string> files;
+    bool strict = false;
+    std::string default_namespace = "default";
+    std::optional<muster::codec::timestamp> now;
+    std::string queue_namespace = "t9k-system";
+    std::string score = "best-fit";
+    std::optional<std::int64_t> budget;
+    /// Ask why for every group that does not start. It costs searches.
+    bool reasons = true;
+    /// And what the nodes say, one by one.
+    bool headlines = false;
+};
+
+/// The exit codes, worst last.
+enum exit_code : int { fine = 0, usage = 1, invalid_input = 2, pending = 3, broken = 4 };
+
+// What a plan says, in plain words and numbers: the one thing that every output is made from.
+
+struct placed_line {
+    std::string pod;
+    std::optional<std::string> role;
+    std::string node;
+};
+
+struct role_line {
+    std::optional<std::string> role;
+    std::int64_t needed = 0;
+    std::int64_t possible = 0;
+};
+
+struct reason_line {
+    std::string code;
+    std::string kind;
+    bool not_minimal = false;
+    std::optional<std::string> resource;
+    std::string message;
+    /// Of reasons that name a resource.
+    std::string needed;
+    std::string left;
+    std::vector<role_line> roles;
+};
+
+struct pod_line {
+    std::string name_space;
+    std::string name;
+    std::optional<std::string> role;
+    std::string node;
+    /// As kubectl says it.
+    std::string status;
+    bool placed_now = false;
+};
+
+struct group_line {
+    std::string name_space;
+    std::string name;
+    std::string origin;
+    std::optional<std::string> queue;
+    std::int64_t priority = 0;
+    std::string answer;
+    std::optional<std::string> gate;
+    bool could_start = false;
+    std::vector<placed_line> placements;
+    std::vector<reason_line> reasons;
+    std::optional<boost::json::object> certificate;
+    std::optional<boost::json::object> status;
+    /// Every member, in the order of names.
+    std::vector<pod_line> pods;
+    /// Members that waited before the plan, and that still wait after it.
+    std::size_t waited = 0;
+    std::size_t waits = 0;
+    /// Members that exist, the fewest that start, and those that held something before.
+    std::int64_t members = 0;
+    std::int64_t minimum = 0;
+    std::int64_t holding = 0;
+    /// Its place among those of its queue that wait.
+    std::optional<std::size_t> position;
+    /// One line as kube-scheduler would have it; empty for a group that starts.
+    std::string headline;
+
+    [[nodiscard]] bool starts() const { return answer == "admitted"; }
+};
+
+struct report {
+    muster::codec::timestamp now = 0;
+    /// In the order in which they were decided.
+    std::vector<group_line> groups;
+    /// All pods of the input, in the order of their names.
+    std::vector<pod_line> pods;
+    std::size_t pods_placed = 0;
+    std::size_t pods_pending = 0;
+    std::size_t nodes = 0;
+    std::int64_t search_steps = 0;
+    /// What the plan breaks; always empty unless there is a bug.
+    std::vector<std::string> violations;
+};
+
+/// Plans one cycle. What is wrong with the objects goes to `out`; then the report means nothing.
+[[nodiscard]] report make_report(const muster::codec::manifests& objects, const request& asked,
+                                 muster::codec::diagnostics& out);
+
+} // namespace cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <type_traits>
+
+#include <muster/base/id.hpp>
+
+namespace {
+
+using namespace muster;
+
+// A node is never taken for a pod, nor a number for either.
+static_assert(!std::is_convertible_v<node_index, pod_index>);
+static_assert(!std::is_constructible_v<pod_index, node_index>);
+static_assert(!std::is_convertible_v<std::size_t, node_index>);
+static_assert(!std::is_convertible_v<node_index, std::size_t>);
+
+TEST_CASE("an index is the number it was made from, ordered as numbers are") {
+    CHECK(node_index{}.value() == 0);
+    CHECK(node_index{7}.value() == 7);
+    CHECK(node_index{2} < node_index{10});
+    CHECK(node_index{3} == node_index{3});
+    CHECK(node_index{3} != node_index{4});
+}
+
+TEST_CASE("handles of one place and two generations differ") {
+    const handle<struct pod_tag> before{pod_index{4}, 0};
+    const handle<struct pod_tag> after{pod_index{4}, 1};
+    CHECK(before != after);
+    CHECK(before == handle<struct pod_tag>{pod_index{4}, 0});
+    CHECK(before != handle<struct pod_tag>{pod_index{5}, 0});
+}
+
+} // namespace

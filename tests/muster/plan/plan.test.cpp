@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <muster/plan/plan.hpp>
+
+#include "../builders.hpp"
+
+namespace {
+
+using namespace builders;
+using namespace muster;
+
+struct fixture {
+    cluster known;
+    node_index node;
+    queue_index queue;
+    pod_index pod{0};
+    std::vector<host_port> no_ports;
+
+    fixture() {
+        ok(known.upsert_node("n", machine(8)));
+        ok(known.upsert_queue("q", quota_of(6)));
+        node = known.find_node("n")->index;
+        queue = known.find_queue("q")->index;
+    }
+};
+
+TEST_CASE_FIXTURE(fixture, "what is placed is taken at once and given back by a rollback") {
+    const auto before = known.accounts();
+    plan<3> tentative(known.tentative());
+    CHECK(tentative.try_place(pod, node, units(2), no_ports, queue));
+    CHECK(known.accounts().free(node) == units(6));
+    CHECK(known.accounts().used(queue) == units(2));
+    CHECK(tentative.size() == 1);
+    CHECK(tentative[0] == placement{pod, node});
+    tentative.rollback({});
+    CHECK(known.accounts() == before);
+    CHECK(tentative.size() == 0);
+}
+
+TEST_CASE_FIXTURE(fixture, "a rollback undoes what came after the savepoint, and no more") {
+    plan<3> tentative(known.tentative());
+    CHECK(tentative.try_place(pod, node, units(1), no_ports, queue));
+    const auto between = known.accounts();
+    const savepoint here = tentative.mark();
+    CHECK(tentative.try_place(pod_index{1}, node, units(2), no_ports, queue));
+    CHECK(tentative.try_place(pod_index{2}, node, units(3), no_ports, queue));
+    tentative.rollback(here);
+    CHECK(known.accounts() == between);
+    CHECK(tentative.size() == 1);
+}
+
+TEST_CASE_FIXTURE(fixture, "a plan that goes away takes with it what was not committed") {
+    const auto before = known.accounts();
+    {
+        plan<3> tentative(known.tentative());
+        CHECK(tentative.try_place(pod, node, units(2), no_ports, queue));
+    }
+    CHECK(known.accounts() == before);
+    {
+        plan<3> tentative(known.tentative());
+        CHECK(tentative.try_place(pod, node, units(2), no_ports, queue));
+        tentative.commit();
+        CHECK(tentative.size() == 0);
+    }
+    CHECK(known.accounts().free(node) == units(6));
+}
+
+TEST_CASE_FIXTURE(fixture, "a placement that does not fit changes nothing") {
+    const auto before = known.accounts();
+    plan<3> tentative(known.tentative());
+    CHECK_FALSE(tentative.try_place(pod, node, units(9), no_ports, std::nullopt));
+    CHECK_FALSE(tentative.try_place(pod, node, units(1, 1), no_ports, queue));
+    CHECK_FALSE(tentative.try_place(pod, node, units(7), no_ports, queue));
+    CHECK(tentative.size() == 0);
+    CHECK(known.accounts() == before);
+    CHECK(tentative.try_place(pod, node, units(7), no_ports, std::nullopt));
+}
+
+TEST_CASE_FIXTURE(fixture, "a port is claimed by one pod per node, until it is given back") {
+    const std::vector<host_port> web{{"TCP", "", 80}};
+    plan<3> tentative(known.tentative());
+    CHECK(tentative.try_place(pod, node, units(1), web, queue));
+    CHECK_FALSE(tentative.try_place(pod_index{1}, node, units(1), web, queue));
+    tentative.rollback({});
+    CHECK(tentative.try_place(pod_index{1}, node, units(1), web, queue));
+}
+
+TEST_CASE_FIXTURE(fixture, "a request for nothing is placed even where free is negative") {
+    add_running(known, "g", 9, "n");
+    plan<3> tentative(known.tentative());
+    CHECK(tentative.try_place(pod, node, units(0), no_ports, queue));
+    CHECK_FALSE(tentative.try_place(pod, node, units(1), no_ports, queue));
+}
+
+} // namespace

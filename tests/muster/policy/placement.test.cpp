@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <muster/policy/placement.hpp>
+
+#include "../builders.hpp"
+
+namespace {
+
+using namespace builders;
+using namespace muster;
+
+struct most_gpus_left {
+    template<std::size_t Width>
+    std::int64_t operator()(const placement_weights<Width>&, const resources<Width>& free,
+                            const resources<Width>&) const noexcept {
+        return free[gpu];
+    }
+};
+struct may_throw {
+    template<std::size_t Width>
+    std::int64_t operator()(const placement_weights<Width>&, const resources<Width>&,
+                            const resources<Width>&) const {
+        return 0;
+    }
+};
+struct fractional {
+    template<std::size_t Width>
+    double operator()(const placement_weights<Width>&, const resources<Width>&,
+                      const resources<Width>&) const noexcept {
+        return 0.5;
+    }
+};
+static_assert(placement_score<most_gpus_left, 3>);
+static_assert(!placement_score<may_throw, 3>);
+static_assert(!placement_score<fractional, 3>, "scores are integers");
+
+cluster three_nodes() {
+    cluster known;
+    ok(known.upsert_node("a", machine(6)));
+    ok(known.upsert_node("b", machine(4, 1)));
+    ok(known.upsert_node("c", machine(8)));
+    add_gang(known, "g", 1, 3);
+    return known;
+}
+
+template<class Score>
+std::string placed_by() {
+    cluster known = three_nodes();
+    static_cast<void>(cycle(known, 0, policy<Score>{}));
+    return node_of(known, "g-0");
+}
+
+TEST_CASE("best fit takes the node with the least left, all kinds weighed alike") {
+    cluster known = three_nodes();
+    ok(known.remove_node("b"));
+    static_cast<void>(cycle(known, 0));
+    CHECK(node_of(known, "g-0") == "a");
+    // b has fewer cpus and a whole node's worth of gpus.
+    CHECK(placed_by<best_fit>() == "a");
+}
+
+TEST_CASE("worst fit takes the node with the most left") {
+    CHECK(placed_by<worst_fit>() == "b");
+}
+
+TEST_CASE("first fit takes the first key that fits") {
+    CHECK(placed_by<first_fit>() == "a");
+    cluster known = three_nodes();
+    ok(known.upsert_node("a", machine(2)));
+    static_cast<void>(cycle(known, 0, policy<first_fit>{}));
+    CHECK(node_of(known, "g-0") == "b");
+}
+
+TEST_CASE("a score of one's own decides") {
+    CHECK(placed_by<most_gpus_left>() == "b");
+}
+
+} // namespace

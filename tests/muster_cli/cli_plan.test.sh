@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# `muster plan` and `muster explain`: every output of one cluster that holds a group for about
+# every reason, and that the order of the objects decides nothing.
+set -euo pipefail
+. "$(dirname "$0")/cli.sh"
+all=(-f everything.yaml)
+
+golden everything.table 3 plan "${all[@]}"
+same everything.stderr "$work/err"
+golden everything.wide 3 plan "${all[@]}" -o wide --no-headers
+golden everything.json 3 plan "${all[@]}" -o json
+golden everything.yaml 3 plan "${all[@]}" -o yaml
+golden everything.name 3 plan "${all[@]}" -o name
+golden everything.pods 3 plan "${all[@]}" -o pods
+golden everything.explain 3 explain "${all[@]}"
+golden everything.explain.json 3 explain "${all[@]}" -o json
+golden fragmented.explain 3 explain default/fragmented "${all[@]}"
+golden starts.explain 0 explain starts "${all[@]}"
+golden small.json 3 plan -f small.ndjson -o json
+golden small.explain 3 explain -f small.ndjson
+for score in best-fit worst-fit first-fit; do
+    golden "$score.wide" 3 plan "${all[@]}" --score "$score" -o wide
+done
+golden now.json 3 plan -f small.ndjson -o json --now 2030-01-02T03:04:05+01:00
+golden namespace.table 3 plan -f small.ndjson -n elsewhere
+# The search finds what the greedy order does not, unless its budget ends first.
+golden tight.wide 0 plan -f tight.yaml -o wide
+golden undecided.json 3 plan -f tight.yaml -o json --budget 1
+golden undecided.explain 3 explain -f tight.yaml --budget 1
+# With the queues looked for elsewhere the `default` of T9k's own namespace is none.
+golden queue_namespace.table 3 plan "${all[@]}" --queue-namespace default
+
+# The same objects in another order, and from stdin, give the same bytes.
+"$muster" plan "${all[@]}" -o json >"$work/straight.json" 2>/dev/null || true
+awk 'BEGIN { RS = "---\n" } { text[NR] = $0 }
+     END { for (at = NR; at > 0; at--) printf "%s%s", (at < NR ? "---\n" : ""), text[at] }' \
+    everything.yaml >"$work/backwards.yaml"
+awk 'BEGIN { RS = "---\n"; srand(7) } { text[NR] = $0 }
+     END { for (at = NR; at > 0; at--) { other = int(rand() * at) + 1; t = text[at];
+                                         text[at] = text[other]; text[other] = t }
+           for (at = 1; at <= NR; at++) printf "%s%s", (at > 1 ? "---\n" : ""), text[at] }' \
+    everything.yaml >"$work/shuffled.yaml"
+for order in backwards shuffled; do
+    for format in json wide pods yaml; do
+        "$muster" plan "${all[@]}" -o "$format" >"$work/straight" 2>/dev/null || true
+        code=0
+        "$muster" plan -f - -o "$format" <"$work/$order.yaml" >"$work/$order" 2>/dev/null || code=$?
+        ((code == 3)) || fail "exit code $code of $order $format"
+        cmp "$work/straight" "$work/$order" || fail "the order of the objects shows in $format"
+    done
+    "$muster" explain "${all[@]}" >"$work/straight" 2>/dev/null || true
+    "$muster" explain -f - <"$work/$order.yaml" >"$work/$order" 2>/dev/null || true
+    cmp "$work/straight" "$work/$order" || fail "the order of the objects shows in explain"
+done
+
+# A directory is all manifests in it; several -f are one input.
+mkdir -p "$work/split"
+awk -v to="$work/split" 'BEGIN { RS = "---\n" } { printf "%s", $0 >(to "/" NR % 3 ".yaml")
+                          printf "---\n" >(to "/" NR % 3 ".yaml") }' everything.yaml
+run 3 plan -f "$work/split" -o json
+cmp "$work/straight.json" "$work/out" || fail "a directory is read otherwise"
+run 3 plan -f "$work/split/1.yaml" -f "$work/split/0.yaml" -f "$work/split/2.yaml" -o json
+cmp "$work/straight.json" "$work/out" || fail "several files are read otherwise"
+
+# A generated cluster of some size goes through; all of it fits.
+bash "$here/../make_cluster.sh" 300 60 >"$work/cluster.json"
+run 0 plan -f "$work/cluster.json" -o name
+[[ $(wc -l <"$work/out") == 60 ]] || fail "not 60 groups"
+finish

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# What `muster` says of a wrong command line or input, and how it ends then.
+set -euo pipefail
+. "$(dirname "$0")/cli.sh"
+
+golden version.table 0 version
+golden version.json 0 version -o json
+golden schema_plan.json 0 schema plan
+run 0 --help
+run 0 plan --help
+
+run 1
+run 1 plan
+run 1 fly -f everything.yaml
+run 1 plan -f everything.yaml -o csv
+run 1 plan -f everything.yaml --score luck
+run 1 plan -f everything.yaml --budget 0
+run 1 schema run
+complains bad_time.stderr 1 plan -f everything.yaml --now yesterday
+complains no_file.stderr 1 plan -f nowhere.yaml
+complains no_group.stderr 1 explain nobody -f small.ndjson
+run 1 plan -f - -f - </dev/null
+
+complains bad.stderr 2 plan -f bad.yaml
+golden unknown_field.table 0 plan -f unknown_field.yaml
+same unknown_field.stderr "$work/err"
+complains unknown_field_strict.stderr 2 plan -f unknown_field.yaml --strict
+run 2 plan -f everything.yaml --strict
+run 2 plan -f everything.yaml -f everything.yaml
+run 2 plan -f - <<<'{"apiVersion": "v1", "kind": '
+finish

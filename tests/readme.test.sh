@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# Holds README.md and the pages include/muster/*/README.md to what they show.
+#   readme.test.sh [TREE]     judges another tree's pages (the headers stay this tree's)
+#
+# In every page:
+#  - a ```cpp block is a whole file and compiles; one with `int main(` also runs, must end well, and
+#    if a ```text block is the next one, it is what the program prints, byte for byte;
+#  - links to files of the repository lead somewhere.
+# In README.md besides:
+#  - at most 120 words stand before the first block, a program of at most 25 lines; the ```sh block
+#    after it is run as it stands (in a folder with the program, and `include` as in the tree), and
+#    the ```text block after that is its output;
+#  - every command of the other ```sh blocks exists (see `check_command`); they are not run, as they
+#    need a cluster, install something or take long;
+#  - the lines in the table of headers are right within a tenth, for g++ 12.
+set -euo pipefail
+. "$(dirname "$0")/script_tools.sh"
+tree=${1:-$source}
+pages=$tree/README.md
+for page in "$tree"/include/muster/*/README.md; do
+    [[ -f $page ]] && pages+=" $page"
+done
+faults=0
+fault() {
+    echo "$*"
+    faults=$((faults + 1))
+}
+
+# split PAGE INTO: writes every block of the page as INTO/<number>.<language>, counted from 1.
+split() {
+    rm -rf "$2"
+    mkdir -p "$2"
+    awk -v into="$2" '
+        /^```/ && !open { open = 1; file = into "/" ++number "." substr($0, 4); printf "" >file; next }
+        /^```/ { open = 0; close(file); next }
+        open { print >file }' "$1"
+}
+
+compare() { # compare WHO EXPECTED ACTUAL
+    cmp -s "$2" "$3" && return
+    fault "$1: prints something else than the page shows"
+    diff -u "$2" "$3" || true
+}
+
+# try_program WHO SOURCE EXPECTED: compiles, and runs what can be run. What did not change since a run
+# that was right is not built again.
+try_program() {
+    local who=$1 from=$2 expected=$3 key
+    [[ -f $expected ]] || expected=
+    key=$(cat "$from" ${expected:+"$expected"} | cksum | tr ' ' '.')
+    local program=$work/programs/$key
+    if fresh "$program.right" "$program.d"; then
+        return
+    fi
+    mkdir -p "$work/programs"
+    cp "$from" "$program.cpp"
+    local flags=(-std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror
+        -I "$source/include" -MMD -MF "$program.d")
+    if ! grep -q 'int main(' "$from"; then
+        "$cxx" "${flags[@]}" -c "$program.cpp" -o "$program" || { fault "$who: does not compile"; return; }
+    else
+        "$cxx" "${flags[@]}" "$program.cpp" -o "$program" || { fault "$who: does not compile"; return; }
+        "$program" >"$program.out" || { fault "$who: the program ends with $?"; return; }
+        if [[ $expected ]]; then
+            local before=$faults
+            compare "$who" "$expected" "$program.out"
+            ((faults == before)) || return 0
+        fi
+    fi
+    touch "$program.right"
+}
+
+check_page() {
+    local page=$1 name=${1#"$tree/"} blocks number from link target
+    blocks=$work/blocks/${name//\//_}
+    split "$page" "$blocks"
+    for from in "$blocks"/*.cpp; do
+        [[ -f $from ]] || continue
+        number=$(basename "$from" .cpp)
+        [[ $name == README.md && $number == 1 ]] && continue
+        try_program "$name, block $number" "$from" "$blocks/$((number + 1)).text"
+    done
+    while IFS= read -r link; do
+        target=$(dirname "$page")/${link%%#*}
+        [[ -e $target ]] || fault "$name: links to $link, which is not there"
+    done < <(grep -oE '\]\([^)#:]+\)' "$page" | sed 's/^](//; s/)$//')
+}
+
+# check_front: the program that README.md begins with.
+check_front() {
+    local blocks=$work/blocks/README.md words lines status=0
+    words=$(sed '/^```/,$d' "$tree/README.md" | wc -w)
+    ((words <= 120)) || fault "README.md: $words words before the first block, more than 120"
+    if [[ ! -f $blocks/1.cpp || ! -f $blocks/2.sh || ! -f $blocks/3.text ]]; then
+        fault "README.md: does not begin with a program, its command and its output"
+        return
+    fi
+    lines=$(wc -l <"$blocks/1.cpp")
+    ((lines <= 25)) || fault "README.md: the program has $lines lines, more than 25"
+    [[ $(cat "$blocks/2.sh") == "g++ -std=c++20 -I include "* && $(wc -l <"$blocks/2.sh") == 1 ]] ||
+        fault "README.md: the second block is not the one line that builds and runs the program"
+    local place=$work/hello
+    rm -rf "$place"
+    mkdir -p "$place"
+    cp "$blocks/1.cpp" "$place/hello.cpp"
+    ln -s "$source/include" "$place/include"
+    (cd "$place" && bash "$blocks/2.sh") >"$place/actual" 2>&1 || status=$?
+    ((status == 0)) || fault "README.md: the first program ends with $status"
+    compare "README.md, the first program" "$blocks/3.text" "$place/actual"
+}
+
+# check_command WORDS...: does what the command names exist?
+check_command() {
+    local word
+    case $1 in
+        kubectl) [[ $2 == get && $3 =~ ^[a-z.,]+$ ]] || fault "README.md: kubectl: $*" ;;
+        muster)
+            # Quotes are part of the match: a name in running text is not a command.
+            grep -q "add_subcommand(\"$2\"" "$source/examples/muster/main.cpp" ||
+                fault "README.md: muster has no command $2"
+            if [[ ${3-} == -* ]]; then
+                grep -q "\"$3[,\"]" "$source/examples/muster/main.cpp" ||
+                    fault "README.md: muster has no option $3"
+            fi
+            ;;
+        bash) [[ -f $source/$2 ]] || fault "README.md: there is no $2" ;;
+        ./*) [[ -x $source/$1 ]] || fault "README.md: there is no program $1" ;;
+        cmake)
+            for word in "${@:2}"; do
+                [[ $word == -DMUSTER_* ]] || continue
+                word=${word#-D}
+                grep -q "^option(${word%%=*} " "$source/CMakeLists.txt" ||
+                    fault "README.md: CMake has no option ${word%%=*}"
+            done
+            ;;
+        g++)
+            word=$(sed -n 's/.*pkg-config --cflags \([a-z-]*\)).*/\1/p' <<<"$*")
+            [[ -f $source/cmake/$word.pc.in ]] || fault "README.md: pkg-config knows no '$word'"
+            ;;
+        *) fault "README.md: this test does not know the command '$1'" ;;
+    esac
+}
+
+check_commands() {
+    local block line part
+    for block in "$work"/blocks/README.md/*.sh; do
+        [[ $(basename "$block") == 2.sh ]] && continue
+        while IFS= read -r line; do
+            while IFS= read -r part; do
+                # shellcheck disable=SC2086
+                check_command $part
+            done < <(sed 's/ *| */\n/g; s/ && /\n/g' <<<"$line")
+        done <"$block"
+    done
+    while IFS= read -r line; do
+        check_command muster "$line"
+    done < <(sed -n 's/^| `muster \([a-z]*\)` .*/\1/p' "$tree/README.md")
+}
+
+check_costs() {
+    [[ $("$cxx" -dumpversion) == 12 ]] || { echo "costs: not compared: not g++ 12"; return; }
+    local header said lines
+    while IFS=' ' read -r header said; do
+        if ! lines=$(echo "#include <$header>" |
+            "$cxx" -std=c++20 -I "$source/include" -E -x c++ - 2>"$work/log" |
+            awk '/^#/ { next } length($0) > 0 { ++n } END { print n }'); then
+            head -n 1 "$work/log"
+            echo "costs: $header cannot be measured here"
+            continue
+        fi
+        ((lines * 10 <= said * 11 && lines * 10 >= said * 9)) ||
+            fault "README.md: $header costs $lines lines, not $said"
+    done < <(sed -nE 's/^\| `(muster\/[^`]*)` \|.*\| ([0-9,]+) \|$/\1 \2/p' "$tree/README.md" | tr -d ,)
+}
+
+for page in $pages; do
+    check_page "$page"
+done
+check_front
+check_commands
+check_costs
+((faults == 0)) || { echo "$faults faults"; exit 1; }
+echo "$(wc -w <<<"$pages") pages are as they say"
