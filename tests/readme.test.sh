@@ -31,7 +31,12 @@ split() {
     rm -rf "$2"
     mkdir -p "$2"
     awk -v into="$2" '
-        /^```/ && !open { open = 1; file = into "/" ++number "." substr($0, 4); printf "" >file; next }
+        /^```/ && !open {
+            open = 1
+            file = into "/" ++number "." substr($0, 4)
+            printf "" >file
+            next
+        }
         /^```/ { open = 0; close(file); next }
         open { print >file }' "$1"
 }
@@ -42,8 +47,8 @@ compare() { # compare WHO EXPECTED ACTUAL
     diff -u "$2" "$3" || true
 }
 
-# try_program WHO SOURCE EXPECTED: compiles, and runs what can be run. What did not change since a run
-# that was right is not built again.
+# try_program WHO SOURCE EXPECTED: compiles, and runs what can be run. What did not change since a
+# run that was right is not built again.
 try_program() {
     local who=$1 from=$2 expected=$3 key
     [[ -f $expected ]] || expected=
@@ -56,10 +61,13 @@ try_program() {
     cp "$from" "$program.cpp"
     local flags=(-std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror
         -I "$source/include" -MMD -MF "$program.d")
-    if ! grep -q 'int main(' "$from"; then
-        "$cxx" "${flags[@]}" -c "$program.cpp" -o "$program" || { fault "$who: does not compile"; return; }
-    else
-        "$cxx" "${flags[@]}" "$program.cpp" -o "$program" || { fault "$who: does not compile"; return; }
+    local runs=1
+    grep -q 'int main(' "$from" || { runs=0; flags+=(-c); }
+    if ! "$cxx" "${flags[@]}" "$program.cpp" -o "$program"; then
+        fault "$who: does not compile"
+        return
+    fi
+    if ((runs)); then
         "$program" >"$program.out" || { fault "$who: the program ends with $?"; return; }
         if [[ $expected ]]; then
             local before=$faults
@@ -154,7 +162,7 @@ check_commands() {
     done
     while IFS= read -r line; do
         check_command muster "$line"
-    done < <(sed -n 's/^| `muster \([a-z]*\)` .*/\1/p' "$tree/README.md")
+    done < <(sed -n 's/^| `muster \([a-z]*\)[^`]*` .*/\1/p' "$tree/README.md")
 }
 
 check_costs() {
@@ -170,7 +178,8 @@ check_costs() {
         fi
         ((lines * 10 <= said * 11 && lines * 10 >= said * 9)) ||
             fault "README.md: $header costs $lines lines, not $said"
-    done < <(sed -nE 's/^\| `(muster\/[^`]*)` \|.*\| ([0-9,]+) \|$/\1 \2/p' "$tree/README.md" | tr -d ,)
+    done < <(sed -nE 's/^\| `(muster\/[^`]*)` \|.*\| ([0-9,]+) \|$/\1 \2/p' "$tree/README.md" |
+        tr -d ,)
 }
 
 for page in $pages; do

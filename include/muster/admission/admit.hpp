@@ -147,10 +147,11 @@ template<class Traits, placement_score<Traits::width> Score>
     outcome.steps = whole - steps;
     if (now.outcome == fit_outcome::fits) {
         placer<Traits, Score> found(known, members, into, weights, score);
-        found.place_found(pose(known, members, certificate_scope::free_now), now.counts);
-        found.place_surplus();
-        outcome.kind = answer::admitted;
-        return outcome;
+        if (found.place_found(pose(known, members, certificate_scope::free_now), now.counts)) {
+            found.place_surplus();
+            outcome.kind = answer::admitted;
+            return outcome;
+        }
     }
     outcome.at = now.by_quota ? gate::quota : gate::space;
     outcome.kind = answer::undecided;

@@ -26,8 +26,9 @@ struct explain_options {
     std::int64_t steps = std::int64_t{1} << 18;
     /// The kinds' names, by whose order kinds are listed; by column without.
     const kind_table* kinds = nullptr;
-    /// Which cluster is spoken of: `emptied` says why a gang can never start.
-    certificate_scope scope = certificate_scope::free_now;
+    /// Which cluster is spoken of. By itself the one that the last answer spoke of: the emptied one
+    /// for `never`, else what is free now.
+    std::optional<certificate_scope> scope{};
 };
 
 namespace detail {
@@ -71,8 +72,8 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     reason_finder(const state<Traits>& known, const gang_members<width>& members,
-                  const explain_options& options)
-        : known_(&known), members_(&members), options_(&options) {
+                  const explain_options& options, certificate_scope scope)
+        : known_(&known), members_(&members), options_(&options), scope_(scope) {
         std::vector<kind_id> kinds;
         for (std::size_t column = 0; column < width; ++column)
             if (std::ranges::any_of(members.classes,
@@ -150,7 +151,7 @@ public:
 
 private:
     [[nodiscard]] fit_outcome decide(const constraints_in_force& force) const {
-        const fit_problem<width> problem = pose(*known_, *members_, options_->scope, force);
+        const fit_problem<width> problem = pose(*known_, *members_, scope_, force);
         return fit_search<width>(problem, options_->steps).run();
     }
 
@@ -171,7 +172,7 @@ private:
     /// The least that a choice of members asks of the kind, and what is left of it in all.
     void amounts(const named_constraint& what, reason& made) const {
         const auto& accounts = known_->accounts();
-        const bool now = options_->scope == certificate_scope::free_now;
+        const bool now = scope_ == certificate_scope::free_now;
         std::vector<std::size_t> roles;
         std::vector<int128> costs;
         std::vector<std::int64_t> waiting;
@@ -203,7 +204,7 @@ private:
     [[nodiscard]] std::vector<role_shortage> shortages(const constraints_in_force& force,
                                                        bool leaves_only) const {
         const gang_tree& tree = *members_->tree;
-        const fit_problem<width> problem = pose(*known_, *members_, options_->scope, force);
+        const fit_problem<width> problem = pose(*known_, *members_, scope_, force);
         const tree_standing held = stand(tree, members_->holding);
         std::vector<role_shortage> found;
         for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
@@ -230,16 +231,26 @@ private:
         std::int64_t steps = options_->steps;
         pattern_finder<width> patterns(problem, steps);
         const std::vector<std::int64_t> none(classes, 0);
+        std::vector<std::int64_t> carried(classes, 0);
         int128 sum = 0;
         for (std::size_t row = 0; row < problem.rows.size(); ++row) {
             std::vector<std::int64_t> most(problem.most_of(row), problem.most_of(row) + classes);
             for (std::size_t at = 0; at < classes; ++at)
                 most[at] *= weights[at];
-            static_cast<void>(
-                patterns.find(problem.rows[row].free, none.data(), most.data(), weights));
+            if (!patterns.find(problem.rows[row].free, none.data(), most.data(), weights) ||
+                steps < 0)
+                break;
             sum += patterns.weight();
+            for (std::size_t at = 0; at < classes; ++at)
+                carried[at] += patterns.counts()[at];
         }
         std::int64_t possible = std::min(waiting, saturate(sum));
+        // Of a subgroup no class counts for more than the members that it has.
+        if (!problem.tree->is_leaf(vertex)) {
+            possible = 0;
+            for (std::size_t at = 0; at < classes; ++at)
+                possible += weights[at] * std::min(carried[at], problem.members[at].waiting);
+        }
         for (const auto& quota : problem.quotas) {
             // Those that ask least of the quota go first.
             std::vector<std::pair<std::int64_t, std::int64_t>> asks;
@@ -263,6 +274,7 @@ private:
     const state<Traits>* known_;
     const gang_members<width>* members_;
     const explain_options* options_;
+    certificate_scope scope_;
     std::vector<named_constraint> listed_;
 };
 
@@ -287,11 +299,14 @@ template<class Traits>
         if (at == gate::unsupported)
             for (std::size_t role = 0; role < counts.size(); ++role)
                 counts[role] -= members.unsupported[role];
-        const tree_standing found = stand(*members.tree, std::move(counts));
-        for (std::size_t vertex = 0; vertex < members.tree->size(); ++vertex)
-            if (found.counts[vertex] < (*members.tree)[vertex].min_member)
-                made.roles.push_back({vertex_index{vertex}, (*members.tree)[vertex].min_member,
-                                      found.counts[vertex]});
+        // Each minimum on its own: members of a role that is short still count for the group.
+        const gang_tree& tree = *members.tree;
+        for (std::size_t vertex = tree.size(); vertex-- > 1;)
+            counts[tree[vertex].parent] += counts[vertex];
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
+            if (counts[vertex] < tree[vertex].min_member)
+                made.roles.push_back(
+                    {vertex_index{vertex}, tree[vertex].min_member, counts[vertex]});
         break;
     }
     case gate::queue: {
@@ -325,7 +340,10 @@ template<class Traits>
         return {detail::gate_reason(known, which, members, at)};
     if (known[which].last.known && known[which].last.at == gate::order)
         return {detail::gate_reason(known, which, members, gate::order)};
-    detail::reason_finder<Traits> finder(known, members, options);
+    const bool never = known[which].last.known && known[which].last.kind == answer::never;
+    const certificate_scope scope =
+        options.scope.value_or(never ? certificate_scope::emptied : certificate_scope::free_now);
+    detail::reason_finder<Traits> finder(known, members, options, scope);
     std::vector<reason> found = finder.find();
     if (known[which].last.known && known[which].last.kind == answer::undecided) {
         reason spent;

@@ -10,7 +10,6 @@
 
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
-#include <muster/base/assert.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/model/state.hpp>
@@ -56,15 +55,18 @@ public:
     }
 
     /// Places what the search found: `counts` as `fit_search::counts` of `problem`, oldest first
-    /// onto the first nodes.
-    void place_found(const fit_problem<width>& problem, const std::vector<std::int64_t>& counts) {
+    /// onto the first nodes. False and nothing placed when an account cannot hold the sum.
+    [[nodiscard]] bool place_found(const fit_problem<width>& problem,
+                                   const std::vector<std::int64_t>& counts) {
         const std::size_t classes = members_->classes.size();
+        const savepoint start = into_->mark();
         for (std::size_t at = 0; at < classes; ++at) {
             for (std::size_t row = 0; row < problem.rows.size(); ++row) {
                 for (std::int64_t left = counts[row * classes + at]; left > 0; --left) {
-                    const bool placed = put(at, problem.rows[row].node);
-                    MUSTER_ASSERT(placed, "a placement that was found can be made");
-                    static_cast<void>(placed);
+                    if (put(at, problem.rows[row].node))
+                        continue;
+                    into_->rollback(start);
+                    return false;
                 }
             }
         }
@@ -79,6 +81,7 @@ public:
         }
         cursor_ = first_;
         exhausted_.assign(classes, 0);
+        return true;
     }
 
     /// Places what is left, best effort: further members of subgroups that are met, and whole

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,7 +12,7 @@
 #include <muster/admission/choice.hpp>
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/pattern.hpp>
-#include <muster/base/assert.hpp>
+#include <muster/admission/search_box.hpp>
 #include <muster/base/checked.hpp>
 
 namespace muster::inline v0_1 {
@@ -38,14 +37,17 @@ public:
         : problem_(&problem),
           steps_left_(steps),
           patterns_(problem, steps_left_),
-          choices_(*problem.tree, problem.holding, roles_of(problem)) {}
+          choices_(*problem.tree, problem.holding, roles_of(problem)),
+          box_(problem) {}
 
     [[nodiscard]] fit_outcome run() {
         if (!choices_.complete())
             return fit_outcome::undecided;
         if (prove_by_counts())
             return fit_outcome::impossible;
-        prepare();
+        if (place_only_class())
+            return fit_outcome::fits;
+        box_.group_alike();
         const fit_outcome outcome = explore(0);
         return steps_left_ < 0 && outcome != fit_outcome::fits ? fit_outcome::undecided : outcome;
     }
@@ -57,12 +59,6 @@ public:
     [[nodiscard]] std::int64_t steps_left() const noexcept { return steps_left_; }
 
 private:
-    /// Nodes that are alike until a split tells them apart.
-    struct group {
-        std::vector<std::size_t> rows;
-        std::size_t untouched = 0;
-    };
-
     static std::vector<std::size_t> roles_of(const fit_problem<Width>& problem) {
         std::vector<std::size_t> roles;
         for (const auto& member : problem.members)
@@ -71,41 +67,6 @@ private:
     }
 
     [[nodiscard]] std::size_t classes() const noexcept { return problem_->members.size(); }
-
-    void prepare() {
-        const std::size_t rows = problem_->rows.size();
-        at_most_ = problem_->most;
-        at_least_.assign(at_most_.size(), 0);
-        group_of_.assign(rows, 0);
-        touched_.assign(rows, 0);
-        std::vector<std::size_t> order(rows);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        const auto compare = [&](std::size_t lhs, std::size_t rhs) {
-            const auto by_free = problem_->rows[lhs].free <=> problem_->rows[rhs].free;
-            if (by_free != 0)
-                return by_free;
-            for (std::size_t at = 0; at < classes(); ++at)
-                if (const auto by = problem_->most_of(lhs)[at] <=> problem_->most_of(rhs)[at];
-                    by != 0)
-                    return by;
-            return std::strong_ordering::equal;
-        };
-        std::ranges::stable_sort(
-            order, [&](std::size_t lhs, std::size_t rhs) { return compare(lhs, rhs) < 0; });
-        for (std::size_t at = 0; at < rows; ++at) {
-            if (at == 0 || compare(order[at - 1], order[at]) != 0)
-                groups_.push_back({});
-            groups_.back().rows.push_back(order[at]);
-            group_of_[order[at]] = groups_.size() - 1;
-        }
-        for (group& each : groups_)
-            each.untouched = each.rows.size();
-        // Groups in the order of their first node, so that no choice depends on the amounts' sort.
-        std::ranges::sort(groups_, {}, [](const group& each) { return each.rows.front(); });
-        for (std::size_t at = 0; at < groups_.size(); ++at)
-            for (const std::size_t row : groups_[at].rows)
-                group_of_[row] = at;
-    }
 
     /// One at a time: each class alone on every node bounds what all of them can reach together, so
     /// most gangs that do not fit are proven so before any node is looked at twice.
@@ -134,32 +95,30 @@ private:
         return false;
     }
 
-    // ---- bounds --------------------------------------------------------------------------------
-
-    /// Calls `use(row, times)` for every group of rows that is alike now.
-    template<class Use>
-    void for_each_distinct(const Use& use) const {
-        for (const group& each : groups_) {
-            bool shared = false;
-            for (const std::size_t row : each.rows) {
-                if (touched_[row] > 0) {
-                    use(row, std::size_t{1});
-                } else if (!shared) {
-                    shared = true;
-                    use(row, each.untouched);
-                }
-                if (shared && each.untouched == each.rows.size())
-                    break;
-            }
+    /// A single class has no rival on any node: when its count did not prove the contrary, it fits,
+    /// unless a quota says no.
+    [[nodiscard]] bool place_only_class() {
+        if (classes() != 1 || !problem_->quotas.empty())
+            return false;
+        chosen_ = choices_.cheapest({1}, lower_, upper_);
+        if (!chosen_)
+            return false;
+        std::int64_t left = chosen_->counts[0];
+        for (std::size_t row = 0; row < problem_->rows.size(); ++row) {
+            counts_.push_back(std::min(left, problem_->most[row]));
+            left -= counts_.back();
         }
+        return true;
     }
+
+    // ---- bounds --------------------------------------------------------------------------------
 
     /// Fills `carried_` with the best patterns' sums; false when some node has no pattern.
     [[nodiscard]] bool carry(const std::vector<std::int64_t>& weights, int128& bound) {
         bound = 0;
         carried_.assign(classes(), 0);
         bool possible = true;
-        for_each_distinct([&](std::size_t row, std::size_t times) {
+        box_.for_each_distinct([&](std::size_t row, std::size_t times) {
             if (!possible || steps_left_ < 0)
                 return;
             possible = find_pattern(row, weights);
@@ -173,17 +132,17 @@ private:
     }
 
     [[nodiscard]] bool find_pattern(std::size_t row, const std::vector<std::int64_t>& weights) {
-        return patterns_.find(problem_->rows[row].free, at_least_.data() + row * classes(),
-                              at_most_.data() + row * classes(), weights);
+        return patterns_.find(problem_->rows[row].free, box_.at_least(row), box_.at_most(row),
+                              weights);
     }
 
     void settle_box() {
         lower_.assign(classes(), 0);
         upper_.assign(classes(), 0);
-        for_each_distinct([&](std::size_t row, std::size_t times) {
+        box_.for_each_distinct([&](std::size_t row, std::size_t times) {
             for (std::size_t at = 0; at < classes(); ++at) {
-                lower_[at] += at_least_[row * classes() + at] * static_cast<std::int64_t>(times);
-                upper_[at] += at_most_[row * classes() + at] * static_cast<std::int64_t>(times);
+                lower_[at] += box_.at_least(row)[at] * static_cast<std::int64_t>(times);
+                upper_[at] += box_.at_most(row)[at] * static_cast<std::int64_t>(times);
             }
         });
         for (std::size_t at = 0; at < classes(); ++at)
@@ -295,7 +254,7 @@ private:
             std::int64_t excess = carried_[at] - fitting->counts[at];
             for (std::size_t row = problem_->rows.size(); row-- > 0 && excess > 0;) {
                 const std::size_t cell = row * classes() + at;
-                const std::int64_t drop = std::min(excess, counts_[cell] - at_least_[cell]);
+                const std::int64_t drop = std::min(excess, counts_[cell] - box_.at_least(row)[at]);
                 counts_[cell] -= drop;
                 excess -= drop;
             }
@@ -367,74 +326,6 @@ private:
 
     // ---- branches ------------------------------------------------------------------------------
 
-    struct split {
-        std::size_t row = 0;
-        std::size_t at = 0;
-        std::int64_t low = 0;
-        std::int64_t high = 0;
-    };
-
-    /// The widest count left, on nodes where classes compete before others.
-    [[nodiscard]] std::optional<split> widest() const {
-        std::optional<split> best;
-        bool best_contended = false;
-        for_each_distinct([&](std::size_t row, std::size_t) {
-            const bool contended = !takes_all(row);
-            for (std::size_t at = 0; at < classes(); ++at) {
-                const split cell{row, at, at_least_[row * classes() + at], reach(row, at)};
-                if (cell.low >= cell.high)
-                    continue;
-                const bool better =
-                    !best || (contended && !best_contended) ||
-                    (contended == best_contended && cell.high - cell.low > best->high - best->low);
-                if (!better)
-                    continue;
-                best = cell;
-                best_contended = contended;
-            }
-        });
-        return best;
-    }
-
-    /// How many of the class the row can take beside the least of the others.
-    [[nodiscard]] std::int64_t reach(std::size_t row, std::size_t at) const {
-        resources<Width> free = problem_->rows[row].free;
-        for (std::size_t other = 0; other < classes(); ++other) {
-            const std::int64_t least = at_least_[row * classes() + other];
-            if (other == at || least == 0)
-                continue;
-            if (problem_->apart[at * classes() + other])
-                return 0;
-            for (std::size_t column = 0; column < Width; ++column)
-                free[column] -= problem_->members[other].request[column] * least;
-        }
-        return fit_count(problem_->members[at].request, free, at_most_[row * classes() + at]);
-    }
-
-    [[nodiscard]] bool takes_all(std::size_t row) const {
-        const std::int64_t* most = at_most_.data() + row * classes();
-        for (std::size_t column = 0; column < Width; ++column) {
-            int128 sum = 0;
-            for (std::size_t at = 0; at < classes(); ++at)
-                sum += static_cast<int128>(problem_->members[at].request[column]) * most[at];
-            if (sum > 0 && sum > problem_->rows[row].free[column])
-                return false;
-        }
-        for (std::size_t one = 0; one < classes(); ++one)
-            for (std::size_t other = 0; other < one; ++other)
-                if (problem_->apart[one * classes() + other] && most[one] > 0 && most[other] > 0)
-                    return false;
-        return true;
-    }
-
-    void touch(std::size_t row, int by) {
-        if (touched_[row] == 0)
-            --groups_[group_of_[row]].untouched;
-        touched_[row] += by;
-        if (touched_[row] == 0)
-            ++groups_[group_of_[row]].untouched;
-    }
-
     [[nodiscard]] fit_outcome explore(std::size_t depth) {
         switch (weigh()) {
         case trial::proven:
@@ -446,7 +337,7 @@ private:
         case trial::open:
             break;
         }
-        const std::optional<split> cell = widest();
+        const auto cell = box_.widest();
         if (!cell || depth == deepest || proof_.size() >= largest_proof)
             return fit_outcome::undecided;
         const std::int64_t middle = cell->low + (cell->high - cell->low) / 2;
@@ -457,18 +348,11 @@ private:
         inner.at_most = middle;
         proof_.push_back(std::move(inner));
 
-        const std::size_t at = cell->row * classes() + cell->at;
-        touch(cell->row, 1);
-        const std::int64_t upper = std::exchange(at_most_[at], middle);
-        fit_outcome outcome = explore(depth + 1);
-        at_most_[at] = upper;
-        if (outcome == fit_outcome::impossible) {
-            const std::int64_t lower = std::exchange(at_least_[at], middle + 1);
-            outcome = explore(depth + 1);
-            at_least_[at] = lower;
-        }
-        touch(cell->row, -1);
-        return outcome;
+        const auto deeper = [&] { return explore(depth + 1); };
+        const std::int64_t least = box_.at_least(cell->row)[cell->at];
+        const std::int64_t most = box_.at_most(cell->row)[cell->at];
+        const fit_outcome low = box_.within(*cell, least, middle, deeper);
+        return low == fit_outcome::impossible ? box_.within(*cell, middle + 1, most, deeper) : low;
     }
 
     static constexpr std::int64_t scale = std::int64_t{1} << 50;
@@ -478,11 +362,7 @@ private:
     std::int64_t steps_left_;
     pattern_finder<Width> patterns_;
     choice_finder choices_;
-    std::vector<group> groups_;
-    std::vector<std::size_t> group_of_;
-    std::vector<int> touched_;
-    std::vector<std::int64_t> at_least_;
-    std::vector<std::int64_t> at_most_;
+    search_box<Width> box_;
     std::vector<std::int64_t> lower_;
     std::vector<std::int64_t> upper_;
     std::vector<std::int64_t> carried_;

@@ -113,8 +113,7 @@ template<std::size_t Width>
     for (const node_object& object : objects.nodes) {
         node<Width> spec;
         if (!object.allocatable.contains("pods"))
-            report(out, severity::warning, object.metadata.where,
-                   {"status", "allocatable"},
+            report(out, severity::warning, object.metadata.where, {"status", "allocatable"},
                    "no pods are listed, so no pod fits (expected e.g. pods: 110)");
         for (const auto& [kind, amount] : object.allocatable)
             spec.allocatable[*made.kinds.find(kind)] = amount;

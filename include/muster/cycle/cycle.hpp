@@ -29,7 +29,7 @@ namespace detail {
 template<class Traits>
 [[nodiscard]] bool settled(const state<Traits>& known, gang_index which) {
     const auto& group = known[which];
-    if (group.dirty || !group.last.known || group.last.at == gate::order)
+    if (group.dirty || !group.last.known || group.last.unreached || group.last.at == gate::order)
         return false;
     const bool all_placed = group.last.kind == answer::admitted &&
                             std::ranges::none_of(group.members, [&](pod_index member) {
@@ -54,6 +54,24 @@ void settle_gate(state<Traits>& known, gang_index which, std::int64_t steps) {
     if (last.kind == answer::waiting && quota_stops(known, which, steps))
         last.at = gate::quota;
     known.answered(which, last);
+}
+
+enum class stake : std::uint8_t { nothing, some, minima };
+
+/// What a gang holds already.
+template<class Traits>
+[[nodiscard]] stake stake_of(const state<Traits>& known, gang_index which) {
+    const gang_members<Traits::width> members = members_of(known, which);
+    if (std::ranges::none_of(members.holding, [](std::int64_t held) { return held > 0; }))
+        return stake::nothing;
+    return reaches_minima(*members.tree, members.holding) ? stake::minima : stake::some;
+}
+
+/// Gangs that the last cycle's budget did not reach.
+template<class Traits>
+[[nodiscard]] std::int64_t count_unreached(const state<Traits>& known) {
+    return std::ranges::count_if(
+        known.gang_keys(), [&](const auto& entry) { return known[entry.second].last.unreached; });
 }
 
 /// A gang that its queue's strict order keeps others behind.
@@ -94,6 +112,9 @@ inline void count(cycle_counters& counters, const decision& made) noexcept {
 /// assumed. Returns the answers that changed since the last cycle (in kind or gate) or that place
 /// something, in the order in which they were made.
 ///
+/// Every gang asked gets the greedy try. When the cycle's budget ends before a gang has had its
+/// own, the gang is undecided, and the next cycle keeps its share for it.
+///
 /// The same state, now, policy and budget give the same result, whatever the order of the events
 /// that built the state. O(gangs · log gangs) plus what `admit` costs for every gang asked.
 template<class Traits, placement_score<Traits::width> Score = best_fit,
@@ -108,21 +129,39 @@ cycle_result cycle(state<Traits>& known, std::int64_t now,
     std::set<queue_index> held_up;
     std::vector<standing> before;
     std::int64_t steps_left = limit.per_cycle;
+    std::int64_t unreached = detail::count_unreached(known);
 
     while (const auto which = asking.next()) {
         decision made{*which, {}, {}};
         before.push_back(known[*which].last);
         const auto queue = known[*which].queue;
-        if (queue && held_up.contains(*queue)) {
+        const standing& last = before.back();
+        bool cut_short = false;
+        // Strict order holds newcomers back, and the surplus of who runs; who is below its minima
+        // may be completed.
+        const detail::stake held = queue && held_up.contains(*queue)
+                                       ? detail::stake_of(known, *which)
+                                       : detail::stake::some;
+        if (held == detail::stake::nothing) {
             made.outcome.at = gate::order;
-            ++result.counters.asked;
+            ++result.counters.skipped;
+        } else if (held == detail::stake::minima) {
+            made.outcome.at = gate_before_search(known, *which, members_of(known, *which));
+            if (made.outcome.at == gate::none)
+                made.outcome.kind = answer::admitted;
+            ++result.counters.skipped;
         } else if (detail::settled(known, *which)) {
-            const standing& last = before.back();
             made.outcome = {last.kind, last.at, last.could_start, {}, 0};
             ++result.counters.skipped;
         } else {
-            made.outcome = admit(known, *which, tentative, weights, how.score,
-                                 std::min(limit.per_gang, steps_left));
+            // Those that were not reached last time come first, so their share is kept for them.
+            unreached -= last.unreached ? 1 : 0;
+            const int128 kept =
+                last.unreached ? 0 : static_cast<int128>(unreached) * limit.per_gang;
+            const std::int64_t steps =
+                saturate(std::clamp<int128>(steps_left - kept, 0, limit.per_gang));
+            made.outcome = admit(known, *which, tentative, weights, how.score, steps);
+            cut_short = made.outcome.kind == answer::undecided && steps < limit.per_gang;
             steps_left = std::max<std::int64_t>(0, steps_left - made.outcome.steps);
             ++result.counters.asked;
         }
@@ -137,7 +176,7 @@ cycle_result cycle(state<Traits>& known, std::int64_t now,
             held_up.insert(*queue);
         known.answered(*which, {true, made.outcome.kind, made.outcome.at, made.outcome.could_start,
                                 known.release_epoch(), known.capability_epoch(),
-                                queue ? known[*queue].use_epoch : 0});
+                                queue ? known[*queue].use_epoch : 0, cut_short});
         detail::count(result.counters, made);
         result.decisions.push_back(std::move(made));
     }

@@ -23,7 +23,8 @@ struct decision {
 struct cycle_counters {
     /// Gangs asked, skipped ones not among them.
     std::size_t asked = 0;
-    /// Gangs skipped because nothing changed that could change their answer.
+    /// Gangs not asked: nothing changed that could change their answer, or strict order keeps them
+    /// where they are.
     std::size_t skipped = 0;
     std::size_t admitted = 0;
     std::size_t waiting = 0;

@@ -16,4 +16,12 @@ struct policy {
     QueueOrder queues{};
 };
 
+// clang 14 does not deduce the arguments of an aggregate by itself.
+template<class Score>
+policy(Score) -> policy<Score>;
+template<class Score, class GangOrder>
+policy(Score, GangOrder) -> policy<Score, GangOrder>;
+template<class Score, class GangOrder, class QueueOrder>
+policy(Score, GangOrder, QueueOrder) -> policy<Score, GangOrder, QueueOrder>;
+
 } // namespace muster::inline v0_1

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/ledger.hpp>
 #include <muster/resource/resources.hpp>
@@ -21,13 +22,13 @@ template<std::size_t Width>
 struct placement_weights {
     std::array<std::int64_t, Width> per_unit{};
 
-    /// K = the weighted sum of the free amounts. Exact within int64 for up to 32 kinds.
+    /// K = the weighted sum of the free amounts. Exact for every node that is not short of more
+    /// than it could ever have; beyond that it is held at the end of int64.
     [[nodiscard]] constexpr std::int64_t key(const resources<Width>& free) const noexcept {
-        std::uint64_t sum = 0;
+        int128 sum = 0;
         for (std::size_t column = 0; column < Width; ++column)
-            sum += static_cast<std::uint64_t>(free[column]) *
-                   static_cast<std::uint64_t>(per_unit[column]);
-        return static_cast<std::int64_t>(sum);
+            sum += static_cast<int128>(free[column]) * per_unit[column];
+        return saturate(sum);
     }
 
     [[nodiscard]] friend bool operator==(const placement_weights&,

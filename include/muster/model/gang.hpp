@@ -83,14 +83,14 @@ enum class gang_fault : std::uint8_t {
 /// What a gang asks for, beside its members.
 template<class QueueKey>
 struct gang {
-    std::optional<QueueKey> queue;
+    std::optional<QueueKey> queue{};
     std::int64_t priority = 0;
     /// Creation time in the caller's unit; older goes first among equals.
     std::int64_t created = 0;
-    gang_tree tree;
+    gang_tree tree{};
     gang_fault fault = gang_fault::none;
     /// Labels of the namespace or tenant that asks; queues admit by them.
-    label_set tenant;
+    label_set tenant{};
 };
 
 } // namespace muster::inline v0_1

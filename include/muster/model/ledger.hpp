@@ -84,7 +84,9 @@ private:
                             const resources<Width>& amount, const std::vector<host_port>& claimed) {
         row& at = rows_[from.value()];
         resources<Width> free;
-        if (!checked_subtract(at.free, amount, free))
+        resources<Width> in_use;
+        if (!checked_subtract(at.free, amount, free) ||
+            !checked_subtract(at.allocatable, free, in_use))
             return false;
         if (on) {
             account& to = queues_[on->value()];

@@ -14,13 +14,13 @@ namespace muster::inline v0_1 {
 /// What a node offers and whom it takes.
 template<std::size_t Width>
 struct node {
-    resources<Width> allocatable;
-    label_set labels;
-    std::vector<taint> taints;
+    resources<Width> allocatable{};
+    label_set labels{};
+    std::vector<taint> taints{};
     /// Cordoned: nothing new, but for pods that tolerate the cordon's taint.
     bool unschedulable = false;
     /// Matched by `metadata.name` field selectors only; may stay empty.
-    std::string name;
+    std::string name{};
 };
 
 } // namespace muster::inline v0_1

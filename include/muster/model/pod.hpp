@@ -28,9 +28,9 @@ enum class pod_phase : std::uint8_t {
 /// A member. Its gang and role never change while it lives.
 template<std::size_t Width>
 struct pod {
-    vertex_index role;
-    resources<Width> request;
-    constraints where;
+    vertex_index role{};
+    resources<Width> request{};
+    constraints where{};
     /// Creation time in the caller's unit; older goes first among equals.
     std::int64_t created = 0;
     pod_phase phase = pod_phase::pending;

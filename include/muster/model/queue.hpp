@@ -13,7 +13,7 @@ namespace muster::inline v0_1 {
 /// A queue: the ceiling on what its pods hold, its rank, and who may use it.
 template<std::size_t Width>
 struct queue {
-    limits<Width> quota;
+    limits<Width> quota{};
     std::int64_t priority = 0;
     /// No new gangs; those that already hold something may complete.
     bool closed = false;
@@ -23,7 +23,7 @@ struct queue {
     /// everybody.
     std::optional<label_selector> tenants = label_selector{};
     /// Nodes that the queue's pods may use; no requirement = all.
-    label_selector nodes;
+    label_selector nodes{};
 };
 
 } // namespace muster::inline v0_1

@@ -25,6 +25,8 @@ struct standing {
     std::uint64_t capability_epoch = 0;
     /// Of the gang's queue.
     std::uint64_t use_epoch = 0;
+    /// The cycle's budget ended before this gang had its own: it is asked again, and first.
+    bool unreached = false;
 };
 
 template<class Traits>

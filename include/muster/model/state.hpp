@@ -142,12 +142,11 @@ public:
             for (const pod_index member : gangs_[known->second.value()].members)
                 if (!is_role(spec.tree, pods_[member.value()].spec.role))
                     return event_result::no_such_role;
+        if (!well_formed(spec.tree))
+            spec.fault = gang_fault::malformed;
         const gang_index index = intern_gang(key);
         gang_record& record = gangs_[index.value()];
-        std::optional<queue_index> queue;
-        if (spec.queue)
-            queue = intern_queue(*spec.queue);
-        if (queue != record.queue && !recharge(record, queue))
+        if (!recharge(record, spec.queue))
             return event_result::out_of_range;
         record.spec = std::move(spec);
         record.present = true;
@@ -161,7 +160,11 @@ public:
         if (known == gang_index_.end() || !gangs_[known->second.value()].present)
             return event_result::unexpected;
         gang_record& record = gangs_[known->second.value()];
+        const bool moved_out = recharge(record, std::nullopt);
+        MUSTER_ASSERT(moved_out, "nothing is added up when a queue is left");
+        static_cast<void>(moved_out);
         record.present = false;
+        record.spec = {};
         record.spec.fault = gang_fault::missing;
         record.dirty = true;
         drop_if_unused(known->second);
@@ -191,6 +194,7 @@ public:
 
         pod_record changed = record;
         changed.spec = std::move(spec);
+        const std::size_t nodes_before = nodes_.size();
         if (on) {
             changed.stand_on(intern_node(*on));
         } else if (!record.assumed || changed.spec.phase != pod_phase::pending) {
@@ -203,14 +207,18 @@ public:
         if (changed.charged() && !charge(changed)) {
             if (was_charged)
                 restore(record);
+            forget_nodes_from(nodes_before);
             return event_result::out_of_range;
         }
+        if (was_charged && gives_something_back(record, changed))
+            moved(false);
+        if (changed.charged() &&
+            (!was_charged || !dominates(record.spec.request, changed.spec.request)))
+            more_used(record.gang);
         changed.where = acquire(changed.spec.where);
         constraints_.release(record.where);
         record = std::move(changed);
         gangs_[record.gang.value()].dirty = true;
-        if (was_charged)
-            moved(false);
         return event_result::applied;
     }
 
@@ -273,8 +281,7 @@ public:
                       "only a pending pod is assumed");
         record.node = node;
         record.assumed = true;
-        if (const auto queue = gangs_[record.gang.value()].queue)
-            ++queues_[queue->value()].use_epoch;
+        more_used(record.gang);
     }
 
     /// Remembers what was answered last.
@@ -288,6 +295,7 @@ private:
     using store::capability_epoch_;
     using store::constraints_;
     using store::drop_if_unused;
+    using store::forget_nodes_from;
     using store::gang_index_;
     using store::gangs_;
     using store::intern_gang;
@@ -328,12 +336,16 @@ private:
         fresh.key = key;
         fresh.gang = intern_gang(gang);
         fresh.spec = std::move(spec);
+        const std::size_t nodes_before = nodes_.size();
         if (on)
             fresh.stand_on(intern_node(*on));
         if (fresh.charged() && !charge(fresh)) {
+            forget_nodes_from(nodes_before);
             drop_if_unused(fresh.gang);
             return event_result::out_of_range;
         }
+        if (fresh.charged())
+            more_used(fresh.gang);
         fresh.where = acquire(fresh.spec.where);
         const pod_index index = take_slot(pods_, unused_pods_);
         fresh.generation = pods_[index.value()].generation;
@@ -345,9 +357,12 @@ private:
         return event_result::applied;
     }
 
-    [[nodiscard]] bool charge(const pod_record& of) {
-        if (const auto queue = gangs_[of.gang.value()].queue)
+    void more_used(gang_index by) noexcept {
+        if (const auto queue = gangs_[by.value()].queue)
             ++queues_[queue->value()].use_epoch;
+    }
+
+    [[nodiscard]] bool charge(const pod_record& of) {
         return ledger_.take(*of.node, gangs_[of.gang.value()].queue, of.spec.request,
                             of.spec.where.ports);
     }
@@ -360,27 +375,52 @@ private:
         static_cast<void>(restored);
     }
 
-    /// Moves what the gang's members hold from its queue to `to`; false and nothing changed when
-    /// that overflows.
-    [[nodiscard]] bool recharge(gang_record& group, std::optional<queue_index> to) {
+    /// False when the pod keeps all that it held: nobody else can have become able to start.
+    [[nodiscard]] static bool gives_something_back(const pod_record& from, const pod_record& to) {
+        return !to.charged() || to.node != from.node ||
+               !dominates(to.spec.request, from.spec.request) ||
+               to.spec.where.ports != from.spec.where.ports;
+    }
+
+    /// Moves what the gang's members hold from its queue to the one named; false and nothing
+    /// changed when that overflows.
+    [[nodiscard]] bool recharge(gang_record& group, const std::optional<queue_key>& to) {
+        const auto known = to ? queue_index_.find(*to) : queue_index_.end();
+        if (known != queue_index_.end() ? known->second == group.queue : !to && !group.queue)
+            return true;
+        const bool leaves = group.queue.has_value();
         resources<width> held;
         for (const pod_index member : group.members)
             if (const pod_record& record = pods_[member.value()]; record.charged())
                 if (!checked_add(held, record.spec.request, held))
                     return false;
-        if (to) {
-            resources<width>& used = ledger_.queues_[to->value()].used;
-            resources<width> sum;
-            if (!checked_add(used, held, sum))
-                return false;
-            used = sum;
-            ++queues_[to->value()].use_epoch;
-        }
-        if (group.queue)
+        resources<width> sum = held;
+        if (known != queue_index_.end() &&
+            !checked_add(ledger_.queues_[known->second.value()].used, held, sum))
+            return false;
+        if (leaves)
             for (std::size_t column = 0; column < width; ++column)
                 ledger_.queues_[group.queue->value()].used[column] -= held[column];
-        group.queue = to;
-        moved(false);
+        group.queue.reset();
+        if (to) {
+            group.queue = intern_queue(*to);
+            ledger_.queues_[group.queue->value()].used = sum;
+            if (held != resources<width>{})
+                ++queues_[group.queue->value()].use_epoch;
+        }
+        if (leaves && held != resources<width>{})
+            moved(false);
+        return true;
+    }
+
+    [[nodiscard]] static bool well_formed(const gang_tree& tree) noexcept {
+        for (std::size_t at = 0; at < tree.size(); ++at) {
+            const auto& vertex = tree[at];
+            const auto children = static_cast<std::int64_t>(vertex.children);
+            const auto required = vertex.min_subgroups.value_or(children);
+            if (vertex.min_member < 0 || required < 0 || required > children)
+                return false;
+        }
         return true;
     }
 

@@ -76,6 +76,20 @@ public:
         return find(queue_index_, queues_, key);
     }
 
+    /// The index that a handle stands for, unless that record has gone since.
+    [[nodiscard]] std::optional<node_index> resolve(handle<node_tag> what) const {
+        return resolve(nodes_, what);
+    }
+    [[nodiscard]] std::optional<pod_index> resolve(handle<pod_tag> what) const {
+        return resolve(pods_, what);
+    }
+    [[nodiscard]] std::optional<gang_index> resolve(handle<gang_tag> what) const {
+        return resolve(gangs_, what);
+    }
+    [[nodiscard]] std::optional<queue_index> resolve(handle<queue_tag> what) const {
+        return resolve(queues_, what);
+    }
+
     /// Moves whenever something happened that could make a waiting gang fit.
     [[nodiscard]] std::uint64_t release_epoch() const noexcept { return release_epoch_; }
     /// Moves whenever what the emptied cluster could hold may have changed, either way.
@@ -93,6 +107,14 @@ protected:
             return std::nullopt;
         return handle<typename Records::value_type::tag>{known->second,
                                                          records[known->second.value()].generation};
+    }
+
+    template<class Records, class Tag>
+    static std::optional<index_of<Tag>> resolve(const Records& records, handle<Tag> what) {
+        const std::size_t at = what.index.value();
+        if (at >= records.size() || records[at].generation != what.generation)
+            return std::nullopt;
+        return what.index;
     }
 
     node_index intern_node(const node_key& key) {
@@ -116,6 +138,16 @@ protected:
                                index);
         constraints_.node_changed(index.value(), nodes_.back());
         return index;
+    }
+
+    /// Takes back the nodes that an event named before it was refused.
+    void forget_nodes_from(std::size_t first) {
+        for (std::size_t at = nodes_.size(); at-- > first;) {
+            node_index_.erase(nodes_[at].key);
+            std::erase(node_order_, node_index{at});
+            nodes_.pop_back();
+            ledger_.rows_.pop_back();
+        }
     }
 
     queue_index intern_queue(const queue_key& key) {

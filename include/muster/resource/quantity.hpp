@@ -139,7 +139,7 @@ private:
         const auto last_below_nine = digits_.find_last_not_of('9');
         if (last_below_nine == std::string::npos) {
             exponent_ += static_cast<std::int64_t>(digits_.size());
-            digits_ = "1";
+            digits_.assign(1, '1');
         } else {
             exponent_ += static_cast<std::int64_t>(digits_.size() - last_below_nine) - 1;
             digits_.erase(last_below_nine + 1);

@@ -123,7 +123,7 @@ TEST_CASE_FIXTURE(fixture, "a placement that the search found is made oldest fir
     const best_fit score;
     plan<3> tentative(known.tentative());
     placer<traits, best_fit> placing(known, members, tentative, weights, score);
-    placing.place_found(problem, {1, 1});
+    CHECK(placing.place_found(problem, {1, 1}));
     CHECK(tentative.size() == 2);
     if (tentative.size() != 2)
         return;

@@ -135,7 +135,10 @@ std::string check_greedy(const world& from, naive_score score) {
         if (made.outcome.kind == answer::admitted) {
             const auto by_hand =
                 naive_scheduler<world_traits>(known, made.gang, score).whole_gang();
-            if (by_hand && *by_hand != made.placements) {
+            // Behind a gang that strict order waits for, surplus waits too.
+            const auto queue = known[made.gang].queue;
+            const bool behind = queue && known[*queue].spec.strict_order && made.placements.empty();
+            if (by_hand && !behind && *by_hand != made.placements) {
                 std::string list;
                 for (const placement& one : *by_hand)
                     list += known[one.pod].key + "@" + known[one.node].key + " ";

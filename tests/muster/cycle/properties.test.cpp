@@ -182,7 +182,12 @@ std::string check_order(const world& from) {
             return "order: " + known[made.gang].key + " is asked before its turn";
         left.erase(next);
         const auto& queue = known[made.gang].spec.queue;
-        const bool behind = queue && std::count(held_up.begin(), held_up.end(), *queue) > 0;
+        bool newcomer = true;
+        for (const auto& [key, pod] : known.pod_keys())
+            newcomer = newcomer && (known[pod].gang != made.gang || !is_member(known[pod]) ||
+                                    is_waiting(known[pod]));
+        const bool behind =
+            newcomer && queue && std::count(held_up.begin(), held_up.end(), *queue) > 0;
         if (behind != (made.outcome.at == gate::order))
             return "strict order: " + known[made.gang].key;
         const bool stopped = made.outcome.kind == answer::waiting &&
