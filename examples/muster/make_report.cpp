@@ -286,12 +286,14 @@ private:
         const auto& facts = facts_of(decision.gang);
         muster::explain_options options;
         options.kinds = &known_->kinds;
-        if (decision.outcome.kind == muster::answer::never)
-            options.scope = muster::certificate_scope::emptied;
+        const auto scope = decision.outcome.kind == muster::answer::never
+                               ? muster::certificate_scope::emptied
+                               : muster::certificate_scope::free_now;
+        options.scope = scope;
         reason_context context;
         context.kinds = &known_->kinds;
         context.tree = &group.spec.tree;
-        context.scope = options.scope;
+        context.scope = scope;
         context.single_pod = group.key.origin == group_origin::single_pod;
         context.name_space = group.key.name_space;
         context.group = group.key.name;
