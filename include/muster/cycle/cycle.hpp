@@ -87,20 +87,7 @@ template<class Traits>
 }
 
 inline void count(cycle_counters& counters, const decision& made) noexcept {
-    switch (made.outcome.kind) {
-    case answer::admitted:
-        ++counters.admitted;
-        break;
-    case answer::waiting:
-        ++counters.waiting;
-        break;
-    case answer::never:
-        ++counters.never;
-        break;
-    case answer::undecided:
-        ++counters.undecided;
-        break;
-    }
+    counters.add(made.outcome.kind);
     counters.pods_placed += made.placements.size();
     counters.search_steps += made.outcome.steps;
 }
@@ -116,19 +103,26 @@ inline void count(cycle_counters& counters, const decision& made) noexcept {
 /// own, the gang is undecided, and the next cycle keeps its share for it.
 ///
 /// The same state, now, policy and budget give the same result, whatever the order of the events
-/// that built the state. O(gangs · log gangs) plus what `admit` costs for every gang asked.
+/// that built the state. O(1) when nothing happened since the last cycle, else O(gangs · log gangs)
+/// plus what `admit` costs for every gang asked.
 template<class Traits, placement_score<Traits::width> Score = best_fit,
          gang_order GangOrder = priority_then_age, queue_order QueueOrder = priority_then_share>
 cycle_result cycle(state<Traits>& known, std::int64_t now,
                    const policy<Score, GangOrder, QueueOrder>& how = {}, budget limit = {},
                    cycle_options options = {}) {
     cycle_result result;
+    if (known.at_rest() && !options.list_all) {
+        static_cast<answer_counts&>(result.counters) = known.last_answers();
+        result.counters.skipped = known.gang_keys().size();
+        return result;
+    }
     const auto weights = weigh(known.accounts(), known.pods_kind());
     agenda<Traits, GangOrder, QueueOrder> asking(known, now, how.gangs, how.queues);
     plan<Traits::width> tentative(known.tentative());
     std::set<queue_index> held_up;
     std::vector<standing> before;
     std::int64_t steps_left = limit.per_cycle;
+    bool any_cut_short = false;
     std::int64_t unreached = detail::count_unreached(known);
 
     while (const auto which = asking.next()) {
@@ -162,6 +156,7 @@ cycle_result cycle(state<Traits>& known, std::int64_t now,
                 saturate(std::clamp<int128>(steps_left - kept, 0, limit.per_gang));
             made.outcome = admit(known, *which, tentative, weights, how.score, steps);
             cut_short = made.outcome.kind == answer::undecided && steps < limit.per_gang;
+            any_cut_short |= cut_short;
             steps_left = std::max<std::int64_t>(0, steps_left - made.outcome.steps);
             ++result.counters.asked;
         }
@@ -181,6 +176,7 @@ cycle_result cycle(state<Traits>& known, std::int64_t now,
         result.decisions.push_back(std::move(made));
     }
 
+    known.cycle_ended(result.counters, !any_cut_short);
     std::size_t kept = 0;
     for (std::size_t at = 0; at < result.decisions.size(); ++at) {
         decision& made = result.decisions[at];

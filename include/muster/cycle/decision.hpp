@@ -7,6 +7,7 @@
 
 #include <muster/admission/verdict.hpp>
 #include <muster/base/id.hpp>
+#include <muster/model/answer.hpp>
 #include <muster/plan/plan.hpp>
 
 namespace muster::inline v0_1 {
@@ -20,16 +21,13 @@ struct decision {
     std::vector<placement> placements;
 };
 
-struct cycle_counters {
+/// Answers of all gangs, asked or not, and what it took.
+struct cycle_counters : answer_counts {
     /// Gangs asked, skipped ones not among them.
     std::size_t asked = 0;
     /// Gangs not asked: nothing changed that could change their answer, or strict order keeps them
     /// where they are.
     std::size_t skipped = 0;
-    std::size_t admitted = 0;
-    std::size_t waiting = 0;
-    std::size_t never = 0;
-    std::size_t undecided = 0;
     std::size_t pods_placed = 0;
     std::int64_t search_steps = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace muster::inline v0_1 {
@@ -15,6 +16,31 @@ enum class answer : std::uint8_t {
     never,
     /// The search budget ended with neither a placement nor a proof.
     undecided,
+};
+
+/// How many gangs have each answer.
+struct answer_counts {
+    std::size_t admitted = 0;
+    std::size_t waiting = 0;
+    std::size_t never = 0;
+    std::size_t undecided = 0;
+
+    constexpr void add(answer kind) noexcept {
+        switch (kind) {
+        case answer::admitted:
+            ++admitted;
+            break;
+        case answer::waiting:
+            ++waiting;
+            break;
+        case answer::never:
+            ++never;
+            break;
+        case answer::undecided:
+            ++undecided;
+            break;
+        }
+    }
 };
 
 /// Where a gang that does not start was stopped; the first that applies, in this order.

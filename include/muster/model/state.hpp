@@ -150,7 +150,7 @@ public:
             return event_result::out_of_range;
         record.spec = std::move(spec);
         record.present = true;
-        record.dirty = true;
+        mark_dirty(record);
         return event_result::applied;
     }
 
@@ -166,7 +166,7 @@ public:
         record.present = false;
         record.spec = {};
         record.spec.fault = gang_fault::missing;
-        record.dirty = true;
+        mark_dirty(record);
         drop_if_unused(known->second);
         return event_result::applied;
     }
@@ -218,7 +218,7 @@ public:
         changed.where = acquire(changed.spec.where);
         constraints_.release(record.where);
         record = std::move(changed);
-        gangs_[record.gang.value()].dirty = true;
+        mark_dirty(gangs_[record.gang.value()]);
         return event_result::applied;
     }
 
@@ -235,7 +235,7 @@ public:
         }
         gang_record& group = gangs_[record.gang.value()];
         std::erase(group.members, index);
-        group.dirty = true;
+        mark_dirty(group);
         constraints_.release(record.where);
         drop_if_unused(record.gang);
         pod_index_.erase(known);
@@ -264,7 +264,7 @@ public:
         uncharge(*record);
         record->node.reset();
         record->assumed = false;
-        gangs_[record->gang.value()].dirty = true;
+        mark_dirty(gangs_[record->gang.value()]);
         moved(false);
         return event_result::applied;
     }
@@ -290,9 +290,21 @@ public:
         gangs_[gang.value()].dirty = false;
     }
 
+    /// Nothing that bears on any answer happened since the last cycle that left nothing open.
+    [[nodiscard]] bool at_rest() const noexcept { return rested_at_ == changes_; }
+
+    [[nodiscard]] const answer_counts& last_answers() const noexcept { return last_answers_; }
+
+    /// A cycle ended; `nothing_open` when it answered everything within its budget.
+    void cycle_ended(const answer_counts& answers, bool nothing_open) noexcept {
+        last_answers_ = answers;
+        rested_at_ = nothing_open ? changes_ : ~std::uint64_t{0};
+    }
+
 private:
     using store::acquire;
     using store::capability_epoch_;
+    using store::changes_;
     using store::constraints_;
     using store::drop_if_unused;
     using store::forget_nodes_from;
@@ -302,6 +314,7 @@ private:
     using store::intern_node;
     using store::intern_queue;
     using store::ledger_;
+    using store::mark_dirty;
     using store::moved;
     using store::node_index_;
     using store::nodes_;
@@ -351,7 +364,7 @@ private:
         fresh.generation = pods_[index.value()].generation;
         gang_record& group = gangs_[fresh.gang.value()];
         group.members.push_back(index);
-        group.dirty = true;
+        mark_dirty(group);
         pods_[index.value()] = std::move(fresh);
         pod_index_.emplace(key, index);
         return event_result::applied;
@@ -430,6 +443,9 @@ private:
             return nullptr;
         return &pods_[known->second.value()];
     }
+
+    answer_counts last_answers_;
+    std::uint64_t rested_at_ = ~std::uint64_t{0};
 };
 
 } // namespace muster::inline v0_1

@@ -202,7 +202,13 @@ protected:
             [this](std::size_t at) -> const node_record& { return nodes_[at]; });
     }
 
+    void mark_dirty(gang_record& which) noexcept {
+        which.dirty = true;
+        ++changes_;
+    }
+
     void moved(bool capability) noexcept {
+        ++changes_;
         ++release_epoch_;
         if (capability)
             ++capability_epoch_;
@@ -223,6 +229,7 @@ protected:
     constraint_table constraints_;
     ledger<width> ledger_;
     std::optional<kind_id> pods_kind_;
+    std::uint64_t changes_ = 0;
     std::uint64_t release_epoch_ = 0;
     std::uint64_t capability_epoch_ = 0;
 };
