@@ -91,7 +91,7 @@ check_page() {
     while IFS= read -r link; do
         target=$(dirname "$page")/${link%%#*}
         [[ -e $target ]] || fault "$name: links to $link, which is not there"
-    done < <(grep -oE '\]\([^)#:]+\)' "$page" | sed 's/^](//; s/)$//')
+    done < <(sed '/^```/,/^```/d' "$page" | grep -oE '\]\([^)#:]+\)' | sed 's/^](//; s/)$//')
 }
 
 # check_front: the program that README.md begins with.
