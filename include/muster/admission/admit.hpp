@@ -64,6 +64,11 @@ template<class Traits>
     return gate::none;
 }
 
+/// What a gang is told that a gate stops before any search.
+[[nodiscard]] constexpr answer answer_at_gate(gang_fault fault) noexcept {
+    return fault == gang_fault::malformed ? answer::never : answer::waiting;
+}
+
 namespace detail {
 
 /// What the search says of a gang on one cluster.
@@ -92,8 +97,10 @@ template<class Traits>
     if (!quotas.quotas.empty()) {
         ask(quotas);
         found.by_quota = found.outcome == fit_outcome::impossible;
-        // A single leaf names no node, so it holds on any.
-        if (found.by_quota && found.proof.size() == 1)
+        // A leaf of prices alone speaks of no node, so it holds on any.
+        if (found.by_quota && found.proof.size() == 1 &&
+            std::ranges::all_of(found.proof.front().weights,
+                                [](std::int64_t weight) { return weight == 0; }))
             return found;
     }
     ask(pose(known, members, scope));
@@ -131,8 +138,7 @@ template<class Traits, placement_score<Traits::width> Score>
     const gang_members<width> members = members_of(known, which);
     outcome.at = gate_before_search(known, which, members);
     if (outcome.at != gate::none) {
-        outcome.kind =
-            known[which].spec.fault == gang_fault::malformed ? answer::never : answer::waiting;
+        outcome.kind = answer_at_gate(known[which].spec.fault);
         return outcome;
     }
 

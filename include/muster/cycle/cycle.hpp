@@ -29,7 +29,8 @@ namespace detail {
 template<class Traits>
 [[nodiscard]] bool settled(const state<Traits>& known, gang_index which) {
     const auto& group = known[which];
-    if (group.dirty || !group.last.known || group.last.unreached || group.last.at == gate::order)
+    if (group.dirty || !group.last.known || group.last.unreached || group.last.held_back ||
+        group.last.at == gate::order)
         return false;
     const bool all_placed = group.last.kind == answer::admitted &&
                             std::ranges::none_of(group.members, [&](pod_index member) {
@@ -131,6 +132,7 @@ cycle_result cycle(state<Traits>& known, std::int64_t now,
         const auto queue = known[*which].queue;
         const standing& last = before.back();
         bool cut_short = false;
+        bool held_back = false;
         // Strict order holds newcomers back, and the surplus of who runs; who is below its minima
         // may be completed.
         const detail::stake held = queue && held_up.contains(*queue)
@@ -141,8 +143,10 @@ cycle_result cycle(state<Traits>& known, std::int64_t now,
             ++result.counters.skipped;
         } else if (held == detail::stake::minima) {
             made.outcome.at = gate_before_search(known, *which, members_of(known, *which));
-            if (made.outcome.at == gate::none)
-                made.outcome.kind = answer::admitted;
+            made.outcome.kind = made.outcome.at == gate::none
+                                    ? answer::admitted
+                                    : answer_at_gate(known[*which].spec.fault);
+            held_back = true;
             ++result.counters.skipped;
         } else if (detail::settled(known, *which)) {
             made.outcome = {last.kind, last.at, last.could_start, {}, 0};
@@ -171,7 +175,7 @@ cycle_result cycle(state<Traits>& known, std::int64_t now,
             held_up.insert(*queue);
         known.answered(*which, {true, made.outcome.kind, made.outcome.at, made.outcome.could_start,
                                 known.release_epoch(), known.capability_epoch(),
-                                queue ? known[*queue].use_epoch : 0, cut_short});
+                                queue ? known[*queue].use_epoch : 0, cut_short, held_back});
         detail::count(result.counters, made);
         result.decisions.push_back(std::move(made));
     }

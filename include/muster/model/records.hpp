@@ -27,6 +27,8 @@ struct standing {
     std::uint64_t use_epoch = 0;
     /// The cycle's budget ended before this gang had its own: it is asked again, and first.
     bool unreached = false;
+    /// It runs, but strict order kept its surplus waiting.
+    bool held_back = false;
 };
 
 template<class Traits>
