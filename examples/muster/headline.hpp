@@ -70,7 +70,7 @@ refusals(const muster::state<Traits>& known, const muster::kind_table& kinds,
             query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
         const auto node =
             muster::best_node(into.accounts(), known.node_order(), query, weights, score);
-        if (node && into.try_place(of.pods[used[turn]++], *node, of.request, *of.ports, {}))
+        if (node && into.try_place(members.of(of)[used[turn]++], *node, of.request, *of.ports, {}))
             continue;
         for (const muster::node_index each : known.node_order())
             if (known[each].present)

@@ -113,7 +113,7 @@ private:
         return facts_of(group).object ||
                std::ranges::any_of(state[group].members, [&](muster::pod_index member) {
                    const auto& pod = state[member];
-                   return !pod.node && !pod.terminal() && !pod.spec.terminating;
+                   return !pod.node && !pod.terminal() && !pod.terminating;
                });
     }
 
@@ -130,11 +130,11 @@ private:
         pod_line line;
         line.name_space = pod.key.name_space;
         line.name = pod.key.name;
-        line.role = role_name(state[pod.gang].spec.tree, pod.spec.role);
+        line.role = role_name(state[pod.gang].spec.tree, pod.role);
         line.placed_now = placed_.contains(index);
         if (pod.node)
             line.node = state[*pod.node].key;
-        switch (pod.spec.phase) {
+        switch (pod.phase) {
         case muster::pod_phase::gated:
             line.status = "SchedulingGated";
             break;
@@ -157,7 +157,7 @@ private:
             line.status = "Pending";
             break;
         }
-        if (pod.spec.terminating)
+        if (pod.terminating)
             line.status = "Terminating";
         return line;
     }
@@ -182,8 +182,7 @@ private:
         line.could_start = outcome.could_start;
         for (const muster::placement& one : decision.placements)
             line.placements.push_back({state[one.pod].key.name,
-                                       role_name(tree, state[one.pod].spec.role),
-                                       state[one.node].key});
+                                       role_name(tree, state[one.pod].role), state[one.node].key});
 
         group_standing standing;
         standing.object = facts.object;
@@ -229,7 +228,7 @@ private:
         for (const std::size_t member : facts.members) {
             const pod_object& pod = known_->objects->pods[member];
             const auto index = known_->state.pod_keys().at(pod.metadata.key);
-            if (!known_->state[index].placeable() || !known_->state[index].spec.where.unsupported)
+            if (!known_->state[index].placeable() || !known_->state.where(index).value.unsupported)
                 continue;
             if (!out.empty()) {
                 ++others;
@@ -261,7 +260,7 @@ private:
         for (const auto& each : members.classes) {
             all.push_back(static_cast<std::int64_t>(each.role.value()));
             all.push_back(static_cast<std::int64_t>(each.where.value()));
-            all.push_back(static_cast<std::int64_t>(each.pods.size()));
+            all.push_back(each.waiting());
             for (std::size_t column = 0; column < Width; ++column)
                 all.push_back(each.request[column]);
         }
@@ -328,7 +327,7 @@ private:
             const auto role = role_name(*members.tree, each.role);
             one["role"] = role ? boost::json::value(*role) : boost::json::value(nullptr);
             boost::json::array pods;
-            for (const muster::pod_index pod : each.pods)
+            for (const muster::pod_index pod : members.of(each))
                 pods.emplace_back(known_->state[pod].key.name);
             one["pods"] = std::move(pods);
             classes.push_back(std::move(one));

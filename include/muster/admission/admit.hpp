@@ -1,185 +1,205 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include <muster/admission/budget.hpp>
+#include <muster/admission/decide.hpp>
 #include <muster/admission/fit_problem.hpp>
+#include <muster/admission/gates.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/admission/place.hpp>
-#include <muster/admission/search.hpp>
+#include <muster/admission/plain_proofs.hpp>
 #include <muster/admission/verdict.hpp>
+#include <muster/index/flat_finder.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/placement_concept.hpp>
 
 namespace muster::inline v0_1 {
 
-/// Steps for the exact search: the enumeration of what a node can take counts one per vertex. They
-/// are steps and never time, so that an answer does not depend on the machine.
-struct budget {
-    /// For one gang, and again as many for the question whether it could ever start.
-    std::int64_t per_gang = std::int64_t{1} << 21;
-    /// For all gangs of one cycle.
-    std::int64_t per_cycle = std::int64_t{1} << 27;
-};
-
-/// True when the queue takes this gang: it exists, admits the tenant, and is open or the gang holds
-/// something already. A gang without a queue needs none.
+/// Decides gangs one by one, with scratch that is kept from one to the next. The finder is the one
+/// seam to how nodes are found: by an index or by a scan.
 template<class Traits>
-[[nodiscard]] bool queue_takes(const state<Traits>& known, gang_index which) {
-    const auto& group = known[which];
-    if (!group.queue)
-        return true;
-    const auto& queue = known[*group.queue];
-    if (!queue.present || !queue.spec.tenants || !queue.spec.tenants->matches(group.spec.tenant))
-        return false;
-    return !queue.spec.closed || std::ranges::any_of(group.members, [&](pod_index member) {
-        return known[member].charged();
-    });
-}
+class admission {
+    static constexpr std::size_t width = Traits::width;
 
-/// The first gate at which a gang is stopped before any search, or `gate::none`. O(members).
-template<class Traits>
-[[nodiscard]] gate gate_before_search(const state<Traits>& known, gang_index which,
-                                      const gang_members<Traits::width>& members) {
-    const auto& group = known[which];
-    if (group.spec.fault != gang_fault::none)
-        return gate::group;
-    if (!reaches_minima(*members.tree, members.alive))
-        return gate::members;
-    // A gang that has all it wants asks nothing of its queue.
-    if (members.alive == members.holding)
-        return gate::none;
-    if (!queue_takes(known, which))
-        return gate::queue;
-    std::vector<std::int64_t> placeable = members.alive;
-    for (std::size_t at = 0; at < placeable.size(); ++at)
-        placeable[at] -= members.unsupported[at];
-    if (!reaches_minima(*members.tree, std::move(placeable)))
-        return gate::unsupported;
-    return gate::none;
-}
-
-/// What a gang is told that a gate stops before any search.
-[[nodiscard]] constexpr answer answer_at_gate(gang_fault fault) noexcept {
-    return fault == gang_fault::malformed ? answer::never : answer::waiting;
-}
-
-namespace detail {
-
-/// What the search says of a gang on one cluster.
-struct finding {
-    fit_outcome outcome = fit_outcome::undecided;
-    /// The quotas alone stop it, whatever the nodes could take.
-    bool by_quota = false;
-    std::vector<certificate::vertex> proof;
-    /// Rows × classes of the problem.
-    std::vector<std::int64_t> counts;
-};
-
-/// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
-template<class Traits>
-[[nodiscard]] finding decide(const state<Traits>& known, const gang_members<Traits::width>& members,
-                             certificate_scope scope, std::int64_t& steps) {
-    finding found;
-    const auto ask = [&](const fit_problem<Traits::width>& problem) {
-        fit_search<Traits::width> search(problem, steps);
-        found.outcome = search.run();
-        steps = std::max<std::int64_t>(0, search.steps_left());
-        found.proof = std::move(search.proof());
-        found.counts = search.counts();
-    };
-    const auto quotas = pose_quotas(known, members, scope);
-    if (!quotas.quotas.empty()) {
-        ask(quotas);
-        found.by_quota = found.outcome == fit_outcome::impossible;
-        // A leaf of prices alone speaks of no node, so it holds on any.
-        if (found.by_quota && found.proof.size() == 1 &&
-            std::ranges::all_of(found.proof.front().weights,
-                                [](std::int64_t weight) { return weight == 0; }))
-            return found;
+public:
+    /// Decides one gang. Admitted: its placements stand in `into`, minima first, then the surplus
+    /// that fits. Otherwise `into` is as it was. `into` must be a plan on the state's own accounts.
+    ///
+    /// Greedy placement comes first; then what can be proven without a search; then the search,
+    /// with `steps`, and again as many for whether the gang could ever start.
+    template<class Finder>
+    [[nodiscard]] verdict decide(const state<Traits>& known, gang_index which, plan<width>& into,
+                                 Finder& finder, placer<Traits, Finder>& placing,
+                                 std::int64_t steps) {
+        verdict outcome;
+        short_of_.reset();
+        sorter_.sort(known, which, members_);
+        outcome.at = gate_before_search(known, which, members_);
+        if (outcome.at != gate::none) {
+            outcome.kind = answer_at_gate(known[which].spec.fault);
+            return outcome;
+        }
+        placing.begin(known, members_, into, finder);
+        if (placing.meet_minima()) {
+            placing.place_surplus();
+            outcome.kind = answer::admitted;
+            return outcome;
+        }
+        const bool fixed = fixed_needs(members_, needs_);
+        if (!(fixed && refuse(known, placing.queue_nodes(), finder, outcome)) &&
+            search(known, into, placing, finder, outcome, steps))
+            return outcome;
+        look_ahead(known, which, fixed, placing.queue_nodes(), outcome, steps);
+        return outcome;
     }
-    ask(pose(known, members, scope));
-    return found;
-}
 
-/// What has been said of the emptied cluster, as far as it still holds.
-[[nodiscard]] inline bool memoised(const standing& last, std::uint64_t capability_epoch) noexcept {
-    return last.known && last.kind == answer::waiting && last.could_start &&
-           last.capability_epoch == capability_epoch;
-}
+    /// What was decided of last, its members sorted.
+    [[nodiscard]] const gang_members<width>& members() const noexcept { return members_; }
 
-} // namespace detail
+    /// What proved that the gang decided last does not fit: one of its classes alone.
+    struct shortage {
+        std::size_t member_class = 0;
+        std::int64_t need = 0;
+    };
+    [[nodiscard]] const std::optional<shortage>& short_of() const noexcept { return short_of_; }
 
-/// True when what is left of the queue's quota alone keeps the gang from starting. O(members) and a
-/// search without nodes.
-template<class Traits>
-[[nodiscard]] bool quota_stops(const state<Traits>& known, gang_index which, std::int64_t steps) {
-    const auto quotas = pose_quotas(known, members_of(known, which), certificate_scope::free_now);
-    return !quotas.quotas.empty() &&
-           fit_search<Traits::width>(quotas, steps).run() == fit_outcome::impossible;
-}
+    /// What the gang decided last asks of its queue's quota at least, when that is one amount;
+    /// false when it depends on the choice of members.
+    [[nodiscard]] bool least_use(resources<width>& amount) {
+        if (!fixed_needs(members_, needs_))
+            return false;
+        amount = {};
+        for (std::size_t at = 0; at < needs_.size(); ++at)
+            for (std::size_t column = 0; column < width; ++column) {
+                std::int64_t part = 0;
+                if (__builtin_mul_overflow(members_.classes[at].request[column], needs_[at],
+                                           &part) ||
+                    !checked_add(amount[column], part, amount[column]))
+                    return false;
+            }
+        return true;
+    }
 
-/// Decides one gang. Admitted: its placements stand in `into`, minima first, then the surplus that
-/// fits. Otherwise `into` is as it was. `into` must be a plan on the state's own accounts.
-///
-/// Cost: O(members · log members + pods placed × nodes × width), and the search for a gang that the
-/// greedy order does not place.
+private:
+    /// What a single quota or a single class proves.
+    template<class Finder>
+    [[nodiscard]] bool refuse(const state<Traits>& known,
+                              std::optional<constraint_index> queue_nodes, Finder& finder,
+                              verdict& outcome) {
+        outcome.kind = answer::waiting;
+        const std::size_t classes = members_.classes.size();
+        constexpr auto now = certificate_scope::free_now;
+        if (const auto kind = over_quota(known, members_, needs_, now)) {
+            outcome.at = gate::quota;
+            outcome.proof = detail::leaf_of_prices(now, classes, *kind);
+            return true;
+        }
+        for (std::size_t at = 0; at < classes; ++at) {
+            if (needs_[at] == 0 || finder.room(known, members_.classes[at].shape, queue_nodes,
+                                               needs_[at]) >= needs_[at])
+                continue;
+            outcome.at = gate::space;
+            outcome.proof = detail::leaf_of_class(now, classes, at);
+            short_of_ = shortage{at, needs_[at]};
+            return true;
+        }
+        return false;
+    }
+
+    /// True when the search found a placement, which then stands in the plan.
+    template<class Finder>
+    [[nodiscard]] bool search(const state<Traits>& known, plan<width>& into,
+                              placer<Traits, Finder>& placing, Finder& finder, verdict& outcome,
+                              std::int64_t steps) {
+        std::int64_t left = steps;
+        detail::finding now = detail::decide(known, members_, certificate_scope::free_now, left);
+        outcome.steps = steps - left;
+        if (now.outcome == fit_outcome::fits) {
+            placing.begin(known, members_, into, finder);
+            if (placing.place_found(pose(known, members_, certificate_scope::free_now),
+                                    now.counts)) {
+                placing.place_surplus();
+                outcome.kind = answer::admitted;
+                outcome.at = gate::none;
+                return true;
+            }
+        }
+        outcome.at = now.by_quota ? gate::quota : gate::space;
+        outcome.kind = answer::undecided;
+        if (now.outcome == fit_outcome::impossible) {
+            outcome.kind = answer::waiting;
+            outcome.proof = certificate{certificate_scope::free_now, std::move(now.proof)};
+        }
+        return false;
+    }
+
+    /// Whether it could ever start.
+    void look_ahead(const state<Traits>& known, gang_index which, bool fixed,
+                    std::optional<constraint_index> queue_nodes, verdict& outcome,
+                    std::int64_t steps) {
+        const auto& last = known[which].last;
+        outcome.could_start = !known[which].dirty && last.known && last.kind == answer::waiting &&
+                              last.could_start && last.capability_epoch == known.capability_epoch();
+        if (outcome.could_start)
+            return;
+        const std::size_t classes = members_.classes.size();
+        constexpr auto ever = certificate_scope::emptied;
+        if (fixed) {
+            if (const auto kind = over_quota(known, members_, needs_, ever)) {
+                outcome.kind = answer::never;
+                outcome.at = gate::quota;
+                outcome.proof = detail::leaf_of_prices(ever, classes, *kind);
+                return;
+            }
+            std::size_t short_of = 0;
+            switch (emptied_.look(known, members_, needs_, queue_nodes, short_of)) {
+            case emptied_outcome::fits:
+                outcome.could_start = true;
+                return;
+            case emptied_outcome::impossible:
+                outcome.kind = answer::never;
+                outcome.at = gate::space;
+                outcome.proof = detail::leaf_of_class(ever, classes, short_of);
+                return;
+            case emptied_outcome::open:
+                break;
+            }
+        }
+        std::int64_t left = steps;
+        detail::finding found = detail::decide(known, members_, ever, left);
+        outcome.steps += steps - left;
+        outcome.could_start = found.outcome == fit_outcome::fits;
+        if (found.outcome == fit_outcome::impossible) {
+            outcome.kind = answer::never;
+            outcome.proof = certificate{ever, std::move(found.proof)};
+            outcome.at = found.by_quota ? gate::quota : gate::space;
+        }
+    }
+
+    member_sorter<width> sorter_;
+    gang_members<width> members_;
+    std::vector<std::int64_t> needs_;
+    std::optional<shortage> short_of_;
+    emptied_cluster<Traits> emptied_;
+};
+
+/// Decides one gang by looking at all nodes; see `admission::decide`.
+/// O(members + pods placed × nodes × width), and the search for a gang that the greedy order does
+/// not place.
 template<class Traits, placement_score<Traits::width> Score>
 [[nodiscard]] verdict admit(const state<Traits>& known, gang_index which, plan<Traits::width>& into,
                             const placement_weights<Traits::width>& weights, const Score& score,
                             std::int64_t steps) {
-    constexpr std::size_t width = Traits::width;
-    verdict outcome;
-    const gang_members<width> members = members_of(known, which);
-    outcome.at = gate_before_search(known, which, members);
-    if (outcome.at != gate::none) {
-        outcome.kind = answer_at_gate(known[which].spec.fault);
-        return outcome;
-    }
-
-    placer<Traits, Score> placing(known, members, into, weights, score);
-    if (placing.meet_minima()) {
-        placing.place_surplus();
-        outcome.kind = answer::admitted;
-        return outcome;
-    }
-    const std::int64_t whole = steps;
-    detail::finding now = detail::decide(known, members, certificate_scope::free_now, steps);
-    outcome.steps = whole - steps;
-    if (now.outcome == fit_outcome::fits) {
-        placer<Traits, Score> found(known, members, into, weights, score);
-        if (found.place_found(pose(known, members, certificate_scope::free_now), now.counts)) {
-            found.place_surplus();
-            outcome.kind = answer::admitted;
-            return outcome;
-        }
-    }
-    outcome.at = now.by_quota ? gate::quota : gate::space;
-    outcome.kind = answer::undecided;
-    if (now.outcome == fit_outcome::impossible) {
-        outcome.kind = answer::waiting;
-        outcome.proof = certificate{certificate_scope::free_now, std::move(now.proof)};
-    }
-
-    const auto& group = known[which];
-    outcome.could_start = !group.dirty && detail::memoised(group.last, known.capability_epoch());
-    if (outcome.could_start)
-        return outcome;
-    steps = whole;
-    detail::finding ever = detail::decide(known, members, certificate_scope::emptied, steps);
-    outcome.steps += whole - steps;
-    outcome.could_start = ever.outcome == fit_outcome::fits;
-    if (ever.outcome == fit_outcome::impossible) {
-        outcome.kind = answer::never;
-        outcome.proof = certificate{certificate_scope::emptied, std::move(ever.proof)};
-        outcome.at = ever.by_quota ? gate::quota : gate::space;
-    }
-    return outcome;
+    flat_finder<Traits::width, Score> finder(weights, score);
+    placer<Traits, flat_finder<Traits::width, Score>> placing;
+    return admission<Traits>().decide(known, which, into, finder, placing, steps);
 }
 
 } // namespace muster::inline v0_1

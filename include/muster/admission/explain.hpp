@@ -179,7 +179,7 @@ private:
         for (const auto& each : members_->classes) {
             roles.push_back(each.role.value());
             costs.push_back(each.request[*what.kind]);
-            waiting.push_back(static_cast<std::int64_t>(each.pods.size()));
+            waiting.push_back(each.waiting());
         }
         const choice_finder choices(*members_->tree, members_->holding, std::move(roles));
         const std::vector<std::int64_t> none(waiting.size(), 0);

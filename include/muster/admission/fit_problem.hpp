@@ -115,7 +115,7 @@ template<class Traits>
     problem.holding = members.holding;
     problem.rows.push_back({});
     for (const auto& each : members.classes) {
-        const auto waiting = static_cast<std::int64_t>(each.pods.size());
+        const auto waiting = each.waiting();
         problem.members.push_back({each.role.value(), {}, each.request, waiting});
         problem.most.push_back(waiting);
     }
@@ -141,7 +141,7 @@ pose(const state<Traits>& known, const gang_members<Traits::width>& members,
     for (const member_class<width>& each : members.classes) {
         typename fit_problem<width>::member member;
         member.role = each.role.value();
-        member.waiting = static_cast<std::int64_t>(each.pods.size());
+        member.waiting = each.waiting();
         member.charge = each.request;
         for (std::size_t column = 0; column < width; ++column)
             if ((force.resources >> column & 1U) != 0)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/gang.hpp>
 #include <muster/model/state.hpp>
@@ -16,15 +17,18 @@
 
 namespace muster::inline v0_1 {
 
-/// Members of one role that are alike: same request, same constraints.
+/// Waiting members of one role that are alike: same request, same constraints.
 template<std::size_t Width>
 struct member_class {
     vertex_index role;
+    shape_index shape;
     resources<Width> request;
     constraint_index where;
     const std::vector<host_port>* ports = nullptr;
-    /// Oldest first, then by key.
-    std::vector<pod_index> pods;
+    std::size_t first = 0;
+    std::size_t count = 0;
+
+    [[nodiscard]] std::int64_t waiting() const noexcept { return static_cast<std::int64_t>(count); }
 };
 
 /// A gang's members as the decision sees them.
@@ -34,107 +38,116 @@ struct gang_members {
     std::optional<queue_index> queue;
     /// By role, then by their oldest pod.
     std::vector<member_class<Width>> classes;
+    /// The waiting members, class by class, oldest first and then by key.
+    std::vector<pod_index> pods;
     /// The class of every waiting member, in the order in which members are taken: by role, then
     /// oldest first, then by key.
-    std::vector<std::size_t> turns;
+    std::vector<std::uint32_t> turns;
     /// Per vertex (leaves only): members that hold already.
     std::vector<std::int64_t> holding;
     /// Per vertex (leaves only): members that exist, whatever they do.
     std::vector<std::int64_t> alive;
     /// Per vertex (leaves only): members that wait with constraints that are not modelled.
     std::vector<std::int64_t> unsupported;
+
+    [[nodiscard]] std::span<const pod_index> of(const member_class<Width>& which) const noexcept {
+        return {pods.data() + which.first, which.count};
+    }
 };
 
-/// Sorts a gang's members into classes. Members whose constraints are not modelled belong to none.
-/// O(members · log members).
+/// Sorts gangs' members into classes, with scratch that is kept from one gang to the next.
+template<std::size_t Width>
+class member_sorter {
+public:
+    /// Members whose constraints are not modelled belong to no class. O(members).
+    template<class Traits>
+    void sort(const state<Traits>& known, gang_index which, gang_members<Width>& into) {
+        const auto& group = known[which];
+        const std::size_t vertices = group.spec.tree.size();
+        into.tree = &group.spec.tree;
+        into.queue = group.queue;
+        into.classes.clear();
+        into.turns.clear();
+        into.holding.assign(vertices, 0);
+        into.alive.assign(vertices, 0);
+        into.unsupported.assign(vertices, 0);
+        waiting_.clear();
+        if (class_of_.size() < known.shapes().size())
+            class_of_.resize(known.shapes().size());
+
+        std::size_t role = std::numeric_limits<std::size_t>::max();
+        for (const pod_index member : group.members) {
+            const auto& record = known[member];
+            // Members may come before their group, whose roles are not known until then.
+            if (!record.alive() || record.role.value() >= vertices)
+                continue;
+            if (record.role.value() != role) {
+                role = record.role.value();
+                ++round_;
+            }
+            ++into.alive[role];
+            if (record.holding())
+                ++into.holding[role];
+            else if (const std::uint32_t of = class_of(known, record, into); of == unsupported)
+                ++into.unsupported[role];
+            else
+                take_turn(member, of, into);
+        }
+        std::size_t first = 0;
+        for (member_class<Width>& each : into.classes) {
+            each.first = first;
+            first += std::exchange(each.count, 0);
+        }
+        into.pods.resize(waiting_.size());
+        for (std::size_t turn = 0; turn < waiting_.size(); ++turn) {
+            member_class<Width>& to = into.classes[into.turns[turn]];
+            into.pods[to.first + to.count++] = waiting_[turn];
+        }
+    }
+
+private:
+    static constexpr std::uint32_t unsupported = std::numeric_limits<std::uint32_t>::max();
+
+    void take_turn(pod_index member, std::uint32_t of, gang_members<Width>& into) {
+        ++into.classes[of].count;
+        into.turns.push_back(of);
+        waiting_.push_back(member);
+    }
+
+    template<class Traits>
+    [[nodiscard]] std::uint32_t class_of(const state<Traits>& known,
+                                         const pod_record<Traits>& record,
+                                         gang_members<Width>& into) {
+        entry& found = class_of_[record.shape.value()];
+        if (found.round == round_)
+            return found.of;
+        const auto& shape = known.shapes()[record.shape];
+        const constraints& where = known.constraint_sets()[shape.where].value;
+        found = {round_,
+                 where.unsupported ? unsupported : static_cast<std::uint32_t>(into.classes.size())};
+        if (!where.unsupported)
+            into.classes.push_back(
+                {record.role, record.shape, shape.request, shape.where, &where.ports, 0, 0});
+        return found.of;
+    }
+
+    /// Per shape: its class in the role at hand, if it was met in this round.
+    struct entry {
+        std::uint64_t round = 0;
+        std::uint32_t of = 0;
+    };
+
+    std::vector<entry> class_of_;
+    std::vector<pod_index> waiting_;
+    std::uint64_t round_ = 0;
+};
+
+/// A gang's members, sorted. O(members + shapes of the state).
 template<class Traits>
 [[nodiscard]] gang_members<Traits::width> members_of(const state<Traits>& known, gang_index which) {
-    const auto& group = known[which];
     gang_members<Traits::width> found;
-    found.tree = &group.spec.tree;
-    found.queue = group.queue;
-    found.holding.assign(group.spec.tree.size(), 0);
-    found.alive = found.holding;
-    found.unsupported = found.holding;
-
-    std::vector<pod_index> waiting;
-    for (const pod_index member : group.members) {
-        const auto& record = known[member];
-        const std::size_t role = record.spec.role.value();
-        // Members may come before their group, whose roles are not known until then.
-        if (!record.alive() || role >= group.spec.tree.size())
-            continue;
-        ++found.alive[role];
-        if (record.holding())
-            ++found.holding[role];
-        else if (record.spec.where.unsupported)
-            ++found.unsupported[role];
-        else
-            waiting.push_back(member);
-    }
-    std::ranges::sort(waiting, [&](pod_index lhs, pod_index rhs) {
-        const auto& left = known[lhs];
-        const auto& right = known[rhs];
-        if (left.spec.role != right.spec.role)
-            return left.spec.role < right.spec.role;
-        if (left.spec.created != right.spec.created)
-            return left.spec.created < right.spec.created;
-        return key_less<Traits>{}(left.key, right.key);
-    });
-    // Members of a class mostly follow one another, so the class of the one before is tried first.
-    std::map<std::pair<constraint_index, resources<Traits::width>>, std::size_t> of_role;
-    std::optional<vertex_index> role;
-    std::size_t last = 0;
-    for (const pod_index member : waiting) {
-        const auto& record = known[member];
-        if (role != record.spec.role) {
-            of_role.clear();
-            role = record.spec.role;
-        }
-        if (of_role.empty() || found.classes[last].where != record.where ||
-            found.classes[last].request != record.spec.request) {
-            const auto [place, fresh] =
-                of_role.try_emplace({record.where, record.spec.request}, found.classes.size());
-            if (fresh)
-                found.classes.push_back(
-                    {*role, record.spec.request, record.where, &record.spec.where.ports, {}});
-            last = place->second;
-        }
-        found.classes[last].pods.push_back(member);
-        found.turns.push_back(last);
-    }
+    member_sorter<Traits::width>().sort(known, which, found);
     return found;
-}
-
-/// What counts per leaf mean for every vertex of the tree.
-struct tree_standing {
-    /// The vertex meets its minima.
-    std::vector<char> met;
-    /// Members that count at the vertex: of an inner vertex, those below children that are met.
-    std::vector<std::int64_t> counts;
-};
-
-/// A vertex is met when enough of its children are (`min_subgroups`, or all of them) and the
-/// members that count reach its own minimum. `counts` is per vertex, 0 but for leaves. O(vertices).
-[[nodiscard]] inline tree_standing stand(const gang_tree& tree, std::vector<std::int64_t> counts) {
-    tree_standing found{std::vector<char>(tree.size(), 0), std::move(counts)};
-    std::vector<std::int64_t> children_met(tree.size(), 0);
-    for (std::size_t at = tree.size(); at-- > 0;) {
-        const gang_tree::vertex& vertex = tree[at];
-        const auto all = static_cast<std::int64_t>(vertex.children);
-        const auto required = tree.is_leaf(at) ? 0 : vertex.min_subgroups.value_or(all);
-        found.met[at] = children_met[at] >= required && found.counts[at] >= vertex.min_member;
-        if (at > 0 && found.met[at]) {
-            ++children_met[vertex.parent];
-            found.counts[vertex.parent] += found.counts[at];
-        }
-    }
-    return found;
-}
-
-/// True when these counts per leaf meet the minima of the whole gang.
-[[nodiscard]] inline bool reaches_minima(const gang_tree& tree, std::vector<std::int64_t> counts) {
-    return stand(tree, std::move(counts)).met[0] != 0;
 }
 
 } // namespace muster::inline v0_1

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -10,38 +13,75 @@
 
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
-#include <muster/index/flat_scan.hpp>
-#include <muster/index/weights.hpp>
+#include <muster/admission/search.hpp>
+#include <muster/admission/subgroup.hpp>
+#include <muster/base/assert.hpp>
+#include <muster/base/checked.hpp>
+#include <muster/index/placement_order.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
 
 namespace muster::inline v0_1 {
 
-/// Places one gang's members into a plan, pod by pod in the order of their turns, each on the best
-/// node by the score. O(nodes × width) per pod.
-template<class Traits, class Score>
+/// How many pods of this request the queue's quota still admits, at most `most`. O(width).
+template<std::size_t Width>
+[[nodiscard]] std::int64_t quota_room(const ledger<Width>& accounts,
+                                      std::optional<queue_index> queue,
+                                      const resources<Width>& request, std::int64_t most) {
+    if (!queue)
+        return most;
+    const resources<Width>& used = accounts.used(*queue);
+    const limits<Width>& quota = accounts.quota(*queue);
+    for (std::size_t column = 0; column < Width; ++column) {
+        const kind_id kind{column};
+        if (request[kind] == 0)
+            continue;
+        const int128 ceiling = quota[kind].value_or(std::numeric_limits<std::int64_t>::max());
+        const int128 left = ceiling - used[kind];
+        most = left < request[kind] ? 0 : saturate(std::min<int128>(most, left / request[kind]));
+    }
+    return most;
+}
+
+/// Places one gang's members into a plan in the order of their turns, each on the best node that
+/// the finder knows; members that are alike and follow one another are found room for together.
+/// Keeps its scratch from one gang to the next.
+template<class Traits, class Finder>
 class placer {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    placer(const state<Traits>& known, const gang_members<width>& members, plan<width>& into,
-           const placement_weights<width>& weights, const Score& score)
-        : known_(&known),
-          members_(&members),
-          into_(&into),
-          weights_(&weights),
-          score_(&score),
-          taken_(members.turns.size(), 0),
-          exhausted_(members.classes.size(), 0),
-          counts_(members.holding),
-          first_(members.tree->size() + 1, members.turns.size()),
-          used_(members.classes.size(), 0) {
-        for (std::size_t at = members.turns.size(); at-- > 0;)
+    /// The gang to place from here on; all arguments must outlive that. `into` is a plan on the
+    /// state's own accounts.
+    void begin(const state<Traits>& known, const gang_members<width>& members, plan<width>& into,
+               Finder& finder) {
+        known_ = &known;
+        members_ = &members;
+        into_ = &into;
+        finder_ = &finder;
+        flat_ = is_flat(*members.tree);
+        const std::size_t classes = members.classes.size();
+        const std::size_t turns = members.turns.size();
+        taken_.assign(turns, 0);
+        exhausted_.assign(classes, 0);
+        used_.assign(classes, 0);
+        counts_ = members.holding;
+        first_.assign(members.tree->size() + 1, turns);
+        for (std::size_t at = turns; at-- > 0;)
             first_[members.classes[members.turns[at]].role.value()] = at;
         for (std::size_t vertex = members.tree->size(); vertex-- > 0;)
-            if (first_[vertex] == members.turns.size())
+            if (first_[vertex] == turns)
                 first_[vertex] = first_[vertex + 1];
         cursor_ = first_;
+        queue_nodes_.reset();
+        if (members.queue && known[*members.queue].present &&
+            !known[*members.queue].spec.nodes.requirements.empty())
+            queue_nodes_ = known[*members.queue].nodes;
+    }
+
+    /// The queue's own node selector, if it has one.
+    [[nodiscard]] std::optional<constraint_index> queue_nodes() const noexcept {
+        return queue_nodes_;
     }
 
     /// Meets the gang's minima, role minima first; false and nothing placed when this order of
@@ -58,30 +98,9 @@ public:
     /// onto the first nodes. False and nothing placed when an account cannot hold the sum.
     [[nodiscard]] bool place_found(const fit_problem<width>& problem,
                                    const std::vector<std::int64_t>& counts) {
-        const std::size_t classes = members_->classes.size();
-        const savepoint start = into_->mark();
-        for (std::size_t at = 0; at < classes; ++at) {
-            for (std::size_t row = 0; row < problem.rows.size(); ++row) {
-                for (std::int64_t left = counts[row * classes + at]; left > 0; --left) {
-                    if (put(at, problem.rows[row].node))
-                        continue;
-                    into_->rollback(start);
-                    return false;
-                }
-            }
-        }
-        for (std::size_t turn = 0; turn < taken_.size(); ++turn)
-            taken_[turn] = 0;
-        std::vector<std::size_t> left = used_;
-        for (std::size_t turn = 0; turn < taken_.size(); ++turn) {
-            if (left[members_->turns[turn]] == 0)
-                continue;
-            --left[members_->turns[turn]];
-            taken_[turn] = 1;
-        }
-        cursor_ = first_;
-        exhausted_.assign(classes, 0);
-        return true;
+        std::vector<std::size_t> classes(members_->classes.size());
+        std::iota(classes.begin(), classes.end(), std::size_t{0});
+        return put_all(problem, counts, classes);
     }
 
     /// Places what is left, best effort: further members of subgroups that are met, and whole
@@ -89,46 +108,110 @@ public:
     void place_surplus() { surplus(0); }
 
 private:
-    [[nodiscard]] bool put(std::size_t of_class, node_index node) {
+    [[nodiscard]] bool put(std::size_t of_class, node_index node, std::int64_t count) {
         const member_class<width>& from = members_->classes[of_class];
-        const pod_index pod = from.pods[used_[of_class]];
-        if (!into_->try_place(pod, node, from.request, *from.ports, members_->queue))
+        const auto pods =
+            members_->of(from).subspan(used_[of_class], static_cast<std::size_t>(count));
+        if (!into_->try_place(pods, node, from.request, *from.ports, members_->queue))
             return false;
-        ++used_[of_class];
-        ++counts_[from.role.value()];
+        used_[of_class] += pods.size();
+        counts_[from.role.value()] += count;
         return true;
     }
 
-    /// The next member of the role that fits anywhere; false when there is none.
-    [[nodiscard]] bool place_next(std::size_t role) {
-        for (std::size_t& turn = cursor_[role]; turn < first_[role + 1]; ++turn) {
-            const std::size_t of_class = members_->turns[turn];
-            if (taken_[turn] || exhausted_[of_class])
-                continue;
-            const member_class<width>& from = members_->classes[of_class];
-            node_query<width> query;
-            query.request = &from.request;
-            query.where = &known_->constraint_sets()[from.where];
-            if (members_->queue && (*known_)[*members_->queue].present)
-                query.queue_nodes = &known_->constraint_sets()[(*known_)[*members_->queue].nodes];
-            const std::optional<node_index> node =
-                best_node(into_->accounts(), known_->node_order(), query, *weights_, *score_);
-            if (node && put(of_class, *node)) {
-                taken_[turn] = 1;
-                ++turn;
-                return true;
+    /// Puts down what a search found for these classes; false and nothing placed when an account
+    /// cannot hold the sum.
+    [[nodiscard]] bool put_all(const fit_problem<width>& problem,
+                               const std::vector<std::int64_t>& counts,
+                               const std::vector<std::size_t>& classes) {
+        const savepoint start = into_->mark();
+        const auto before = std::pair(used_, counts_);
+        for (std::size_t at = 0; at < classes.size(); ++at) {
+            for (std::size_t row = 0; row < problem.rows.size(); ++row) {
+                const std::int64_t here = counts[row * classes.size() + at];
+                if (here == 0 || put(classes[at], problem.rows[row].node, here))
+                    continue;
+                into_->rollback(start);
+                std::tie(used_, counts_) = before;
+                return false;
             }
-            // Room and quota only shrink until a rollback, which forgets this.
-            exhausted_[of_class] = 1;
         }
-        return false;
+        std::vector<std::size_t> left = used_;
+        for (std::size_t turn = 0; turn < taken_.size(); ++turn) {
+            std::size_t& more = left[members_->turns[turn]];
+            taken_[turn] = more > 0 ? 1 : 0;
+            more -= more > 0 ? 1 : 0;
+        }
+        cursor_ = first_;
+        return true;
+    }
+
+    /// Members of a subgroup that differ may fit though the order of their turns does not get
+    /// there; were that left undecided, less room could serve where more did not.
+    [[nodiscard]] bool search_for(std::size_t vertex) {
+        subgroup<width> part;
+        cut_subgroup(*members_, vertex, counts_, used_, part);
+        if (part.classes.size() < 2)
+            return false;
+        const auto problem = pose(*known_, part.members, certificate_scope::free_now);
+        fit_search<width> search(problem, steps_for_subgroup);
+        return search.run() == fit_outcome::fits && put_all(problem, search.counts(), part.classes);
+    }
+
+    /// Places up to `want` members of the class, each on the node that is best then, and returns
+    /// how many; fewer only when no more of it can be placed.
+    [[nodiscard]] std::int64_t place_some(std::size_t of_class, std::int64_t want) {
+        const member_class<width>& from = members_->classes[of_class];
+        want = quota_room(into_->accounts(), members_->queue, from.request, want);
+        std::int64_t placed = 0;
+        while (placed < want) {
+            runs_.clear();
+            const std::int64_t asked = want - placed;
+            const std::int64_t found =
+                finder_->find(*known_, from.shape, queue_nodes_, asked, runs_);
+            for (const node_run& run : runs_) {
+                const bool fitted = put(of_class, run.node, run.count);
+                MUSTER_ASSERT(fitted, "what the finder finds has room");
+                static_cast<void>(fitted);
+            }
+            placed += found;
+            if (found == 0 || (Finder::exhaustive && found < asked))
+                break;
+        }
+        return placed;
+    }
+
+    /// The next members of the role that fit anywhere, at most `most`; 0 when there are none.
+    [[nodiscard]] std::int64_t place_next(std::size_t role, std::int64_t most) {
+        std::size_t& turn = cursor_[role];
+        const std::size_t end = first_[role + 1];
+        while (turn < end) {
+            const std::uint32_t of_class = members_->turns[turn];
+            if (taken_[turn] || exhausted_[of_class]) {
+                ++turn;
+                continue;
+            }
+            std::int64_t alike = 1;
+            for (std::size_t next = turn + 1; next < end && alike < most; ++next, ++alike)
+                if (taken_[next] || members_->turns[next] != of_class)
+                    break;
+            const std::int64_t placed = place_some(of_class, alike);
+            for (std::int64_t at = 0; at < placed; ++at)
+                taken_[turn++] = 1;
+            // Room and quota only shrink until a rollback, which forgets this.
+            if (placed < alike)
+                exhausted_[of_class] = 1;
+            if (placed > 0)
+                return placed;
+        }
+        return 0;
     }
 
     [[nodiscard]] bool satisfy(std::size_t vertex) {
         const gang_tree& tree = *members_->tree;
         if (tree.is_leaf(vertex)) {
             while (counts_[vertex] < tree[vertex].min_member)
-                if (!place_next(vertex))
+                if (place_next(vertex, tree[vertex].min_member - counts_[vertex]) == 0)
                     return false;
             return true;
         }
@@ -143,9 +226,13 @@ private:
                 return false;
         if (met < needed)
             return false;
-        while (standing_at(vertex) < tree[vertex].min_member)
-            if (!place_below(vertex))
+        for (;;) {
+            const std::int64_t missing = tree[vertex].min_member - standing_at(vertex);
+            if (missing <= 0)
+                break;
+            if (!place_below(vertex, missing))
                 return false;
+        }
         return true;
     }
 
@@ -161,12 +248,22 @@ private:
     }
 
     [[nodiscard]] std::int64_t standing_at(std::size_t vertex) const {
+        // Where all children are met, all that is held below them counts.
+        if (flat_)
+            return std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0});
         return stand(*members_->tree, counts_).counts[vertex];
     }
 
-    /// One more member of the first leaf below that has one, where every vertex between is met.
-    [[nodiscard]] bool place_below(std::size_t vertex) {
+    /// One more member, or in a flat tree as many as are wanted, of the first leaf below that has
+    /// one, where every vertex between is met.
+    [[nodiscard]] bool place_below(std::size_t vertex, std::int64_t most) {
         const gang_tree& tree = *members_->tree;
+        if (flat_) {
+            for (std::size_t leaf = 1; leaf < tree.size(); ++leaf)
+                if (place_next(leaf, most) > 0)
+                    return true;
+            return false;
+        }
         const tree_standing now = stand(tree, counts_);
         for (std::size_t leaf = vertex + 1; leaf < tree.size(); ++leaf) {
             if (!tree.is_leaf(leaf))
@@ -174,7 +271,7 @@ private:
             std::size_t above = leaf;
             while (above > vertex && now.met[above])
                 above = tree[above].parent;
-            if (above == vertex && place_next(leaf))
+            if (above == vertex && place_next(leaf, 1) > 0)
                 return true;
         }
         return false;
@@ -183,23 +280,27 @@ private:
     void surplus(std::size_t vertex) {
         const gang_tree& tree = *members_->tree;
         if (tree.is_leaf(vertex)) {
-            while (place_next(vertex)) {
+            while (place_next(vertex, std::numeric_limits<std::int64_t>::max()) > 0) {
             }
             return;
         }
         for (std::size_t child = vertex + 1; child < tree.size(); ++child) {
             if (tree[child].parent != vertex)
                 continue;
-            if (stand(tree, counts_).met[child] || try_satisfy(child))
+            if (flat_ || stand(tree, counts_).met[child] || try_satisfy(child) || search_for(child))
                 surplus(child);
         }
     }
 
-    const state<Traits>* known_;
-    const gang_members<width>* members_;
-    plan<width>* into_;
-    const placement_weights<width>* weights_;
-    const Score* score_;
+    static constexpr std::int64_t steps_for_subgroup = std::int64_t{1} << 18;
+
+    const state<Traits>* known_ = nullptr;
+    const gang_members<width>* members_ = nullptr;
+    plan<width>* into_ = nullptr;
+    Finder* finder_ = nullptr;
+    std::optional<constraint_index> queue_nodes_;
+    bool flat_ = false;
+    std::vector<node_run> runs_;
     /// Per turn.
     std::vector<char> taken_;
     /// Per class: none of it fits any more.

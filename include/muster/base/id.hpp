@@ -43,5 +43,7 @@ using kind_id = index_of<struct kind_tag>;
 using vertex_index = index_of<struct vertex_tag>;
 /// An interned set of placement constraints.
 using constraint_index = index_of<struct constraint_tag>;
+/// An interned request together with its placement constraints.
+using shape_index = index_of<struct shape_tag>;
 
 } // namespace muster::inline v0_1

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -16,79 +16,277 @@
 
 namespace muster::inline v0_1 {
 
+/// A gang in its queue's line.
+struct agenda_entry {
+    gang_index gang;
+    /// By which it stands where it stands.
+    gang_rank rank;
+    /// It must be asked: something about it changed, or it was left open.
+    bool open = true;
+    /// Nothing but an event of its own, or one of its queue's, changes its answer.
+    bool asleep = false;
+    /// It waits for room, as far as is known.
+    bool wants_room = false;
+    /// The cycle's budget ended before it had its own.
+    bool unreached = false;
+    /// It has all it wants.
+    bool done = false;
+    /// When it was passed in this cycle, counted from 0.
+    std::uint32_t visit = 0;
+    /// What proved that it does not fit: `room(watch) < need`.
+    std::uint32_t watch = no_watch;
+    std::int64_t need = 0;
+
+    static constexpr std::uint32_t no_watch = std::numeric_limits<std::uint32_t>::max();
+};
+
+/// A queue's gangs, in the order of gangs and then of their keys.
+struct agenda_line {
+    std::optional<queue_index> queue;
+    std::vector<agenda_entry> entries;
+    /// Passed in this cycle.
+    std::size_t given = 0;
+    /// Some of the entries are done.
+    bool any_done = false;
+    /// Strict order keeps the others behind one that waits.
+    bool held_up = false;
+    /// Of the queue, when its gangs' gates were looked at last.
+    std::uint64_t use_epoch = 0;
+};
+
 /// The gangs to ask, queue by queue. Inside a queue the order of gangs, then their keys; between
 /// queues the order of queues as their use stands, then their keys. Gangs without a queue form one
 /// of their own, with priority 0 and nothing used, which stands before the named ones of its rank.
-template<class Traits, gang_order GangOrder, queue_order QueueOrder>
+///
+/// It is kept from cycle to cycle and follows what the state says of changed gangs; gangs that have
+/// all they want are not in it.
+template<class Traits, gang_order GangOrder>
 class agenda {
 public:
-    agenda(const state<Traits>& known, std::int64_t now, const GangOrder& gangs,
-           const QueueOrder& queues)
-        : known_(&known), queues_(&queues) {
-        std::map<std::optional<queue_index>, std::vector<gang_index>> by_queue;
+    using line = agenda_line;
+    using entry = agenda_entry;
+
+    /// Starts anew with all gangs of the state, or with those that may want something.
+    /// O(gangs · log gangs).
+    void rebuild(state<Traits>& known, std::int64_t now, const GangOrder& gangs, bool everybody) {
+        lines_.clear();
+        order_.clear();
+        line_of_queue_.clear();
+        slots_.clear();
+        known.take_changed_gangs([](gang_index) {});
+        arrivals_.clear();
         for (const auto& [key, which] : known.gang_keys())
-            by_queue[known[which].queue].push_back(which);
-        for (auto& [queue, waiting] : by_queue) {
-            // Gangs come in the order of their keys, which a stable sort keeps among equals.
-            std::ranges::stable_sort(waiting, [&](gang_index lhs, gang_index rhs) {
-                return gangs(rank(lhs), rank(rhs), now);
-            });
-            lines_.push_back({queue, std::move(waiting)});
-        }
-        std::ranges::sort(lines_, [&](const line& lhs, const line& rhs) {
-            if (!lhs.queue || !rhs.queue)
-                return !lhs.queue && rhs.queue;
-            return key_less<Traits>{}(known[*lhs.queue].key, known[*rhs.queue].key);
-        });
+            if (everybody || wants_something(known[which]))
+                arrivals_.push_back(which);
+        admit_arrivals(known, now, gangs);
     }
 
-    /// The next gang, or nothing when all were given.
-    [[nodiscard]] std::optional<gang_index> next() {
-        if (!current_ || lines_[*current_].done())
-            choose();
+    /// Follows what happened to gangs since the last time. O(changes · log gangs) for a few, and
+    /// O(gangs + changes · log changes) for many.
+    void update(state<Traits>& known, std::int64_t now, const GangOrder& gangs) {
+        arrivals_.clear();
+        leavers_.clear();
+        known.take_changed_gangs([&](gang_index which) {
+            const auto& record = known[which];
+            const bool wanted = is_live(record) && wants_something(record);
+            const slot at = slot_of(which);
+            if (at.line != none && wanted && lines_[at.line].queue == record.queue &&
+                at.rank.priority == record.spec.priority &&
+                at.rank.created == record.spec.created && reopen(at, which, now, gangs))
+                return;
+            if (at.line != none)
+                leavers_.push_back(which);
+            if (wanted)
+                arrivals_.push_back(which);
+        });
+        if (leavers_.empty() && arrivals_.empty())
+            return;
+        for (const gang_index which : leavers_)
+            slots_[which.value()].leaves = true;
+        for (line& each : lines_)
+            if (each.any_done || !leavers_.empty())
+                compact(each);
+        admit_arrivals(known, now, gangs);
+    }
+
+    /// Sorts the lines again, for orders that move with time. O(gangs · log gangs).
+    void sort_again(const state<Traits>& known, std::int64_t now, const GangOrder& gangs) {
+        for (line& each : lines_)
+            sort(known, now, gangs, each.entries.begin(), each.entries.end());
+    }
+
+    /// A new cycle: everybody's turn comes again.
+    void begin() {
+        current_.reset();
+        for (line& each : lines_) {
+            if (each.any_done)
+                compact(each);
+            each.given = 0;
+            each.held_up = false;
+        }
+    }
+
+    /// The next gang's line, whose entry `given - 1` it is; nothing when all were given.
+    template<queue_order QueueOrder>
+    [[nodiscard]] line* next(const state<Traits>& known, const QueueOrder& queues) {
+        if (!current_ || done(lines_[*current_]))
+            choose(known, queues);
         if (!current_)
-            return std::nullopt;
-        line& from = lines_[*current_];
-        return from.gangs[from.given++];
+            return nullptr;
+        ++lines_[*current_].given;
+        return &lines_[*current_];
     }
 
     /// Something started: shares moved, so the queues are compared anew.
     void shares_moved() noexcept { current_.reset(); }
 
-private:
-    struct line {
-        std::optional<queue_index> queue;
-        std::vector<gang_index> gangs;
-        std::size_t given = 0;
+    /// In no order that means anything.
+    [[nodiscard]] std::vector<line>& lines() noexcept { return lines_; }
 
-        [[nodiscard]] bool done() const noexcept { return given == gangs.size(); }
+private:
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    /// Where a gang stands, by the slot of its record.
+    struct slot {
+        std::uint32_t line = none;
+        bool leaves = false;
+        gang_rank rank;
     };
 
-    [[nodiscard]] gang_rank rank(gang_index which) const noexcept {
-        return {(*known_)[which].spec.priority, (*known_)[which].spec.created};
+    [[nodiscard]] static bool is_live(const gang_record<Traits>& record) noexcept {
+        return record.present || !record.members.empty();
+    }
+    [[nodiscard]] static bool wants_something(const gang_record<Traits>& record) noexcept {
+        return record.dirty || !record.last.known || record.last.kind != answer::admitted ||
+               record.placeable > 0;
+    }
+    [[nodiscard]] static bool done(const line& of) noexcept {
+        return of.given == of.entries.size();
     }
 
-    [[nodiscard]] queue_rank rank(const line& of) const noexcept {
+    [[nodiscard]] slot slot_of(gang_index which) const noexcept {
+        return which.value() < slots_.size() ? slots_[which.value()] : slot{};
+    }
+
+    /// False when the gang is not found where it should stand.
+    bool reopen(const slot& at, gang_index which, std::int64_t now, const GangOrder& gangs) {
+        std::vector<entry>& in = lines_[at.line].entries;
+        const auto first = std::ranges::lower_bound(
+            in, at.rank, [&](gang_rank lhs, gang_rank rhs) { return gangs(lhs, rhs, now); },
+            &entry::rank);
+        for (auto each = first; each != in.end() && !gangs(at.rank, each->rank, now); ++each) {
+            if (each->gang != which)
+                continue;
+            *each = {which, at.rank};
+            return true;
+        }
+        return false;
+    }
+
+    void compact(line& of) {
+        std::erase_if(of.entries, [&](const entry& each) {
+            slot& at = slots_[each.gang.value()];
+            if (!each.done && !at.leaves)
+                return false;
+            at = {};
+            return true;
+        });
+        of.any_done = false;
+    }
+
+    void admit_arrivals(const state<Traits>& known, std::int64_t now, const GangOrder& gangs) {
+        sizes_.clear();
+        for (const line& each : lines_)
+            sizes_.push_back(each.entries.size());
+        for (const gang_index which : arrivals_) {
+            const auto& record = known[which];
+            const std::uint32_t to = line_for(known, record.queue);
+            const gang_rank rank{record.spec.priority, record.spec.created};
+            lines_[to].entries.push_back({which, rank});
+            if (slots_.size() <= which.value())
+                slots_.resize(which.value() + 1);
+            slots_[which.value()] = {to, false, rank};
+        }
+        for (std::size_t at = 0; at < lines_.size(); ++at) {
+            std::vector<entry>& in = lines_[at].entries;
+            const auto middle = in.begin() + static_cast<std::ptrdiff_t>(sizes_[at]);
+            if (middle == in.end())
+                continue;
+            sort(known, now, gangs, middle, in.end());
+            std::inplace_merge(in.begin(), middle, in.end(), before(known, now, gangs));
+        }
+    }
+
+    [[nodiscard]] static auto before(const state<Traits>& known, std::int64_t now,
+                                     const GangOrder& gangs) {
+        return [&known, now, &gangs](const entry& lhs, const entry& rhs) {
+            if (gangs(lhs.rank, rhs.rank, now))
+                return true;
+            return !gangs(rhs.rank, lhs.rank, now) &&
+                   key_less<Traits>{}(known[lhs.gang].key, known[rhs.gang].key);
+        };
+    }
+
+    template<class Iterator>
+    static void sort(const state<Traits>& known, std::int64_t now, const GangOrder& gangs,
+                     Iterator first, Iterator last) {
+        if (last - first > 1)
+            std::sort(first, last, before(known, now, gangs));
+    }
+
+    std::uint32_t line_for(const state<Traits>& known, std::optional<queue_index> queue) {
+        const std::size_t at = queue ? queue->value() + 1 : 0;
+        if (line_of_queue_.size() <= at)
+            line_of_queue_.resize(at + 1, none);
+        if (line_of_queue_[at] != none)
+            return line_of_queue_[at];
+        const auto fresh = static_cast<std::uint32_t>(lines_.size());
+        line_of_queue_[at] = fresh;
+        lines_.push_back({});
+        lines_.back().queue = queue;
+        sizes_.push_back(0);
+        const auto less = [&](std::uint32_t lhs, std::uint32_t rhs) {
+            const auto& left = lines_[lhs].queue;
+            const auto& right = lines_[rhs].queue;
+            if (!left || !right)
+                return !left && right;
+            return key_less<Traits>{}(known[*left].key, known[*right].key);
+        };
+        order_.insert(std::ranges::lower_bound(order_, fresh, less), fresh);
+        return fresh;
+    }
+
+    [[nodiscard]] static queue_rank rank(const state<Traits>& known, const line& of) noexcept {
         if (!of.queue)
             return {};
-        const auto& accounts = known_->accounts();
-        return {(*known_)[*of.queue].spec.priority,
+        const auto& accounts = known.accounts();
+        return {known[*of.queue].spec.priority,
                 dominant_share(accounts.used(*of.queue), accounts.quota(*of.queue))};
     }
 
-    void choose() {
+    template<queue_order QueueOrder>
+    void choose(const state<Traits>& known, const QueueOrder& queues) {
         current_.reset();
-        for (std::size_t at = 0; at < lines_.size(); ++at)
-            if (!lines_[at].done() &&
-                (!current_ || (*queues_)(rank(lines_[at]), rank(lines_[*current_]))))
-                current_ = at;
+        queue_rank best;
+        for (const std::uint32_t at : order_) {
+            if (done(lines_[at]))
+                continue;
+            const queue_rank mine = rank(known, lines_[at]);
+            if (current_ && !queues(mine, best))
+                continue;
+            current_ = at;
+            best = mine;
+        }
     }
 
-    const state<Traits>* known_;
-    const QueueOrder* queues_;
-    /// In the order of the queues' keys.
     std::vector<line> lines_;
-    std::optional<std::size_t> current_;
+    /// Lines in the order of their queues' keys.
+    std::vector<std::uint32_t> order_;
+    std::vector<std::uint32_t> line_of_queue_;
+    std::vector<slot> slots_;
+    std::optional<std::uint32_t> current_;
+    std::vector<gang_index> arrivals_;
+    std::vector<gang_index> leavers_;
+    std::vector<std::size_t> sizes_;
 };
 
 } // namespace muster::inline v0_1

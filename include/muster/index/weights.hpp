@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,7 +33,7 @@ struct placement_weights {
                                          const placement_weights&) = default;
 };
 
-/// The weights for the nodes present. O(nodes × width).
+/// The weights for the nodes present. O(width).
 template<std::size_t Width>
 [[nodiscard]] placement_weights<Width> weigh(const ledger<Width>& accounts,
                                              std::optional<kind_id> pods_kind) {
@@ -43,13 +41,8 @@ template<std::size_t Width>
     for (std::size_t column = 0; column < Width; ++column) {
         if (pods_kind == kind_id{column})
             continue;
-        std::int64_t largest = 0;
-        for (std::size_t at = 0; at < accounts.nodes(); ++at)
-            largest = std::max(largest, accounts.allocatable(node_index{at})[column]);
-        if (largest > 0) {
-            const auto log = std::bit_width(static_cast<std::uint64_t>(largest - 1));
-            weights.per_unit[column] = std::int64_t{1} << (57 - log);
-        }
+        if (const auto log = accounts.largest(column))
+            weights.per_unit[column] = std::int64_t{1} << (57 - *log);
     }
     return weights;
 }

@@ -25,21 +25,22 @@ struct answer_counts {
     std::size_t never = 0;
     std::size_t undecided = 0;
 
-    constexpr void add(answer kind) noexcept {
+    constexpr void add(answer kind) noexcept { ++of(kind); }
+    constexpr void remove(answer kind) noexcept { --of(kind); }
+
+private:
+    constexpr std::size_t& of(answer kind) noexcept {
         switch (kind) {
         case answer::admitted:
-            ++admitted;
-            break;
+            return admitted;
         case answer::waiting:
-            ++waiting;
-            break;
+            return waiting;
         case answer::never:
-            ++never;
-            break;
+            return never;
         case answer::undecided:
-            ++undecided;
             break;
         }
+        return undecided;
     }
 };
 

@@ -20,6 +20,8 @@ public:
     struct row {
         constraints value;
         std::size_t users = 0;
+        /// Differs for every set that ever stood in this place.
+        std::uint64_t stamp = 0;
         /// Per node: what stands between (a set of `obstacle`).
         std::vector<std::uint8_t> obstacles;
         /// Per node: see `preference`.
@@ -45,6 +47,7 @@ public:
         row& fresh = rows_[slot];
         fresh.value = value;
         fresh.users = 1;
+        fresh.stamp = ++stamps_;
         fresh.obstacles.assign(nodes, obstacle_none);
         fresh.preference.assign(nodes, 0);
         for (std::size_t at = 0; at < nodes; ++at)
@@ -52,6 +55,9 @@ public:
         index_.emplace(value, constraint_index{slot});
         return constraint_index{slot};
     }
+
+    /// One more user of constraints that have one.
+    void acquire_again(constraint_index index) noexcept { ++rows_[index.value()].users; }
 
     void release(constraint_index index) {
         row& at = rows_[index.value()];
@@ -92,6 +98,7 @@ private:
     std::map<constraints, constraint_index> index_;
     std::vector<row> rows_;
     std::vector<std::size_t> unused_;
+    std::uint64_t stamps_ = 0;
 };
 
 } // namespace muster::inline v0_1

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <muster/base/id.hpp>
@@ -19,6 +23,8 @@ template<class Traits>
 class state;
 template<class Traits>
 class state_store;
+template<class Traits>
+class state_accounts;
 
 /// Who holds what: free amounts and claimed ports per node, use and quota per queue. Everybody may
 /// read it; only the state (observed events) and the plan (tentative placements) write it.
@@ -43,6 +49,27 @@ public:
         return queues_[queue.value()].used;
     }
 
+    /// The largest allocatable amount of the kind on any node, as the exponent of the least power
+    /// of two that is not below it; nothing when no node has any. O(1).
+    [[nodiscard]] std::optional<int> largest(std::size_t column) const noexcept {
+        for (std::size_t log = logs_[column].size(); log-- > 0;)
+            if (logs_[column][log] > 0)
+                return static_cast<int>(log);
+        return std::nullopt;
+    }
+
+    /// Hands over the nodes whose amounts or properties changed since the last time, each once, and
+    /// forgets them: `use(node, properties_too)`. For the one that keeps an index.
+    template<class Use>
+    void take_changed(const Use& use) {
+        for (std::size_t at = 0; at < changes_; ++at) {
+            const node_index node = changed_[at];
+            const change what = std::exchange(rows_[node.value()].changed, change::none);
+            use(node, what == change::properties);
+        }
+        changes_ = 0;
+    }
+
     /// The same nodes and quotas with every pod gone. O(nodes).
     [[nodiscard]] ledger emptied() const {
         ledger copy = *this;
@@ -55,7 +82,9 @@ public:
         return copy;
     }
 
-    [[nodiscard]] friend bool operator==(const ledger&, const ledger&) = default;
+    [[nodiscard]] friend bool operator==(const ledger& lhs, const ledger& rhs) {
+        return lhs.rows_ == rhs.rows_ && lhs.queues_ == rhs.queues_;
+    }
 
 private:
     friend class plan<Width>;
@@ -63,14 +92,23 @@ private:
     friend class state;
     template<class Traits>
     friend class state_store;
+    template<class Traits>
+    friend class state_accounts;
+
+    enum class change : std::uint8_t { none, amounts, properties };
 
     struct row {
         resources<Width> allocatable;
         resources<Width> free;
         /// Sorted, so that taking and giving back is the identity.
         std::vector<host_port> ports;
+        /// What of it is in the list of changes.
+        change changed = change::none;
 
-        [[nodiscard]] friend bool operator==(const row&, const row&) = default;
+        [[nodiscard]] friend bool operator==(const row& lhs, const row& rhs) {
+            return lhs.allocatable == rhs.allocatable && lhs.free == rhs.free &&
+                   lhs.ports == rhs.ports;
+        }
     };
     struct account {
         limits<Width> quota;
@@ -78,6 +116,51 @@ private:
 
         [[nodiscard]] friend bool operator==(const account&, const account&) = default;
     };
+
+    void note(node_index node, change what) noexcept {
+        row& at = rows_[node.value()];
+        if (at.changed == change::none)
+            changed_[changes_++] = node;
+        at.changed = std::max(at.changed, what);
+    }
+
+    /// A row more, with its place in the list of changes, so that giving back never allocates.
+    void add_row() {
+        rows_.push_back({});
+        changed_.resize(rows_.size());
+    }
+
+    /// The last row goes; nothing stands on that node.
+    void drop_row() noexcept {
+        const node_index last{rows_.size() - 1};
+        if (rows_.back().changed != change::none)
+            changes_ = static_cast<std::size_t>(
+                std::remove(changed_.begin(),
+                            changed_.begin() + static_cast<std::ptrdiff_t>(changes_), last) -
+                changed_.begin());
+        rows_.pop_back();
+        changed_.pop_back();
+    }
+
+    void count_logs(const resources<Width>& allocatable, bool add) noexcept {
+        for (std::size_t column = 0; column < Width; ++column) {
+            if (allocatable[column] <= 0)
+                continue;
+            const auto below = static_cast<std::uint64_t>(allocatable[column] - 1);
+            std::uint32_t& count = logs_[column][static_cast<std::size_t>(std::bit_width(below))];
+            count += add ? 1U : ~std::uint32_t{0};
+        }
+    }
+
+    /// The node now has that much, of which what stands on it keeps its part.
+    void resize(node_index node, const resources<Width>& allocatable,
+                const resources<Width>& free) noexcept {
+        row& at = rows_[node.value()];
+        count_logs(at.allocatable, false);
+        count_logs(allocatable, true);
+        at.allocatable = allocatable;
+        at.free = free;
+    }
 
     /// False and nothing changed when a sum leaves int64.
     [[nodiscard]] bool take(node_index from, std::optional<queue_index> on,
@@ -98,6 +181,7 @@ private:
         for (const host_port& one : claimed)
             at.ports.insert(std::ranges::lower_bound(at.ports, one), one);
         at.free = free;
+        note(from, change::amounts);
         return true;
     }
 
@@ -115,10 +199,16 @@ private:
             if (where != at.ports.end() && *where == one)
                 at.ports.erase(where);
         }
+        note(back, change::amounts);
     }
 
-    std::vector<row> rows_;
     std::vector<account> queues_;
+    /// Per kind: how many nodes have an allocatable of that size.
+    std::array<std::array<std::uint32_t, 59>, Width> logs_{};
+    /// The first `changes_` are the nodes that changed, each once; as long as there are rows.
+    std::vector<node_index> changed_;
+    std::size_t changes_ = 0;
+    std::vector<row> rows_;
 };
 
 } // namespace muster::inline v0_1

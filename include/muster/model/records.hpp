@@ -46,34 +46,39 @@ struct pod_record {
     using tag = pod_tag;
     typename Traits::pod_key key{};
     gang_index gang;
-    pod<Traits::width> spec;
-    constraint_index where;
+    vertex_index role;
+    /// What it asks for and where it may stand.
+    shape_index shape;
     std::optional<node_index> node;
+    std::uint32_t generation = 0;
+    /// Creation time in the caller's unit; older goes first among equals.
+    std::int64_t created = 0;
+    pod_phase phase = pod_phase::pending;
+    /// Being deleted: no member any more, yet it occupies its node until it is gone.
+    bool terminating = false;
     /// Placed by a committed decision, not yet observed.
     bool assumed = false;
-    std::uint32_t generation = 0;
 
     /// It was seen on that node, so it waits no more, whatever its phase said.
     void stand_on(node_index seen_on) noexcept {
         node = seen_on;
         assumed = false;
-        if (spec.phase == pod_phase::pending || spec.phase == pod_phase::gated)
-            spec.phase = pod_phase::bound;
+        if (phase == pod_phase::pending || phase == pod_phase::gated)
+            phase = pod_phase::bound;
     }
 
     [[nodiscard]] bool terminal() const noexcept {
-        return spec.phase == pod_phase::succeeded || spec.phase == pod_phase::failed;
+        return phase == pod_phase::succeeded || phase == pod_phase::failed;
     }
     /// It takes room on its node and from its queue's quota.
     [[nodiscard]] bool charged() const noexcept { return node.has_value() && !terminal(); }
     /// It counts as a member: not failed, not gated, not being deleted.
     [[nodiscard]] bool alive() const noexcept {
-        return !spec.terminating && spec.phase != pod_phase::failed &&
-               spec.phase != pod_phase::gated;
+        return !terminating && phase != pod_phase::failed && phase != pod_phase::gated;
     }
     /// It counts towards the minima already: it stands on a node or has succeeded.
     [[nodiscard]] bool holding() const noexcept {
-        return alive() && (assumed || spec.phase != pod_phase::pending);
+        return alive() && (assumed || phase != pod_phase::pending);
     }
     /// It waits for a node.
     [[nodiscard]] bool placeable() const noexcept { return alive() && !holding(); }
@@ -85,12 +90,16 @@ struct gang_record {
     typename Traits::gang_key key{};
     gang<typename Traits::queue_key> spec;
     std::optional<queue_index> queue;
-    /// In the order of arrival, which decides nothing.
+    /// By role, oldest first, then by key: the order in which members are taken.
     std::vector<pod_index> members;
+    /// Members that wait for a node.
+    std::size_t placeable = 0;
     /// False for a gang that only its members name.
     bool present = false;
     /// Something about it or its members changed since it was answered last.
-    bool dirty = true;
+    bool dirty = false;
+    /// Stands in the state's list of gangs to look at.
+    bool listed = false;
     standing last;
     std::uint32_t generation = 0;
 };

@@ -10,32 +10,20 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/model/event_result.hpp>
 #include <muster/model/ledger.hpp>
 #include <muster/model/pod.hpp>
-#include <muster/model/state_store.hpp>
+#include <muster/model/state_accounts.hpp>
 
 namespace muster::inline v0_1 {
-
-/// What became of an event. Everything but `applied` left the state as it was.
-enum class [[nodiscard]] event_result : std::uint8_t{
-    applied,
-    /// An amount is negative, an allocatable is above `largest_allocatable`, or a sum leaves int64.
-    out_of_range,
-    /// The gang or role of a pod never changes: delete the pod and create it anew.
-    immutable,
-    /// No such pod, or not in a phase in which this can happen to it.
-    unexpected,
-    /// The role is no leaf of the gang's tree.
-    no_such_role,
-};
 
 /// The cluster as far as it is known, changed only by events, each in the order of what it changed.
 /// Feeding the same objects in any order gives states that decide alike. Distinct states may be
 /// used from distinct threads; const calls on one state are concurrent. When memory runs out
 /// during an event, the state must be dropped and rebuilt.
 template<class Traits>
-class state : public state_store<Traits> {
-    using store = state_store<Traits>;
+class state : public state_accounts<Traits> {
+    using store = state_accounts<Traits>;
 
 public:
     using store::width;
@@ -59,7 +47,7 @@ public:
     // ---- nodes ---------------------------------------------------------------------------------
 
     /// A node is new or changed. Pods bound before it was known are kept and charged to it.
-    /// O(constraint sets + kinds), and O(nodes) to find its place when it is new.
+    /// O(constraint sets + kinds), and 4 bytes moved for each node behind it when it is new.
     event_result upsert_node(const node_key& key, node_type spec) {
         for (std::size_t column = 0; column < width; ++column)
             if (spec.allocatable[column] < 0 || spec.allocatable[column] > largest_allocatable)
@@ -69,8 +57,7 @@ public:
         resources<width> free;
         if (!refit(row, spec.allocatable, free))
             return event_result::out_of_range;
-        row.free = free;
-        row.allocatable = spec.allocatable;
+        ledger_.resize(index, spec.allocatable, free);
         node_record& record = nodes_[index.value()];
         record.spec = std::move(spec);
         record.present = true;
@@ -88,8 +75,7 @@ public:
         resources<width> free;
         if (!refit(row, {}, free))
             return event_result::out_of_range;
-        row.free = free;
-        row.allocatable = {};
+        ledger_.resize(index, {}, free);
         node_record& record = nodes_[index.value()];
         record.spec = {};
         record.present = false;
@@ -140,7 +126,7 @@ public:
         const auto known = gang_index_.find(key);
         if (known != gang_index_.end())
             for (const pod_index member : gangs_[known->second.value()].members)
-                if (!is_role(spec.tree, pods_[member.value()].spec.role))
+                if (!is_role(spec.tree, pods_[member.value()].role))
                     return event_result::no_such_role;
         if (!well_formed(spec.tree))
             spec.fault = gang_fault::malformed;
@@ -150,7 +136,7 @@ public:
             return event_result::out_of_range;
         record.spec = std::move(spec);
         record.present = true;
-        mark_dirty(record);
+        mark_dirty(index);
         return event_result::applied;
     }
 
@@ -166,15 +152,28 @@ public:
         record.present = false;
         record.spec = {};
         record.spec.fault = gang_fault::missing;
-        mark_dirty(record);
+        mark_dirty(known->second);
         drop_if_unused(known->second);
         return event_result::applied;
+    }
+
+    /// The gang has done its work: every member that stands on a node has succeeded, and its room
+    /// is free. O(members + log gangs).
+    event_result finish_gang(const gang_key& key) {
+        const auto known = gang_index_.find(key);
+        return known == gang_index_.end() ? event_result::unexpected : finish(known->second);
+    }
+    /// The same, O(members).
+    event_result finish_gang(handle<gang_tag> which) {
+        const auto known = this->resolve(which);
+        return known ? finish(*known) : event_result::unexpected;
     }
 
     // ---- pods ----------------------------------------------------------------------------------
 
     /// A pod is new or changed, as observed; with `on` it stands on that node, known or not. An
-    /// assumed pod that is seen without a node stays assumed. O(log pods + log constraint sets).
+    /// assumed pod that is seen without a node stays assumed. O(log pods + log constraint sets),
+    /// and O(nodes) for constraints that no pod had.
     event_result upsert_pod(const pod_key& key, const gang_key& gang, pod_type spec,
                             std::optional<node_key> on = std::nullopt) {
         for (std::size_t column = 0; column < width; ++column)
@@ -187,42 +186,51 @@ public:
         const auto known = pod_index_.find(key);
         if (known == pod_index_.end())
             return insert_pod(key, gang, std::move(spec), on);
-        pod_record& record = pods_[known->second.value()];
-        if (group == gang_index_.end() || group->second != record.gang ||
-            spec.role != record.spec.role)
+        const pod_index index = known->second;
+        pod_record& record = pods_[index.value()];
+        if (group == gang_index_.end() || group->second != record.gang || spec.role != record.role)
             return event_result::immutable;
 
         pod_record changed = record;
-        changed.spec = std::move(spec);
+        take_over(changed, spec);
         const std::size_t nodes_before = nodes_.size();
         if (on) {
             changed.stand_on(intern_node(*on));
-        } else if (!record.assumed || changed.spec.phase != pod_phase::pending) {
+        } else if (!record.assumed || changed.phase != pod_phase::pending) {
             changed.node.reset();
             changed.assumed = false;
         }
+        changed.shape = acquire_shape(spec.request, spec.where);
         const bool was_charged = record.charged();
         if (was_charged)
             uncharge(record);
         if (changed.charged() && !charge(changed)) {
             if (was_charged)
                 restore(record);
+            release_shape(changed.shape);
             forget_nodes_from(nodes_before);
             return event_result::out_of_range;
         }
         if (was_charged && gives_something_back(record, changed))
             moved(false);
         if (changed.charged() &&
-            (!was_charged || !dominates(record.spec.request, changed.spec.request)))
+            (!was_charged || !dominates(shapes_[record.shape].request, spec.request)))
             more_used(record.gang);
-        changed.where = acquire(changed.spec.where);
-        constraints_.release(record.where);
+        gang_record& of = gangs_[record.gang.value()];
+        of.placeable -= record.placeable() ? 1U : 0U;
+        of.placeable += changed.placeable() ? 1U : 0U;
+        const bool moves = changed.created != record.created;
+        if (moves)
+            delist(index);
+        release_shape(record.shape);
         record = std::move(changed);
-        mark_dirty(gangs_[record.gang.value()]);
+        if (moves)
+            enlist(index);
+        mark_dirty(record.gang);
         return event_result::applied;
     }
 
-    /// The pod is gone.
+    /// The pod is gone. O(log pods), and 4 bytes moved for each member behind it.
     event_result remove_pod(const pod_key& key) {
         const auto known = pod_index_.find(key);
         if (known == pod_index_.end())
@@ -233,10 +241,10 @@ public:
             uncharge(record);
             moved(false);
         }
-        gang_record& group = gangs_[record.gang.value()];
-        std::erase(group.members, index);
-        mark_dirty(group);
-        constraints_.release(record.where);
+        gangs_[record.gang.value()].placeable -= record.placeable() ? 1U : 0U;
+        delist(index);
+        mark_dirty(record.gang);
+        release_shape(record.shape);
         drop_if_unused(record.gang);
         pod_index_.erase(known);
         const std::uint32_t generation = record.generation + 1;
@@ -252,7 +260,7 @@ public:
         if (!record)
             return event_result::unexpected;
         record->assumed = false;
-        record->spec.phase = pod_phase::bound;
+        record->phase = pod_phase::bound;
         return event_result::applied;
     }
 
@@ -264,7 +272,8 @@ public:
         uncharge(*record);
         record->node.reset();
         record->assumed = false;
-        mark_dirty(gangs_[record->gang.value()]);
+        ++gangs_[record->gang.value()].placeable;
+        mark_dirty(record->gang);
         moved(false);
         return event_result::applied;
     }
@@ -277,44 +286,75 @@ public:
     /// A pod that a committed plan has already charged to `node` is assumed to stand there.
     void assume(pod_index pod, node_index node) noexcept {
         pod_record& record = pods_[pod.value()];
-        MUSTER_ASSERT(!record.node && record.spec.phase == pod_phase::pending,
+        MUSTER_ASSERT(!record.node && record.phase == pod_phase::pending,
                       "only a pending pod is assumed");
         record.node = node;
         record.assumed = true;
+        --gangs_[record.gang.value()].placeable;
         more_used(record.gang);
     }
 
     /// Remembers what was answered last.
     void answered(gang_index gang, const standing& what) noexcept {
-        gangs_[gang.value()].last = what;
-        gangs_[gang.value()].dirty = false;
+        gang_record& record = gangs_[gang.value()];
+        count_out(record);
+        record.last = what;
+        record.dirty = false;
+        if (what.known)
+            answers_.add(what.kind);
     }
+
+    /// Calls `use(gang)` for every gang that something happened to since the last time, each once,
+    /// and forgets them. The record may have gone, or stand for another gang by now.
+    template<class Use>
+    void take_changed_gangs(const Use& use) {
+        for (const gang_index which : changed_gangs_) {
+            gangs_[which.value()].listed = false;
+            use(which);
+        }
+        changed_gangs_.clear();
+    }
+
+    /// Where the cycle keeps what it derived from this state.
+    [[nodiscard]] attachment& derived() noexcept { return derived_; }
 
     /// Nothing that bears on any answer happened since the last cycle that left nothing open.
     [[nodiscard]] bool at_rest() const noexcept { return rested_at_ == changes_; }
 
-    [[nodiscard]] const answer_counts& last_answers() const noexcept { return last_answers_; }
+    /// How many gangs have each answer.
+    [[nodiscard]] const answer_counts& last_answers() const noexcept { return answers_; }
 
     /// A cycle ended; `nothing_open` when it answered everything within its budget.
-    void cycle_ended(const answer_counts& answers, bool nothing_open) noexcept {
-        last_answers_ = answers;
+    void cycle_ended(bool nothing_open) noexcept {
         rested_at_ = nothing_open ? changes_ : ~std::uint64_t{0};
     }
 
 private:
     using store::acquire;
+    using store::acquire_shape;
+    using store::answers_;
+    using store::assumed_pod;
     using store::capability_epoch_;
+    using store::changed_gangs_;
     using store::changes_;
+    using store::charge;
     using store::constraints_;
+    using store::count_out;
+    using store::delist;
+    using store::derived_;
     using store::drop_if_unused;
+    using store::enlist;
+    using store::finish;
     using store::forget_nodes_from;
     using store::gang_index_;
     using store::gangs_;
+    using store::gives_something_back;
     using store::intern_gang;
     using store::intern_node;
     using store::intern_queue;
     using store::ledger_;
     using store::mark_dirty;
+    using store::more_used;
     using store::moved;
     using store::node_index_;
     using store::nodes_;
@@ -322,25 +362,31 @@ private:
     using store::pods_;
     using store::queue_index_;
     using store::queues_;
+    using store::recharge;
+    using store::refit;
     using store::release_epoch_;
+    using store::release_shape;
+    using store::restore;
+    using store::shapes_;
     using store::take_slot;
+    using store::uncharge;
     using store::unused_pods_;
 
     static bool is_role(const gang_tree& tree, vertex_index role) noexcept {
         return role.value() < tree.size() && tree.is_leaf(role.value());
     }
 
-    template<class Row>
-    static bool refit(const Row& row, const resources<width>& allocatable,
-                      resources<width>& free) noexcept {
-        resources<width> used;
-        return checked_subtract(row.allocatable, row.free, used) &&
-               checked_subtract(allocatable, used, free);
-    }
-
     void settle_node(node_index index) {
         constraints_.node_changed(index.value(), nodes_[index.value()]);
+        ledger_.note(index, ledger<width>::change::properties);
         moved(true);
+    }
+
+    static void take_over(pod_record& into, const pod_type& spec) {
+        into.role = spec.role;
+        into.created = spec.created;
+        into.phase = spec.phase;
+        into.terminating = spec.terminating;
     }
 
     event_result insert_pod(const pod_key& key, const gang_key& gang, pod_type spec,
@@ -348,82 +394,27 @@ private:
         pod_record fresh;
         fresh.key = key;
         fresh.gang = intern_gang(gang);
-        fresh.spec = std::move(spec);
+        take_over(fresh, spec);
         const std::size_t nodes_before = nodes_.size();
         if (on)
             fresh.stand_on(intern_node(*on));
+        fresh.shape = acquire_shape(spec.request, spec.where);
         if (fresh.charged() && !charge(fresh)) {
+            release_shape(fresh.shape);
             forget_nodes_from(nodes_before);
             drop_if_unused(fresh.gang);
             return event_result::out_of_range;
         }
         if (fresh.charged())
             more_used(fresh.gang);
-        fresh.where = acquire(fresh.spec.where);
         const pod_index index = take_slot(pods_, unused_pods_);
         fresh.generation = pods_[index.value()].generation;
-        gang_record& group = gangs_[fresh.gang.value()];
-        group.members.push_back(index);
-        mark_dirty(group);
+        gangs_[fresh.gang.value()].placeable += fresh.placeable() ? 1U : 0U;
+        mark_dirty(fresh.gang);
         pods_[index.value()] = std::move(fresh);
+        enlist(index);
         pod_index_.emplace(key, index);
         return event_result::applied;
-    }
-
-    void more_used(gang_index by) noexcept {
-        if (const auto queue = gangs_[by.value()].queue)
-            ++queues_[queue->value()].use_epoch;
-    }
-
-    [[nodiscard]] bool charge(const pod_record& of) {
-        return ledger_.take(*of.node, gangs_[of.gang.value()].queue, of.spec.request,
-                            of.spec.where.ports);
-    }
-    void uncharge(const pod_record& of) noexcept {
-        ledger_.give(*of.node, gangs_[of.gang.value()].queue, of.spec.request, of.spec.where.ports);
-    }
-    void restore(const pod_record& of) {
-        const bool restored = charge(of);
-        MUSTER_ASSERT(restored, "what was charged a moment ago can be charged again");
-        static_cast<void>(restored);
-    }
-
-    /// False when the pod keeps all that it held: nobody else can have become able to start.
-    [[nodiscard]] static bool gives_something_back(const pod_record& from, const pod_record& to) {
-        return !to.charged() || to.node != from.node ||
-               !dominates(to.spec.request, from.spec.request) ||
-               to.spec.where.ports != from.spec.where.ports;
-    }
-
-    /// Moves what the gang's members hold from its queue to the one named; false and nothing
-    /// changed when that overflows.
-    [[nodiscard]] bool recharge(gang_record& group, const std::optional<queue_key>& to) {
-        const auto known = to ? queue_index_.find(*to) : queue_index_.end();
-        if (known != queue_index_.end() ? known->second == group.queue : !to && !group.queue)
-            return true;
-        const bool leaves = group.queue.has_value();
-        resources<width> held;
-        for (const pod_index member : group.members)
-            if (const pod_record& record = pods_[member.value()]; record.charged())
-                if (!checked_add(held, record.spec.request, held))
-                    return false;
-        resources<width> sum = held;
-        if (known != queue_index_.end() &&
-            !checked_add(ledger_.queues_[known->second.value()].used, held, sum))
-            return false;
-        if (leaves)
-            for (std::size_t column = 0; column < width; ++column)
-                ledger_.queues_[group.queue->value()].used[column] -= held[column];
-        group.queue.reset();
-        if (to) {
-            group.queue = intern_queue(*to);
-            ledger_.queues_[group.queue->value()].used = sum;
-            if (held != resources<width>{})
-                ++queues_[group.queue->value()].use_epoch;
-        }
-        if (leaves && held != resources<width>{})
-            moved(false);
-        return true;
     }
 
     [[nodiscard]] static bool well_formed(const gang_tree& tree) noexcept {
@@ -437,14 +428,6 @@ private:
         return true;
     }
 
-    [[nodiscard]] pod_record* assumed_pod(const pod_key& key) {
-        const auto known = pod_index_.find(key);
-        if (known == pod_index_.end() || !pods_[known->second.value()].assumed)
-            return nullptr;
-        return &pods_[known->second.value()];
-    }
-
-    answer_counts last_answers_;
     std::uint64_t rested_at_ = ~std::uint64_t{0};
 };
 

@@ -10,9 +10,12 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/model/attachment.hpp>
 #include <muster/model/constraint_table.hpp>
 #include <muster/model/ledger.hpp>
+#include <muster/model/order_labels.hpp>
 #include <muster/model/records.hpp>
+#include <muster/model/shape_table.hpp>
 #include <muster/model/traits.hpp>
 
 namespace muster::inline v0_1 {
@@ -44,8 +47,25 @@ public:
 
     [[nodiscard]] const ledger<width>& accounts() const noexcept { return ledger_; }
     [[nodiscard]] const constraint_table& constraint_sets() const noexcept { return constraints_; }
+    [[nodiscard]] const shape_table<width>& shapes() const noexcept { return shapes_; }
+    /// What a pod asks for.
+    [[nodiscard]] const resources<width>& request(pod_index pod) const noexcept {
+        return shapes_[pods_[pod.value()].shape].request;
+    }
+    /// All that is known of a pod but where it stands, as an event would say it.
+    [[nodiscard]] pod_type spec_of(pod_index pod) const {
+        const pod_record& from = pods_[pod.value()];
+        return {from.role,    request(pod), where(pod).value,
+                from.created, from.phase,   from.terminating};
+    }
+    /// Where a pod may stand.
+    [[nodiscard]] const constraint_table::row& where(pod_index pod) const noexcept {
+        return constraints_[shapes_[pods_[pod.value()].shape].where];
+    }
     /// Nodes in the order of their keys, absent ones among them.
     [[nodiscard]] const std::vector<node_index>& node_order() const noexcept { return node_order_; }
+    /// The same order as numbers, which newcomers may change.
+    [[nodiscard]] const order_labels& node_labels() const noexcept { return labels_; }
     [[nodiscard]] const node_record& operator[](node_index at) const noexcept {
         return nodes_[at.value()];
     }
@@ -124,7 +144,7 @@ protected:
         const node_index index{nodes_.size()};
         nodes_.push_back({});
         nodes_.back().key = key;
-        ledger_.rows_.push_back({});
+        ledger_.add_row();
         const auto place = node_index_.emplace(key, index).first;
         const auto next = std::next(place);
         if (next == node_index_.end())
@@ -136,6 +156,7 @@ protected:
                                                             return nodes_[at.value()].key;
                                                         }),
                                index);
+        labels_.insert(node_index_, place);
         constraints_.node_changed(index.value(), nodes_.back());
         return index;
     }
@@ -146,7 +167,8 @@ protected:
             node_index_.erase(nodes_[at].key);
             std::erase(node_order_, node_index{at});
             nodes_.pop_back();
-            ledger_.rows_.pop_back();
+            labels_.pop_back();
+            ledger_.drop_row();
         }
     }
 
@@ -171,7 +193,14 @@ protected:
         record.key = key;
         record.spec.fault = gang_fault::missing;
         gang_index_.emplace(key, index);
+        mark_dirty(index);
         return index;
+    }
+
+    /// Its last answer counts no more.
+    void count_out(const gang_record& record) noexcept {
+        if (record.last.known)
+            answers_.remove(record.last.kind);
     }
 
     template<class Records, class Index>
@@ -190,10 +219,14 @@ protected:
         if (record.present || !record.members.empty())
             return;
         gang_index_.erase(record.key);
+        count_out(record);
         const std::uint32_t generation = record.generation + 1;
+        const bool listed = record.listed;
         record = gang_record{};
         record.generation = generation;
+        record.listed = listed;
         unused_gangs_.push_back(index);
+        mark_dirty(index);
     }
 
     constraint_index acquire(const constraints& value) {
@@ -202,9 +235,51 @@ protected:
             [this](std::size_t at) -> const node_record& { return nodes_[at]; });
     }
 
-    void mark_dirty(gang_record& which) noexcept {
-        which.dirty = true;
+    shape_index acquire_shape(const resources<width>& request, const constraints& value) {
+        const constraint_index where = acquire(value);
+        bool fresh = false;
+        const shape_index shape = shapes_.acquire(request, where, fresh);
+        // A shape holds its constraints once, however many pods have it.
+        if (!fresh)
+            constraints_.release(where);
+        return shape;
+    }
+
+    void release_shape(shape_index shape) {
+        const constraint_index where = shapes_[shape].where;
+        if (shapes_.release(shape))
+            constraints_.release(where);
+    }
+
+    /// Puts a member in its place among the gang's. O(log members), and 4 bytes moved for each
+    /// member behind it.
+    void enlist(pod_index pod) {
+        std::vector<pod_index>& members = gangs_[pods_[pod.value()].gang.value()].members;
+        if (members.empty() || member_less(members.back(), pod))
+            members.push_back(pod);
+        else
+            members.insert(find_member(members, pod), pod);
+    }
+
+    void delist(pod_index pod) {
+        std::vector<pod_index>& members = gangs_[pods_[pod.value()].gang.value()].members;
+        if (!members.empty() && members.back() == pod) {
+            members.pop_back();
+            return;
+        }
+        const auto place = find_member(members, pod);
+        MUSTER_ASSERT(place != members.end() && *place == pod, "a member is in its gang's list");
+        members.erase(place);
+    }
+
+    void mark_dirty(gang_index which) {
+        gang_record& record = gangs_[which.value()];
+        record.dirty = true;
         ++changes_;
+        if (record.listed)
+            return;
+        record.listed = true;
+        changed_gangs_.push_back(which);
     }
 
     void moved(bool capability) noexcept {
@@ -212,6 +287,21 @@ protected:
         ++release_epoch_;
         if (capability)
             ++capability_epoch_;
+    }
+
+    [[nodiscard]] bool member_less(pod_index lhs, pod_index rhs) const {
+        const pod_record& left = pods_[lhs.value()];
+        const pod_record& right = pods_[rhs.value()];
+        if (left.role != right.role)
+            return left.role < right.role;
+        if (left.created != right.created)
+            return left.created < right.created;
+        return key_less<Traits>{}(left.key, right.key);
+    }
+
+    [[nodiscard]] auto find_member(std::vector<pod_index>& among, pod_index pod) const {
+        return std::ranges::lower_bound(
+            among, pod, [this](pod_index lhs, pod_index rhs) { return member_less(lhs, rhs); });
     }
 
     using less = key_less<Traits>;
@@ -226,7 +316,13 @@ protected:
     std::vector<pod_index> unused_pods_;
     std::vector<gang_index> unused_gangs_;
     std::vector<node_index> node_order_;
+    order_labels labels_;
     constraint_table constraints_;
+    shape_table<width> shapes_;
+    /// Gangs that something happened to since somebody asked, each once.
+    std::vector<gang_index> changed_gangs_;
+    attachment derived_;
+    answer_counts answers_;
     ledger<width> ledger_;
     std::optional<kind_id> pods_kind_;
     std::uint64_t changes_ = 0;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <muster/base/assert.hpp>
@@ -23,69 +25,102 @@ struct placement {
 
 /// A point of a plan to return to.
 struct savepoint {
-    std::size_t size = 0;
+    std::size_t entries = 0;
+    std::size_t placements = 0;
 };
 
-/// The journal of tentative placements, and the only way to make any: each placement is taken from
-/// the ledger at once and written down, `rollback` undoes them newest first, and what is not kept
-/// by `commit` is undone when the plan goes away. A gang is mark, place..., rollback or commit, so
-/// that no half of it can stay.
+/// The journal of tentative placements, and the only way to make any: each is taken from the ledger
+/// at once and written down, `rollback` undoes them newest first, and what is not kept by `commit`
+/// is undone when the plan goes away. A gang is mark, place..., rollback or commit, so that no half
+/// of it can stay.
 template<std::size_t Width>
 class plan {
 public:
     explicit plan(ledger<Width>& accounts) : accounts_(&accounts) {}
-    plan(const plan&) = delete;
-    plan& operator=(const plan&) = delete;
+    plan(plan&&) = delete;
+    plan& operator=(plan&&) = delete;
     ~plan() { rollback({}); }
 
     [[nodiscard]] const ledger<Width>& accounts() const noexcept { return *accounts_; }
 
-    [[nodiscard]] savepoint mark() const noexcept { return {journal_.size()}; }
+    /// Goes on with these accounts; nothing is open.
+    void stand_on(ledger<Width>& accounts) noexcept {
+        MUSTER_ASSERT(journal_.empty(), "what was placed is committed or undone");
+        accounts_ = &accounts;
+    }
 
-    /// True and placed when the request fits what is free on the node, its ports are free there,
-    /// and the queue's quota admits it; false and nothing changed otherwise. `ports` must outlive
-    /// the plan. O(width + ports).
-    [[nodiscard]] bool try_place(pod_index pod, node_index node, const resources<Width>& request,
+    [[nodiscard]] savepoint mark() const noexcept { return {journal_.size(), placements_.size()}; }
+
+    /// True and placed when all these pods, each with that request, fit what is free on the node,
+    /// their ports are free there, and the queue's quota admits them; false and nothing changed
+    /// otherwise. `ports` must outlive the plan. O(width + pods + ports).
+    [[nodiscard]] bool try_place(std::span<const pod_index> pods, node_index node,
+                                 const resources<Width>& request,
                                  const std::vector<host_port>& ports,
                                  std::optional<queue_index> queue) {
-        if (!fits(request, accounts_->free(node)) || conflicts(ports, accounts_->ports(node)))
+        const auto count = static_cast<std::int64_t>(pods.size());
+        if (fit_count(request, accounts_->free(node), count) < count ||
+            conflicts(ports, accounts_->ports(node)) || (count > 1 && conflicts(ports, ports)))
             return false;
-        if (queue && !accounts_->quota(*queue).admits(accounts_->used(*queue), request))
+        resources<Width> amount;
+        for (std::size_t column = 0; column < Width; ++column)
+            amount[column] = request[column] * count;
+        if (queue && !accounts_->quota(*queue).admits(accounts_->used(*queue), amount))
             return false;
-        journal_.push_back({{pod, node}, request, &ports, queue});
-        if (accounts_->take(node, queue, request, ports))
+        const savepoint before = mark();
+        journal_.push_back({placements_.size(), node, amount, &ports, queue});
+        for (const pod_index pod : pods)
+            placements_.push_back({pod, node});
+        if (accounts_->take(node, queue, amount, ports))
             return true;
         journal_.pop_back();
+        placements_.resize(before.placements);
         return false;
     }
 
-    /// Undoes everything since `to`. O(placements undone).
+    /// The same for one pod.
+    [[nodiscard]] bool try_place(pod_index pod, node_index node, const resources<Width>& request,
+                                 const std::vector<host_port>& ports,
+                                 std::optional<queue_index> queue) {
+        return try_place(std::span<const pod_index>(&pod, 1), node, request, ports, queue);
+    }
+
+    /// Undoes everything since `to`. O(nodes undone).
     void rollback(savepoint to) noexcept {
-        MUSTER_ASSERT(to.size <= journal_.size(), "a savepoint of this plan, not undone already");
-        while (journal_.size() > to.size) {
+        MUSTER_ASSERT(to.entries <= journal_.size(),
+                      "a savepoint of this plan, not undone already");
+        while (journal_.size() > to.entries) {
             const entry& last = journal_.back();
-            accounts_->give(last.what.node, last.queue, last.request, *last.ports);
+            accounts_->give(last.node, last.queue, last.amount, *last.ports);
+            placements_.resize(last.first);
             journal_.pop_back();
         }
     }
 
-    /// The i-th placement that stands.
-    [[nodiscard]] placement operator[](std::size_t at) const noexcept { return journal_[at].what; }
-    [[nodiscard]] std::size_t size() const noexcept { return journal_.size(); }
+    /// The placements that stand, in the order in which they were made.
+    [[nodiscard]] const std::vector<placement>& placements() const noexcept { return placements_; }
+    [[nodiscard]] placement operator[](std::size_t at) const noexcept { return placements_[at]; }
+    [[nodiscard]] std::size_t size() const noexcept { return placements_.size(); }
 
     /// Keeps what stands: the ledger stays as it is, the journal is empty again.
-    void commit() noexcept { journal_.clear(); }
+    void commit() noexcept {
+        journal_.clear();
+        placements_.clear();
+    }
 
 private:
+    /// Equal pods on one node.
     struct entry {
-        placement what;
-        resources<Width> request;
+        std::size_t first = 0;
+        node_index node;
+        resources<Width> amount;
         const std::vector<host_port>* ports;
         std::optional<queue_index> queue;
     };
 
     ledger<Width>* accounts_;
     std::vector<entry> journal_;
+    std::vector<placement> placements_;
 };
 
 } // namespace muster::inline v0_1

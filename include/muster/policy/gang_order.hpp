@@ -9,6 +9,8 @@ namespace muster::inline v0_1 {
 
 /// The higher priority first, then the older.
 struct priority_then_age {
+    static constexpr bool timeless = true;
+
     [[nodiscard]] constexpr bool operator()(gang_rank lhs, gang_rank rhs,
                                             std::int64_t) const noexcept {
         if (lhs.priority != rhs.priority)

@@ -22,4 +22,10 @@ concept gang_order = std::copyable<Order> &&
     noexcept->std::same_as<bool>;
 };
 
+/// The order does not depend on `now`, and says so: lines once sorted stay so.
+template<class Order>
+inline constexpr bool timeless_order = requires {
+    requires Order::timeless;
+};
+
 } // namespace muster::inline v0_1

@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <muster/index/placement_order.hpp>
 #include <muster/policy/placement_concept.hpp>
 
 namespace muster::inline v0_1 {
 
 /// Packs: the node with the least left (by the cluster's weights) that still fits.
 struct best_fit {
+    static constexpr placement_order order = placement_order::tightest;
+
     template<std::size_t Width>
     [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
                                                     const resources<Width>& free,
@@ -21,6 +24,8 @@ struct best_fit {
 
 /// Spreads: the node with the most left.
 struct worst_fit {
+    static constexpr placement_order order = placement_order::loosest;
+
     template<std::size_t Width>
     [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
                                                     const resources<Width>& free,
@@ -31,6 +36,8 @@ struct worst_fit {
 
 /// Takes the first node, in the order of keys, that fits.
 struct first_fit {
+    static constexpr placement_order order = placement_order::listed;
+
     template<std::size_t Width>
     [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>&,
                                                     const resources<Width>&,

@@ -18,7 +18,7 @@ template<class Traits>
 void observe_bound(state<Traits>& known, const decision& made) {
     for (const placement& one : made.placements) {
         const auto pod = known[one.pod];
-        auto spec = pod.spec;
+        auto spec = known.spec_of(one.pod);
         spec.phase = pod_phase::bound;
         const event_result seen =
             known.upsert_pod(pod.key, known[pod.gang].key, spec, known[one.node].key);

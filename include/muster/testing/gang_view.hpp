@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -114,7 +115,7 @@ struct gang_view {
     struct member {
         pod_index pod;
         std::size_t role = 0;
-        const muster::pod<width>* spec = nullptr;
+        std::shared_ptr<const muster::pod<width>> spec;
     };
     struct target {
         node_index node;
@@ -179,17 +180,15 @@ template<std::size_t Width>
 
 template<class Traits>
 [[nodiscard]] bool is_member(const pod_record<Traits>& pod) {
-    return !pod.spec.terminating && pod.spec.phase != pod_phase::failed &&
-           pod.spec.phase != pod_phase::gated;
+    return !pod.terminating && pod.phase != pod_phase::failed && pod.phase != pod_phase::gated;
 }
 template<class Traits>
 [[nodiscard]] bool is_waiting(const pod_record<Traits>& pod) {
-    return is_member(pod) && pod.spec.phase == pod_phase::pending && !pod.assumed;
+    return is_member(pod) && pod.phase == pod_phase::pending && !pod.assumed;
 }
 template<class Traits>
 [[nodiscard]] bool takes_room(const pod_record<Traits>& pod) {
-    return pod.node && pod.spec.phase != pod_phase::succeeded &&
-           pod.spec.phase != pod_phase::failed;
+    return pod.node && pod.phase != pod_phase::succeeded && pod.phase != pod_phase::failed;
 }
 
 /// O(cluster): everything is added up anew.
@@ -204,7 +203,7 @@ template<class Traits>
     // Members of a gang that is not there may name any role.
     std::size_t roles = view.tree->size();
     for (const pod_index member : group.members)
-        roles = std::max(roles, known[member].spec.role.value() + 1);
+        roles = std::max(roles, known[member].role.value() + 1);
     view.holding.assign(roles, 0);
     view.alive = view.holding;
 
@@ -228,23 +227,25 @@ template<class Traits>
                 if (node.node != *pod.node)
                     continue;
                 for (std::size_t kind = 0; kind < width; ++kind)
-                    node.free[kind] -= pod.spec.request[kind];
-                node.ports.insert(node.ports.end(), pod.spec.where.ports.begin(),
-                                  pod.spec.where.ports.end());
+                    node.free[kind] -= known.request(entry.second)[kind];
+                const auto& ports = known.where(entry.second).value.ports;
+                node.ports.insert(node.ports.end(), ports.begin(), ports.end());
             }
             if (view.queue && known[pod.gang].queue == group.queue)
                 for (std::size_t kind = 0; kind < width; ++kind)
                     if (view.quota_left[kind])
-                        *view.quota_left[kind] -= pod.spec.request[kind];
+                        *view.quota_left[kind] -= known.request(entry.second)[kind];
         }
         if (pod.gang != which || !is_member(pod))
             continue;
-        const std::size_t role = pod.spec.role.value();
+        const std::size_t role = pod.role.value();
         ++view.alive[role];
         if (!is_waiting(pod))
             ++view.holding[role];
-        else if (!pod.spec.where.unsupported)
-            view.waiting.push_back({entry.second, role, &pod.spec});
+        else if (!known.where(entry.second).value.unsupported)
+            view.waiting.push_back(
+                {entry.second, role,
+                 std::make_shared<const muster::pod<width>>(known.spec_of(entry.second))});
     }
     std::stable_sort(view.waiting.begin(), view.waiting.end(),
                      [](const auto& lhs, const auto& rhs) {
@@ -272,7 +273,7 @@ template<class Traits>
                    each.spec->where == one.spec->where;
         });
         if (at == kinds.end())
-            at = kinds.insert(at, member_kind<Traits::width>{one.role, one.spec, 0});
+            at = kinds.insert(at, member_kind<Traits::width>{one.role, one.spec.get(), 0});
         ++at->waiting;
     }
     return kinds;

@@ -10,7 +10,7 @@ namespace {
 using namespace builders;
 using namespace muster;
 
-std::string names(const cluster& in, const std::vector<pod_index>& pods) {
+std::string names(const cluster& in, std::span<const pod_index> pods) {
     std::string out;
     for (const pod_index pod : pods)
         out += in[pod].key + " ";
@@ -31,7 +31,7 @@ TEST_CASE("equal members are one class, the oldest first and then by name") {
     ok(known.upsert_pod("a", "g", created(2, asking(1))));
     const auto found = members_of(known, gang_at(known, "g"));
     CHECK(found.classes.size() == 1);
-    CHECK(names(known, found.classes.front().pods) == "d b a c ");
+    CHECK(names(known, found.of(found.classes.front())) == "d b a c ");
 }
 
 TEST_CASE("members of one role that differ in request or constraints are classes of their own") {
@@ -47,10 +47,10 @@ TEST_CASE("members of one role that differ in request or constraints are classes
     CHECK(found.classes.size() == 3);
     if (found.classes.size() != 3)
         return;
-    CHECK(names(known, found.classes[0].pods) == "big-1 big-3 ");
-    CHECK(names(known, found.classes[1].pods) == "small-2 ");
-    CHECK(names(known, found.classes[2].pods) == "zone-4 ");
-    CHECK(found.turns == std::vector<std::size_t>{0, 1, 0, 2});
+    CHECK(names(known, found.of(found.classes[0])) == "big-1 big-3 ");
+    CHECK(names(known, found.of(found.classes[1])) == "small-2 ");
+    CHECK(names(known, found.of(found.classes[2])) == "zone-4 ");
+    CHECK(found.turns == std::vector<std::uint32_t>{0, 1, 0, 2});
 }
 
 TEST_CASE("classes stand by role, though a later role's pods are older") {
@@ -64,7 +64,7 @@ TEST_CASE("classes stand by role, though a later role's pods are older") {
     const auto found = members_of(known, gang_at(known, "g"));
     CHECK(found.classes.size() == 2);
     CHECK(found.classes.front().role == first);
-    CHECK(names(known, found.classes.front().pods) == "new ");
+    CHECK(names(known, found.of(found.classes.front())) == "new ");
 }
 
 TEST_CASE("members are counted by what they do: those that hold, those alive, those unsupported") {
@@ -84,7 +84,7 @@ TEST_CASE("members are counted by what they do: those that hold, those alive, th
     CHECK(found.holding.front() == 2);
     CHECK(found.unsupported.front() == 1);
     CHECK(found.classes.size() == 1);
-    CHECK(names(known, found.classes.front().pods) == "pending ");
+    CHECK(names(known, found.of(found.classes.front())) == "pending ");
 }
 
 TEST_CASE("members of a group that does not exist wait, whatever role they name") {

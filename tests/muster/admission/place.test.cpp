@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <muster/admission/place.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/policy/placement.hpp>
 
 #include "../builders.hpp"
 
@@ -11,6 +13,7 @@ using namespace builders;
 using namespace muster;
 
 struct fixture {
+    using finder_type = flat_finder<3, best_fit>;
     cluster known;
 
     /// Places the gang's minima, then its surplus; "pod@node" in the order of placing, or nothing.
@@ -19,7 +22,9 @@ struct fixture {
         const auto weights = weigh(known.accounts(), known.pods_kind());
         const best_fit score;
         plan<3> tentative(known.tentative());
-        placer<traits, best_fit> placing(known, members, tentative, weights, score);
+        finder_type finder(weights, score);
+        placer<traits, finder_type> placing;
+        placing.begin(known, members, tentative, finder);
         if (!placing.meet_minima()) {
             CHECK(tentative.size() == 0);
             return "none";
@@ -122,7 +127,9 @@ TEST_CASE_FIXTURE(fixture, "a placement that the search found is made oldest fir
     const auto weights = weigh(known.accounts(), known.pods_kind());
     const best_fit score;
     plan<3> tentative(known.tentative());
-    placer<traits, best_fit> placing(known, members, tentative, weights, score);
+    fixture::finder_type finder(weights, score);
+    placer<traits, fixture::finder_type> placing;
+    placing.begin(known, members, tentative, finder);
     CHECK(placing.place_found(problem, {1, 1}));
     CHECK(tentative.size() == 2);
     if (tentative.size() != 2)

@@ -127,6 +127,14 @@ std::string check_answers(const world& from) {
     return {};
 }
 
+bool has_optional_subgroups(const gang_tree& tree) {
+    for (std::size_t at = 0; at < tree.size(); ++at)
+        if (tree[at].min_subgroups &&
+            *tree[at].min_subgroups < static_cast<std::int64_t>(tree[at].children))
+            return true;
+    return false;
+}
+
 template<class Score>
 std::string check_greedy(const world& from, naive_score score) {
     world_state known = to_state(from);
@@ -138,7 +146,10 @@ std::string check_greedy(const world& from, naive_score score) {
             // Behind a gang that strict order waits for, surplus waits too.
             const auto queue = known[made.gang].queue;
             const bool behind = queue && known[*queue].spec.strict_order && made.placements.empty();
-            if (by_hand && !behind && *by_hand != made.placements) {
+            // A subgroup beyond the minima may need the search, which by hand is not done.
+            const bool may_search = has_optional_subgroups(known[made.gang].spec.tree);
+            if (by_hand && !behind && !may_search &&
+                !std::ranges::equal(*by_hand, made.placements)) {
                 std::string list;
                 for (const placement& one : *by_hand)
                     list += known[one.pod].key + "@" + known[one.node].key + " ";

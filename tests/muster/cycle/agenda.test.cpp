@@ -13,12 +13,14 @@ using namespace builders;
 using namespace muster;
 
 template<class GangOrder = priority_then_age>
-std::string order(const cluster& known, const GangOrder& gangs = {}) {
+std::string order(cluster& known, const GangOrder& gangs = {}) {
     const priority_then_share queues;
-    agenda<traits, GangOrder, priority_then_share> asking(known, 0, gangs, queues);
+    agenda<traits, GangOrder> asking;
+    asking.rebuild(known, 0, gangs, false);
+    asking.begin();
     std::string out;
-    while (const auto which = asking.next())
-        out += known[*which].key + " ";
+    while (const agenda_line* line = asking.next(known, queues))
+        out += known[line->entries[line->given - 1].gang].key + " ";
     return out;
 }
 
@@ -117,10 +119,12 @@ TEST_CASE("shares are compared anew after something started, and not before") {
         add(known, gang, 0, 0, "r");
     const priority_then_age gangs;
     const priority_then_share queues;
-    agenda<traits, priority_then_age, priority_then_share> asking(known, 0, gangs, queues);
+    agenda<traits, priority_then_age> asking;
+    asking.rebuild(known, 0, gangs, false);
+    asking.begin();
     const auto next = [&] {
-        const auto which = asking.next();
-        return which ? known[*which].key : std::string("none");
+        const agenda_line* line = asking.next(known, queues);
+        return line ? known[line->entries[line->given - 1].gang].key : std::string("none");
     };
     CHECK(next() == "q1");
     ok(known.upsert_pod("p", "q1", in_phase(pod_phase::running, builders::asking(1)), "n"));

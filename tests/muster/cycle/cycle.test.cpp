@@ -456,7 +456,7 @@ TEST_CASE("a bind that went through stays, and one that failed is placed anew") 
     add_gang(known, "g", 2, 2);
     static_cast<void>(run(known));
     ok(known.confirm_bound("g-0"));
-    CHECK(known[known.find_pod("g-0")->index].spec.phase == pod_phase::bound);
+    CHECK(known[known.find_pod("g-0")->index].phase == pod_phase::bound);
     CHECK(known.confirm_bound("g-0") == event_result::unexpected);
     CHECK(known.forget("g-0") == event_result::unexpected);
     ok(known.forget("g-1"));

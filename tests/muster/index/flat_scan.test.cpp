@@ -18,10 +18,10 @@ struct fixture {
     template<class Score = best_fit>
     std::string best(const cluster::pod_type& pod, const Score& score = {}) {
         ok(known.upsert_pod("asking", "nobody", pod));
-        const auto& record = known[known.find_pod("asking")->index];
+        const pod_index pod_at = known.find_pod("asking")->index;
         node_query<3> query;
-        query.request = &record.spec.request;
-        query.where = &known.constraint_sets()[record.where];
+        query.request = &known.request(pod_at);
+        query.where = &known.where(pod_at);
         const auto found = best_node(known.accounts(), known.node_order(), query,
                                      weigh(known.accounts(), std::nullopt), score);
         return found ? known[*found].key : "none";

@@ -32,8 +32,7 @@ std::string listing(const cluster& of) {
                std::to_string(of[gang].spec.tree.size());
         for (const auto& [pod, index] : of.pod_keys())
             if (of[index].gang == gang)
-                out +=
-                    "\n  " + pod + amounts_of(of[index].spec.request) + " on " + node_of(of, pod);
+                out += "\n  " + pod + amounts_of(of.request(index)) + " on " + node_of(of, pod);
     }
     return out;
 }
@@ -67,7 +66,7 @@ TEST_CASE("a negative request is refused") {
     CHECK_FALSE(known.find_gang("g").has_value());
     ok(known.upsert_pod("p", "g", asking(1)));
     CHECK(known.upsert_pod("p", "g", asking(-1)) == event_result::out_of_range);
-    CHECK(known[known.find_pod("p")->index].spec.request == units(1));
+    CHECK(known.request(known.find_pod("p")->index) == units(1));
 }
 
 TEST_CASE("a pod whose charge would leave int64 is refused, and nothing of it is left behind") {

@@ -36,11 +36,12 @@ world three_nodes() {
     return made;
 }
 
-decision admitted(const world_state& known, std::vector<placement> placements) {
-    decision made;
-    made.gang = known.find_gang("gang")->index;
-    made.outcome.kind = answer::admitted;
-    made.placements = std::move(placements);
+cycle_result admitted(const world_state& known, const std::vector<placement>& placements) {
+    cycle_result made;
+    verdict outcome;
+    outcome.kind = answer::admitted;
+    made.add(known.find_gang("gang")->index, std::move(outcome), placements);
+    made.bind();
     return made;
 }
 
@@ -133,7 +134,9 @@ TEST_CASE("pod by pod two interleaved gangs starve each other, whole gangs do no
 
     CHECK(placed(made).size() == 3 * std::string("gang0@a ").size());
     world_state whole = known;
-    observe_bound(whole, admitted(whole, *naive(whole, one, naive_score::best_fit).whole_gang()));
+    const cycle_result placed_one =
+        admitted(whole, *naive(whole, one, naive_score::best_fit).whole_gang());
+    observe_bound(whole, placed_one.decisions.front());
     CHECK_FALSE(naive(whole, other, naive_score::best_fit).whole_gang().has_value());
 }
 
@@ -149,10 +152,8 @@ TEST_CASE("the placement checker names what is wrong") {
     const world_state known = to_state(made);
     const auto node = [&](const char* key) { return known.find_node(key)->index; };
     const auto pod = [&](const char* key) { return known.find_pod(key)->index; };
-    const auto fault = [&](std::vector<placement> placements) {
-        cycle_result result;
-        result.decisions.push_back(admitted(known, std::move(placements)));
-        return check_placements(known, result);
+    const auto fault = [&](const std::vector<placement>& placements) {
+        return check_placements(known, admitted(known, placements));
     };
     const node_index a = node("a");
     const node_index b = node("b");
@@ -167,7 +168,6 @@ TEST_CASE("the placement checker names what is wrong") {
           "a pod is placed on a node that is not there");
     made.queues.front().spec.quota.set(kind_id{0}, 3);
     const world_state poorer = to_state(made);
-    cycle_result result;
-    result.decisions.push_back(admitted(poorer, {{pod("p"), a}, {pod("q"), a}}));
-    CHECK(check_placements(poorer, result) == "a quota is exceeded");
+    CHECK(check_placements(poorer, admitted(poorer, {{pod("p"), a}, {pod("q"), a}})) ==
+          "a quota is exceeded");
 }

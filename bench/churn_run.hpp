@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "books.hpp"
+#include "churn.hpp"
+#include "flat_simd.hpp"
+#include "muster_engine.hpp"
+#include "naive.hpp"
+#include "statistics.hpp"
+#include "stopwatch.hpp"
+#include "trace.hpp"
+
+namespace bench {
+
+/// One run of Muster over a churning cluster, timed gang by gang.
+template<std::size_t Width, class Score>
+class churn_run {
+public:
+    explicit churn_run(std::vector<node_spec<Width>> nodes)
+        : engine_(nodes), books_(std::move(nodes)) {}
+
+    [[nodiscard]] const books<Width>& accounts() const noexcept { return books_; }
+    [[nodiscard]] muster_engine<Width, Score>& engine() noexcept { return engine_; }
+
+    /// Asks one gang; it is forgotten when it does not start, and so are members that wait for more
+    /// room when it does.
+    const trace_event<Width>& ask(gang_spec<Width> gang) {
+        std::uint32_t number = 0;
+        submit_ns_ += stopwatch::time([&] { number = engine_.submit(gang); });
+        submitted_ += static_cast<std::size_t>(gang.members());
+        last_ = {};
+        last_.nanoseconds = stopwatch::time([&] { last_.admitted = engine_.start(number); });
+        last_.members = engine_.placements();
+        last_.gang = std::move(gang);
+        undecided_ += engine_.undecided() ? 1U : 0U;
+        if (last_.admitted) {
+            books_.start(last_.gang, last_.members);
+            if (last_.members.size() < static_cast<std::size_t>(last_.gang.members()))
+                engine_.withdraw_surplus(number);
+            alive_.push_back({number, last_.gang, last_.members});
+        } else {
+            engine_.forget(number);
+        }
+        return last_;
+    }
+
+    [[nodiscard]] bool empty() const noexcept { return alive_.empty(); }
+
+    /// The oldest gang goes.
+    const trace_event<Width>& release_oldest() {
+        running oldest = std::move(alive_.front());
+        alive_.pop_front();
+        last_ = {};
+        last_.release = true;
+        last_.nanoseconds = stopwatch::time([&] { engine_.release(oldest.number); });
+        release_ns_ += last_.nanoseconds;
+        released_ += oldest.members.size();
+        engine_.forget(oldest.number);
+        books_.release(oldest.gang, oldest.members);
+        last_.gang = std::move(oldest.gang);
+        last_.members = std::move(oldest.members);
+        return last_;
+    }
+
+    /// Asks gangs until so much is in use, or most of those asked are refused.
+    void fill(gang_stream<Width>& arriving, double utilisation) {
+        constexpr std::size_t stretch = 400;
+        for (std::size_t refused = 0; refused * 10 < stretch * 7;) {
+            refused = 0;
+            for (std::size_t asked = 0; asked < stretch; ++asked) {
+                if (books_.utilisation() >= utilisation)
+                    return;
+                refused += ask(arriving.next()).admitted ? 0U : 1U;
+            }
+        }
+    }
+
+    [[nodiscard]] double submit_ns_per_pod() const noexcept {
+        return submitted_ == 0 ? 0.0 : submit_ns_ / static_cast<double>(submitted_);
+    }
+    [[nodiscard]] double release_ns_per_pod() const noexcept {
+        return released_ == 0 ? 0.0 : release_ns_ / static_cast<double>(released_);
+    }
+    [[nodiscard]] std::size_t undecided() const noexcept { return undecided_; }
+
+private:
+    struct running {
+        std::uint32_t number;
+        gang_spec<Width> gang;
+        std::vector<placed> members;
+    };
+
+    muster_engine<Width, Score> engine_;
+    books<Width> books_;
+    std::deque<running> alive_;
+    trace_event<Width> last_;
+    double submit_ns_ = 0.0;
+    std::size_t submitted_ = 0;
+    double release_ns_ = 0.0;
+    std::size_t released_ = 0;
+    std::size_t undecided_ = 0;
+};
+
+/// Collects repeats of one run into a trace and a report.
+template<std::size_t Width>
+class churn_record {
+public:
+    /// The run is at its steady state: what follows is kept.
+    void begin(const books<Width>& accounts) {
+        first_ = events_.events.empty();
+        at_ = 0;
+        total_ = 0.0;
+        if (first_) {
+            events_.nodes = accounts.nodes();
+            events_.free = accounts.free();
+        }
+    }
+
+    void add(const trace_event<Width>& event) {
+        total_ += event.release ? 0.0 : event.nanoseconds;
+        if (first_) {
+            events_.events.push_back(event);
+            return;
+        }
+        trace_event<Width>& known = events_.events[at_++];
+        if (known.release != event.release || known.admitted != event.admitted ||
+            known.members != event.members)
+            fail("two runs of the same events decide differently");
+        known.nanoseconds = std::min(known.nanoseconds, event.nanoseconds);
+    }
+
+    template<class Run>
+    void end(const Run& run) {
+        totals_.push_back(total_);
+        submits_.push_back(run.submit_ns_per_pod());
+        releases_.push_back(run.release_ns_per_pod());
+        undecided_ = run.undecided();
+    }
+
+    [[nodiscard]] churn_report report(const churn_options& options) const {
+        churn_report made;
+        made.asked = options;
+        std::vector<double> all;
+        std::vector<double> usual;
+        std::vector<double> refused;
+        for (const trace_event<Width>& event : events_.events) {
+            if (event.release)
+                continue;
+            ++made.gangs;
+            made.pods += event.members.size();
+            all.push_back(event.nanoseconds);
+            if (!event.admitted)
+                refused.push_back(event.nanoseconds);
+            else if (event.members.size() >= 7 && event.members.size() <= 10)
+                usual.push_back(event.nanoseconds);
+        }
+        made.refused = refused.size();
+        made.undecided = undecided_;
+        made.total_ns = median(totals_);
+        made.ns_per_pod =
+            made.pods == 0 ? 0.0 : made.total_ns / static_cast<double>(made.pods);
+        made.gang_p50_ns = percentile(all, 0.5);
+        made.gang_p99_ns = percentile(all, 0.99);
+        made.usual_gang_p50_ns = percentile(usual, 0.5);
+        made.refused_mean_ns = mean(refused);
+        made.submit_ns_per_pod = median(submits_);
+        made.release_ns_per_pod = median(releases_);
+        if (options.naive_gangs > 0)
+            made.naive = replay<naive_nodes<Width>>(events_, options.rule, options.naive_gangs,
+                                                    "A", options.repeats);
+        if (options.flat_gangs > 0)
+            made.flat = replay<flat_nodes<Width>>(events_, options.rule, options.flat_gangs, "A2",
+                                                  options.repeats);
+        if (options.inlined_gangs > 0)
+            made.inlined = replay<naive_nodes<Width, false>>(
+                events_, options.rule, options.inlined_gangs, "A inlined", options.repeats);
+        return made;
+    }
+
+private:
+    trace<Width> events_;
+    bool first_ = true;
+    std::size_t at_ = 0;
+    double total_ = 0.0;
+    std::vector<double> totals_;
+    std::vector<double> submits_;
+    std::vector<double> releases_;
+    std::size_t undecided_ = 0;
+};
+
+template<std::size_t Width, class Score>
+[[nodiscard]] churn_report churn_with(const churn_options& options) {
+    churn_record<Width> record;
+    double reached = 0.0;
+    for (std::size_t round = 0; round < options.repeats; ++round) {
+        churn_run<Width, Score> run(make_nodes<Width>(options.work));
+        gang_stream<Width> arriving(options.work);
+        run.fill(arriving, options.utilisation);
+        const double full = std::min(options.utilisation, run.accounts().utilisation());
+        reached = run.accounts().utilisation();
+        record.begin(run.accounts());
+        for (std::size_t asked = 0; asked < options.gangs; ++asked) {
+            while (run.accounts().utilisation() >= full && !run.empty())
+                record.add(run.release_oldest());
+            record.add(run.ask(arriving.next()));
+        }
+        record.end(run);
+    }
+    churn_report report = record.report(options);
+    report.utilisation = reached;
+    return report;
+}
+
+template<std::size_t Width>
+churn_report run_churn(const churn_options& options) {
+    switch (options.rule) {
+    case placement_rule::worst_fit:
+        return churn_with<Width, muster::worst_fit>(options);
+    case placement_rule::first_fit:
+        return churn_with<Width, muster::first_fit>(options);
+    case placement_rule::best_fit:
+        break;
+    }
+    return churn_with<Width, muster::best_fit>(options);
+}
+
+} // namespace bench

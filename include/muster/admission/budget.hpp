@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace muster::inline v0_1 {
+
+/// Steps for the exact search: the enumeration of what a node can take counts one per vertex. They
+/// are steps and never time, so that an answer does not depend on the machine.
+struct budget {
+    /// For one gang, and again as many for the question whether it could ever start.
+    std::int64_t per_gang = std::int64_t{1} << 21;
+    /// For all gangs of one cycle.
+    std::int64_t per_cycle = std::int64_t{1} << 27;
+};
+
+} // namespace muster::inline v0_1

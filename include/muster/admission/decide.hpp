@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/fit_problem.hpp>
+#include <muster/admission/members.hpp>
+#include <muster/admission/search.hpp>
+#include <muster/model/state.hpp>
+
+namespace muster::inline v0_1 {
+namespace detail {
+
+/// What the search says of a gang on one cluster.
+struct finding {
+    fit_outcome outcome = fit_outcome::undecided;
+    /// The quotas alone stop it, whatever the nodes could take.
+    bool by_quota = false;
+    std::vector<certificate::vertex> proof;
+    /// Rows × classes of the problem.
+    std::vector<std::int64_t> counts;
+};
+
+/// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
+template<class Traits>
+[[nodiscard]] finding decide(const state<Traits>& known, const gang_members<Traits::width>& members,
+                             certificate_scope scope, std::int64_t& steps) {
+    finding found;
+    const auto ask = [&](const fit_problem<Traits::width>& problem) {
+        fit_search<Traits::width> search(problem, steps);
+        found.outcome = search.run();
+        steps = std::max<std::int64_t>(0, search.steps_left());
+        found.proof = std::move(search.proof());
+        found.counts = search.counts();
+    };
+    const auto quotas = pose_quotas(known, members, scope);
+    if (!quotas.quotas.empty()) {
+        ask(quotas);
+        found.by_quota = found.outcome == fit_outcome::impossible;
+        // A leaf of prices alone speaks of no node, so it holds on any.
+        if (found.by_quota && found.proof.size() == 1 &&
+            std::ranges::all_of(found.proof.front().weights,
+                                [](std::int64_t weight) { return weight == 0; }))
+            return found;
+    }
+    ask(pose(known, members, scope));
+    return found;
+}
+
+} // namespace detail
+
+/// True when what is left of the queue's quota alone keeps the gang from starting. O(members) and a
+/// search without nodes.
+template<class Traits>
+[[nodiscard]] bool quota_stops(const state<Traits>& known, gang_index which, std::int64_t steps) {
+    const auto quotas = pose_quotas(known, members_of(known, which), certificate_scope::free_now);
+    return !quotas.quotas.empty() &&
+           fit_search<Traits::width>(quotas, steps).run() == fit_outcome::impossible;
+}
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <muster/admission/members.hpp>
+#include <muster/model/answer.hpp>
+#include <muster/model/state.hpp>
+
+namespace muster::inline v0_1 {
+
+/// True when the queue takes this gang: it exists, admits the tenant, and is open or the gang holds
+/// something already. A gang without a queue needs none.
+template<class Traits>
+[[nodiscard]] bool queue_takes(const state<Traits>& known, gang_index which) {
+    const auto& group = known[which];
+    if (!group.queue)
+        return true;
+    const auto& queue = known[*group.queue];
+    if (!queue.present || !queue.spec.tenants || !queue.spec.tenants->matches(group.spec.tenant))
+        return false;
+    return !queue.spec.closed || std::ranges::any_of(group.members, [&](pod_index member) {
+        return known[member].charged();
+    });
+}
+
+/// The first gate at which a gang is stopped before any search, or `gate::none`. O(members).
+template<class Traits>
+[[nodiscard]] gate gate_before_search(const state<Traits>& known, gang_index which,
+                                      const gang_members<Traits::width>& members) {
+    const auto& group = known[which];
+    if (group.spec.fault != gang_fault::none)
+        return gate::group;
+    if (!reaches_minima(*members.tree, members.alive))
+        return gate::members;
+    // A gang that has all it wants asks nothing of its queue.
+    if (members.alive == members.holding)
+        return gate::none;
+    if (!queue_takes(known, which))
+        return gate::queue;
+    if (std::ranges::all_of(members.unsupported, [](std::int64_t count) { return count == 0; }))
+        return gate::none;
+    std::vector<std::int64_t> placeable = members.alive;
+    for (std::size_t at = 0; at < placeable.size(); ++at)
+        placeable[at] -= members.unsupported[at];
+    return reaches_minima(*members.tree, placeable) ? gate::none : gate::unsupported;
+}
+
+/// What a gang is told that a gate stops before any search.
+[[nodiscard]] constexpr answer answer_at_gate(gang_fault fault) noexcept {
+    return fault == gang_fault::malformed ? answer::never : answer::waiting;
+}
+
+} // namespace muster::inline v0_1

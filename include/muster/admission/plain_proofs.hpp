@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <muster/admission/certificate.hpp>
+#include <muster/admission/fit_problem.hpp>
+#include <muster/admission/members.hpp>
+#include <muster/admission/tree_standing.hpp>
+#include <muster/base/checked.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/model/state.hpp>
+
+namespace muster::inline v0_1 {
+
+/// How many of each class a gang needs, when there is no choice: every role must reach its minimum
+/// and has one class of members, and the gang as a whole asks for no more than its roles do.
+template<std::size_t Width>
+[[nodiscard]] bool fixed_needs(const gang_members<Width>& members,
+                               std::vector<std::int64_t>& needs) {
+    const gang_tree& tree = *members.tree;
+    if (!is_flat(tree))
+        return false;
+    needs.assign(members.classes.size(), 0);
+    std::int64_t standing = 0;
+    for (const std::int64_t held : members.holding)
+        standing += held;
+    for (std::size_t at = 0; at < members.classes.size(); ++at) {
+        const std::size_t role = members.classes[at].role.value();
+        if (at > 0 && members.classes[at - 1].role.value() == role)
+            return false;
+        needs[at] = tree[role].min_member - members.holding[role];
+        needs[at] = needs[at] < 0 ? 0 : needs[at];
+        standing += needs[at];
+    }
+    return standing >= tree[0].min_member;
+}
+
+namespace detail {
+
+[[nodiscard]] inline certificate leaf_of_prices(certificate_scope scope, std::size_t classes,
+                                                kind_id kind) {
+    certificate proof;
+    proof.scope = scope;
+    proof.vertices.resize(1);
+    proof.vertices[0].weights.assign(classes, 0);
+    proof.vertices[0].prices.push_back({kind, 1});
+    return proof;
+}
+
+[[nodiscard]] inline certificate leaf_of_class(certificate_scope scope, std::size_t classes,
+                                               std::size_t which) {
+    certificate proof;
+    proof.scope = scope;
+    proof.vertices.resize(1);
+    proof.vertices[0].weights.assign(classes, 0);
+    proof.vertices[0].weights[which] = 1;
+    return proof;
+}
+
+} // namespace detail
+
+/// The kind of which these needs exceed what the queue's quota leaves, if there is one. O(classes ×
+/// width).
+template<class Traits>
+[[nodiscard]] std::optional<kind_id>
+over_quota(const state<Traits>& known, const gang_members<Traits::width>& members,
+           const std::vector<std::int64_t>& needs, certificate_scope scope) {
+    if (!members.queue)
+        return std::nullopt;
+    const auto& quota = known.accounts().quota(*members.queue);
+    for (std::size_t column = 0; quota.any() && column < Traits::width; ++column) {
+        const kind_id kind{column};
+        if (!quota.limited(kind))
+            continue;
+        int128 asked = 0;
+        for (std::size_t at = 0; at < needs.size(); ++at)
+            asked += static_cast<int128>(needs[at]) * members.classes[at].request[kind];
+        const int128 used =
+            scope == certificate_scope::free_now ? known.accounts().used(*members.queue)[kind] : 0;
+        const int128 left = *quota[kind] - used;
+        if (asked > 0 && asked > left)
+            return kind;
+    }
+    return std::nullopt;
+}
+
+/// What looking at the emptied cluster node by node says of a gang without a choice.
+enum class emptied_outcome : std::uint8_t {
+    fits,
+    /// A class alone finds too little room.
+    impossible,
+    /// Only the search can tell.
+    open,
+};
+
+/// Looks for room in the emptied cluster, for each class on nodes that no other class was given,
+/// and stops as soon as there is enough; `short_of` is the class that alone finds too little.
+/// O(nodes) for a class at worst, and mostly as many as its members need.
+template<class Traits>
+class emptied_cluster {
+public:
+    [[nodiscard]] emptied_outcome look(const state<Traits>& known,
+                                       const gang_members<Traits::width>& members,
+                                       const std::vector<std::int64_t>& needs,
+                                       std::optional<constraint_index> queue_nodes,
+                                       std::size_t& short_of) {
+        given_.resize(known.accounts().nodes(), 0);
+        ++round_;
+        emptied_outcome outcome = emptied_outcome::fits;
+        bool any_given = false;
+        for (std::size_t at = 0; at < needs.size(); ++at) {
+            if (needs[at] == 0)
+                continue;
+            auto query = detail::query_for(known, members.classes[at].shape, queue_nodes);
+            query.obstacles = obstacles_in_force({}, certificate_scope::emptied);
+            const auto& ports = *members.classes[at].ports;
+            const std::int64_t most =
+                conflicts(ports, ports) ? 1 : std::numeric_limits<std::int64_t>::max();
+            std::int64_t apart = 0;
+            std::int64_t alone = 0;
+            for (const node_index node : known.node_order()) {
+                if (apart >= needs[at])
+                    break;
+                if (!eligible(query, node))
+                    continue;
+                const std::int64_t here = fit_count(
+                    *query.request, known.accounts().allocatable(node), std::min(most, needs[at]));
+                if (here == 0)
+                    continue;
+                alone += here;
+                if (any_given && given_[node.value()] == round_)
+                    continue;
+                apart += here;
+                given_[node.value()] = round_;
+            }
+            any_given = true;
+            if (alone < needs[at]) {
+                short_of = at;
+                return emptied_outcome::impossible;
+            }
+            if (apart < needs[at])
+                outcome = emptied_outcome::open;
+        }
+        return outcome;
+    }
+
+private:
+    /// Per node: the round in which it was given to a class.
+    std::vector<std::uint64_t> given_;
+    std::uint64_t round_ = 0;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <muster/model/gang.hpp>
+
+namespace muster::inline v0_1 {
+
+/// What counts per leaf mean for every vertex of the tree.
+struct tree_standing {
+    /// The vertex meets its minima.
+    std::vector<char> met;
+    /// Members that count at the vertex: of an inner vertex, those below children that are met.
+    std::vector<std::int64_t> counts;
+};
+
+/// A vertex is met when enough of its children are (`min_subgroups`, or all of them) and the
+/// members that count reach its own minimum. `counts` is per vertex, 0 but for leaves. O(vertices).
+[[nodiscard]] inline tree_standing stand(const gang_tree& tree, std::vector<std::int64_t> counts) {
+    tree_standing found{std::vector<char>(tree.size(), 0), std::move(counts)};
+    std::vector<std::int64_t> children_met(tree.size(), 0);
+    for (std::size_t at = tree.size(); at-- > 0;) {
+        const gang_tree::vertex& vertex = tree[at];
+        const auto all = static_cast<std::int64_t>(vertex.children);
+        const auto required = tree.is_leaf(at) ? 0 : vertex.min_subgroups.value_or(all);
+        found.met[at] = children_met[at] >= required && found.counts[at] >= vertex.min_member;
+        if (at > 0 && found.met[at]) {
+            ++children_met[vertex.parent];
+            found.counts[vertex.parent] += found.counts[at];
+        }
+    }
+    return found;
+}
+
+/// The tree has no more than roles below its root, and needs all of them.
+[[nodiscard]] inline bool is_flat(const gang_tree& tree) noexcept {
+    return tree.size() == tree[0].children + 1 &&
+           tree[0].min_subgroups.value_or(static_cast<std::int64_t>(tree[0].children)) ==
+               static_cast<std::int64_t>(tree[0].children);
+}
+
+/// True when these counts per leaf meet the minima of the whole gang. O(vertices), and allocates
+/// only for trees that are not flat.
+[[nodiscard]] inline bool reaches_minima(const gang_tree& tree,
+                                         const std::vector<std::int64_t>& counts) {
+    if (!is_flat(tree))
+        return stand(tree, counts).met[0] != 0;
+    std::int64_t sum = 0;
+    for (std::size_t at = 0; at < tree.size(); ++at) {
+        if (at > 0 && counts[at] < tree[at].min_member)
+            return false;
+        sum += counts[at];
+    }
+    return sum >= tree[0].min_member;
+}
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/admit.hpp>
+#include <muster/cycle/agenda.hpp>
+#include <muster/cycle/policy.hpp>
+#include <muster/index/finder.hpp>
+#include <muster/model/state.hpp>
+#include <muster/plan/plan.hpp>
+
+namespace muster::inline v0_1 {
+
+namespace detail {
+
+/// Policies of equal value decide alike, so what was derived for one serves the other.
+template<class Policy>
+[[nodiscard]] bool same_policy(const Policy& lhs, const Policy& rhs) {
+    if constexpr (std::equality_comparable<Policy>)
+        return lhs == rhs;
+    else
+        return std::is_empty_v<Policy>;
+}
+
+/// What a cycle derives from a state and keeps with it: how nodes are found, whose turn it is, and
+/// scratch. All of it can be made anew from the state at any time without a decision changing.
+template<class Traits, class Score, gang_order GangOrder>
+struct engine {
+    using finder_type = finder_for<Traits, Score>;
+    static constexpr std::size_t width = Traits::width;
+
+    explicit engine(const Score& score, const GangOrder& gangs) : finder(score), order(gangs) {}
+
+    finder_type finder;
+    GangOrder order;
+    placer<Traits, finder_type> placing;
+    admission<Traits> deciding;
+    agenda<Traits, GangOrder> asking;
+    /// False until the agenda has been made from the whole state.
+    bool has_agenda = false;
+    std::uint64_t release_epoch = 0;
+    std::uint64_t capability_epoch = 0;
+    /// Per gang: whether its least use of its queue's quota is known, and how much that is.
+    struct use {
+        bool known = false;
+        resources<Traits::width> least;
+    };
+    std::vector<use> uses;
+    /// The journal; its memory stays between cycles.
+    std::optional<plan<width>> journal;
+
+    /// A journal on the state's accounts, wherever the state is now.
+    void begin(state<Traits>& known) {
+        if (!journal)
+            journal.emplace(known.tentative());
+        else
+            journal->stand_on(known.tentative());
+    }
+
+    /// Decides one gang; what starts is assumed, and stands in the journal until `commit`.
+    [[nodiscard]] verdict decide(state<Traits>& known, gang_index which, std::int64_t steps) {
+        verdict outcome = deciding.decide(known, which, *journal, finder, placing, steps);
+        for (const placement& one : journal->placements())
+            known.assume(one.pod, one.node);
+        return outcome;
+    }
+
+    /// Keeps of the gang decided last what tells, without asking it, that its answer still holds.
+    void remember(const state<Traits>& known, agenda_entry& entry) {
+        entry.watch = agenda_entry::no_watch;
+        const auto& members = deciding.members();
+        if (const auto shortage = deciding.short_of()) {
+            const auto& of = members.classes[shortage->member_class];
+            entry.watch = finder.watch(known, of.shape, placing.queue_nodes());
+            entry.need = shortage->need;
+        }
+        if (uses.size() <= entry.gang.value())
+            uses.resize(entry.gang.value() + 1);
+        use& mine = uses[entry.gang.value()];
+        mine.known = members.queue && deciding.least_use(mine.least);
+    }
+
+    /// What is left of the queue's quota alone keeps the gang from starting.
+    [[nodiscard]] bool stopped_by_quota(const state<Traits>& known, gang_index which,
+                                        std::int64_t steps) const {
+        const auto& group = known[which];
+        if (group.last.kind != answer::waiting)
+            return false;
+        if (which.value() < uses.size() && uses[which.value()].known)
+            return !known.accounts()
+                        .quota(*group.queue)
+                        .admits(known.accounts().used(*group.queue), uses[which.value()].least);
+        return quota_stops(known, which, steps);
+    }
+};
+
+/// What is to be remembered of an answer given now.
+template<class Traits>
+[[nodiscard]] standing standing_after(const state<Traits>& known, gang_index which,
+                                      const verdict& outcome) {
+    const auto queue = known[which].queue;
+    return {true,
+            outcome.kind,
+            outcome.at,
+            outcome.could_start,
+            known.release_epoch(),
+            known.capability_epoch(),
+            queue ? known[*queue].use_epoch : 0,
+            false,
+            false};
+}
+
+/// The engine that is kept with the state, or a new one when there is none for such a policy.
+template<class Traits, class Score, gang_order GangOrder, class QueueOrder>
+[[nodiscard]] engine<Traits, Score, GangOrder>&
+engine_of(state<Traits>& known, const policy<Score, GangOrder, QueueOrder>& how) {
+    using kept = engine<Traits, Score, GangOrder>;
+    kept* found = known.derived().template find<kept>();
+    if (found && same_policy(found->finder.score(), how.score) &&
+        same_policy(found->order, how.gangs))
+        return *found;
+    return known.derived().template emplace<kept>(how.score, how.gangs);
+}
+
+} // namespace detail
+} // namespace muster::inline v0_1

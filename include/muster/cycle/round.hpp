@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/budget.hpp>
+#include <muster/cycle/agenda.hpp>
+#include <muster/cycle/decision.hpp>
+#include <muster/cycle/engine.hpp>
+#include <muster/cycle/policy.hpp>
+#include <muster/model/state.hpp>
+
+namespace muster::inline v0_1 {
+
+struct cycle_options {
+    /// Return every gang's answer, changed or not; those that needed no asking carry no proof.
+    bool list_all = false;
+};
+
+namespace detail {
+
+/// Nothing happened since the last answer that could change it.
+template<class Traits>
+[[nodiscard]] bool settled(const state<Traits>& known, gang_index which) {
+    const auto& group = known[which];
+    if (group.dirty || !group.last.known || group.last.unreached || group.last.held_back ||
+        group.last.at == gate::order)
+        return false;
+    if (group.last.kind == answer::admitted && group.placeable == 0)
+        return true;
+    return group.last.release_epoch == known.release_epoch() &&
+           group.last.capability_epoch == known.capability_epoch();
+}
+
+enum class stake : std::uint8_t { nothing, some, minima };
+
+/// What a gang holds already.
+template<class Traits>
+[[nodiscard]] stake stake_of(const state<Traits>& known, gang_index which) {
+    const gang_members<Traits::width> members = members_of(known, which);
+    if (std::ranges::none_of(members.holding, [](std::int64_t held) { return held > 0; }))
+        return stake::nothing;
+    return reaches_minima(*members.tree, members.holding) ? stake::minima : stake::some;
+}
+
+/// A gang that its queue's strict order keeps others behind.
+[[nodiscard]] inline bool holds_up(answer kind, gate at) noexcept {
+    return kind == answer::undecided ||
+           (kind == answer::waiting && (at == gate::quota || at == gate::space));
+}
+
+/// One cycle as it goes.
+template<class Traits, class Score, gang_order GangOrder, queue_order QueueOrder>
+class round {
+public:
+    round(state<Traits>& known, std::int64_t now, const policy<Score, GangOrder, QueueOrder>& how,
+          budget limit, cycle_options options, cycle_result& result)
+        : known_(&known),
+          now_(now),
+          how_(&how),
+          limit_(limit),
+          options_(options),
+          result_(&result),
+          kept_(&engine_of(known, how)),
+          steps_left_(limit.per_cycle) {}
+
+    void run() {
+        prepare();
+        while (agenda_line* line = kept_->asking.next(*known_, how_->queues))
+            pass(*line, line->entries[line->given - 1]);
+        close_gates();
+        finish();
+    }
+
+private:
+    void prepare() {
+        state<Traits>& known = *known_;
+        kept_->finder.catch_up(known);
+        kept_->begin(known);
+        released_ = kept_->release_epoch != known.release_epoch();
+        capable_ = kept_->capability_epoch != known.capability_epoch();
+        kept_->release_epoch = known.release_epoch();
+        kept_->capability_epoch = known.capability_epoch();
+        if (!kept_->has_agenda || options_.list_all) {
+            kept_->asking.rebuild(known, now_, how_->gangs, options_.list_all);
+            released_ = capable_ = false;
+            for (agenda_line& line : kept_->asking.lines())
+                for (agenda_entry& entry : line.entries) {
+                    entry.open = !settled(known, entry.gang);
+                    entry.unreached = known[entry.gang].last.unreached;
+                    entry.wants_room = known[entry.gang].last.at == gate::space;
+                }
+        } else {
+            kept_->asking.update(known, now_, how_->gangs);
+            if (!timeless_order<GangOrder>)
+                kept_->asking.sort_again(known, now_, how_->gangs);
+            if (released_)
+                kept_->finder.refresh_rooms(known);
+        }
+        kept_->has_agenda = !options_.list_all;
+        kept_->asking.begin();
+        for (const agenda_line& line : kept_->asking.lines())
+            for (const agenda_entry& entry : line.entries)
+                unreached_ += entry.unreached ? 1 : 0;
+    }
+
+    /// The gang's answer may have changed.
+    [[nodiscard]] bool must_ask(const agenda_entry& entry) const {
+        if (entry.open || capable_)
+            return true;
+        return released_ && !entry.asleep &&
+               (entry.watch == agenda_entry::no_watch ||
+                kept_->finder.room_seen(entry.watch) >= entry.need);
+    }
+
+    void pass(agenda_line& line, agenda_entry& entry) {
+        entry.visit = visits_++;
+        if (line.held_up) {
+            // Strict order holds newcomers back, and the surplus of who runs; who is below its
+            // minima may be completed.
+            const stake held = stake_of(*known_, entry.gang);
+            if (held != stake::some)
+                return hold_back(line, entry, held);
+        }
+        if (must_ask(entry))
+            ask(line, entry);
+        else
+            skip(line, entry);
+    }
+
+    void hold_back(agenda_line& line, agenda_entry& entry, stake held) {
+        const auto& group = (*known_)[entry.gang];
+        verdict outcome;
+        outcome.at = gate::order;
+        if (held == stake::minima) {
+            outcome.at = gate_before_search(*known_, entry.gang, members_of(*known_, entry.gang));
+            outcome.kind =
+                outcome.at == gate::none ? answer::admitted : answer_at_gate(group.spec.fault);
+        }
+        answer_with(line, entry, std::move(outcome), false, held == stake::minima);
+    }
+
+    void skip(agenda_line& line, agenda_entry& entry) {
+        const bool strict = line.queue && (*known_)[*line.queue].spec.strict_order;
+        if (!strict && !options_.list_all)
+            return;
+        const standing& last = (*known_)[entry.gang].last;
+        line.held_up = line.held_up || (strict && holds_up(last.kind, last.at));
+        if (options_.list_all)
+            note(entry, last, {last.kind, last.at, last.could_start, {}, 0});
+    }
+
+    void ask(agenda_line& line, agenda_entry& entry) {
+        const standing& last = (*known_)[entry.gang].last;
+        // Those that were not reached last time come first, so their share is kept for them.
+        unreached_ -= entry.unreached ? 1 : 0;
+        const int128 kept = entry.unreached ? 0 : static_cast<int128>(unreached_) * limit_.per_gang;
+        const std::int64_t steps =
+            saturate(std::clamp<int128>(steps_left_ - kept, 0, limit_.per_gang));
+        static_cast<void>(last);
+        verdict outcome = kept_->decide(*known_, entry.gang, steps);
+        const bool cut_short = outcome.kind == answer::undecided && steps < limit_.per_gang;
+        any_cut_short_ |= cut_short;
+        steps_left_ = std::max<std::int64_t>(0, steps_left_ - outcome.steps);
+        ++result_->counters.asked;
+        result_->counters.search_steps += outcome.steps;
+        kept_->remember(*known_, entry);
+        answer_with(line, entry, std::move(outcome), cut_short, false);
+    }
+
+    void answer_with(agenda_line& line, agenda_entry& entry, verdict&& outcome, bool cut_short,
+                     bool held_back) {
+        const bool strict = line.queue && (*known_)[*line.queue].spec.strict_order;
+        line.held_up = line.held_up || (strict && holds_up(outcome.kind, outcome.at));
+        if (kept_->journal->size() > 0)
+            kept_->asking.shares_moved();
+        result_->counters.pods_placed += kept_->journal->size();
+        const standing before = (*known_)[entry.gang].last;
+        standing now = standing_after(*known_, entry.gang, outcome);
+        now.unreached = cut_short;
+        now.held_back = held_back;
+        known_->answered(entry.gang, now);
+
+        const auto& group = (*known_)[entry.gang];
+        entry.open = cut_short || held_back || now.at == gate::order;
+        entry.unreached = cut_short;
+        entry.wants_room = now.at == gate::space;
+        entry.asleep = now.at == gate::group || now.at == gate::members || now.at == gate::queue ||
+                       now.at == gate::unsupported;
+        entry.done = now.kind == answer::admitted && group.placeable == 0;
+        line.any_done |= entry.done;
+
+        // Of a queue with a quota, gangs that start later may still move this one to another gate.
+        const bool quota = line.queue && known_->accounts().quota(*line.queue).any();
+        if (quota || options_.list_all || before.known == false || before.kind != now.kind ||
+            before.at != now.at || kept_->journal->size() > 0)
+            note(entry, before, std::move(outcome));
+        kept_->journal->commit();
+    }
+
+    void note(const agenda_entry& entry, const standing& before, verdict&& outcome) {
+        result_->add(entry.gang, std::move(outcome), kept_->journal->placements());
+        made_.push_back({entry.visit, before});
+    }
+
+    /// Gangs that did not fit may meanwhile be kept out by their quota alone, used up by those that
+    /// started after they were asked: then they stand at that gate.
+    void close_gates() {
+        const std::size_t asked = result_->decisions.size();
+        for (agenda_line& line : kept_->asking.lines()) {
+            if (!line.queue || line.use_epoch == (*known_)[*line.queue].use_epoch)
+                continue;
+            line.use_epoch = (*known_)[*line.queue].use_epoch;
+            if (!known_->accounts().quota(*line.queue).any())
+                continue;
+            for (agenda_entry& entry : line.entries)
+                if (entry.wants_room &&
+                    kept_->stopped_by_quota(*known_, entry.gang, limit_.per_gang))
+                    close_gate(entry, asked);
+        }
+        if (result_->decisions.size() == asked)
+            return;
+        std::vector<std::size_t> order(made_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::sort(order, {}, [&](std::size_t at) { return made_[at].visit; });
+        std::vector<decision> decisions;
+        std::vector<noted> made;
+        for (const std::size_t at : order) {
+            decisions.push_back(std::move(result_->decisions[at]));
+            made.push_back(made_[at]);
+        }
+        result_->decisions = std::move(decisions);
+        made_ = std::move(made);
+    }
+
+    void close_gate(agenda_entry& entry, std::size_t asked) {
+        entry.wants_room = false;
+        // With the quota used up it no longer waits for room alone.
+        entry.watch = agenda_entry::no_watch;
+        standing last = (*known_)[entry.gang].last;
+        const standing before = last;
+        last.at = gate::quota;
+        known_->answered(entry.gang, last);
+        const auto first = made_.begin();
+        const auto end = first + static_cast<std::ptrdiff_t>(asked);
+        const auto known =
+            std::lower_bound(first, end, entry.visit, [](const noted& lhs, std::uint32_t visit) {
+                return lhs.visit < visit;
+            });
+        if (known != end && known->visit == entry.visit)
+            result_->decisions[static_cast<std::size_t>(known - first)].outcome.at = gate::quota;
+        else
+            note(entry, before, {last.kind, last.at, last.could_start, {}, 0});
+    }
+
+    void finish() {
+        std::size_t left = 0;
+        for (std::size_t at = 0; at < result_->decisions.size(); ++at) {
+            decision& made = result_->decisions[at];
+            const standing& before = made_[at].before;
+            if (!options_.list_all && before.known && before.kind == made.outcome.kind &&
+                before.at == made.outcome.at && made.placements.empty())
+                continue;
+            if (left != at)
+                result_->decisions[left] = std::move(made);
+            ++left;
+        }
+        result_->decisions.erase(result_->decisions.begin() + static_cast<std::ptrdiff_t>(left),
+                                 result_->decisions.end());
+        result_->bind();
+        static_cast<answer_counts&>(result_->counters) = known_->last_answers();
+        result_->counters.skipped = known_->gang_keys().size() - result_->counters.asked;
+        known_->cycle_ended(!any_cut_short_);
+    }
+
+    struct noted {
+        std::uint32_t visit = 0;
+        standing before;
+    };
+
+    state<Traits>* known_;
+    std::int64_t now_;
+    const policy<Score, GangOrder, QueueOrder>* how_;
+    budget limit_;
+    cycle_options options_;
+    cycle_result* result_;
+    engine<Traits, Score, GangOrder>* kept_;
+    std::int64_t steps_left_;
+    bool released_ = false;
+    bool capable_ = false;
+    bool any_cut_short_ = false;
+    std::int64_t unreached_ = 0;
+    std::uint32_t visits_ = 0;
+    /// Of each decision in the result.
+    std::vector<noted> made_;
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/index/flat_scan.hpp>
+#include <muster/index/placement_order.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/model/state.hpp>
+
+namespace muster::inline v0_1 {
+
+namespace detail {
+
+template<class Traits>
+[[nodiscard]] node_query<Traits::width> query_for(const state<Traits>& known, shape_index shape,
+                                                  std::optional<constraint_index> queue_nodes) {
+    node_query<Traits::width> query;
+    query.request = &known.shapes()[shape].request;
+    query.where = &known.constraint_sets()[known.shapes()[shape].where];
+    if (queue_nodes)
+        query.queue_nodes = &known.constraint_sets()[*queue_nodes];
+    return query;
+}
+
+/// How many pods of the query the node can take: as many as fit, or one when they claim ports.
+template<std::size_t Width>
+[[nodiscard]] std::int64_t room_on(const ledger<Width>& accounts, const node_query<Width>& query,
+                                   node_index node, std::int64_t most) {
+    const std::vector<host_port>& ports = query.where->value.ports;
+    if (!eligible(query, node) || conflicts(ports, accounts.ports(node)))
+        return 0;
+    return fit_count(*query.request, accounts.free(node),
+                     conflicts(ports, ports) ? std::min<std::int64_t>(1, most) : most);
+}
+
+} // namespace detail
+
+/// Finds nodes by looking at all of them: for scores that have no single order.
+template<std::size_t Width, class Score>
+class flat_finder {
+public:
+    /// A search that finds fewer than wanted need not have found all there are.
+    static constexpr bool exhaustive = false;
+
+    explicit flat_finder(const Score& score) : score_(score) {}
+    flat_finder(const placement_weights<Width>& weights, const Score& score)
+        : weights_(weights), score_(score) {}
+
+    [[nodiscard]] const Score& score() const noexcept { return score_; }
+
+    /// Takes notice of what changed since the last call.
+    template<class Traits>
+    void catch_up(state<Traits>& known) {
+        weights_ = weigh(known.accounts(), known.pods_kind());
+    }
+
+    /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many:
+    /// 0 when no node has room. O(nodes × width).
+    template<class Traits>
+    std::int64_t find(const state<Traits>& known, shape_index shape,
+                      std::optional<constraint_index> queue_nodes, std::int64_t want,
+                      std::vector<node_run>& into) {
+        const auto query = detail::query_for(known, shape, queue_nodes);
+        const auto best = best_node(known.accounts(), known.node_order(), query, weights_, score_);
+        if (!best)
+            return 0;
+        std::int64_t count = 1;
+        if constexpr (ordered_score<Score>)
+            if (Score::order != placement_order::loosest)
+                count = detail::room_on(known.accounts(), query, *best, want);
+        into.push_back({*best, count});
+        return count;
+    }
+
+    /// For how many pods of the shape all nodes together have room, at most `want`. O(nodes ×
+    /// width).
+    template<class Traits>
+    std::int64_t room(const state<Traits>& known, shape_index shape,
+                      std::optional<constraint_index> queue_nodes, std::int64_t want) {
+        const auto query = detail::query_for(known, shape, queue_nodes);
+        std::int64_t sum = 0;
+        for (const node_index node : known.node_order()) {
+            sum += detail::room_on(known.accounts(), query, node, want - sum);
+            if (sum >= want)
+                break;
+        }
+        return sum;
+    }
+
+    /// Remembers nothing, so nobody waits for anything that it could tell.
+    template<class Traits>
+    [[nodiscard]] std::uint32_t watch(const state<Traits>&, shape_index,
+                                      std::optional<constraint_index>) noexcept {
+        return 0;
+    }
+    [[nodiscard]] std::int64_t room_seen(std::uint32_t) const noexcept {
+        return std::numeric_limits<std::int64_t>::max();
+    }
+    template<class Traits>
+    void refresh_rooms(const state<Traits>&) noexcept {}
+
+private:
+    placement_weights<Width> weights_;
+    Score score_;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include <muster/base/id.hpp>
+
+namespace muster::inline v0_1 {
+
+/// An order of nodes that depends on nothing but their keys and what is free on them by the
+/// cluster's weights, so that an index can keep it.
+enum class placement_order : std::uint8_t {
+    /// Least free first: a node that takes one pod is then the best for the next equal one.
+    tightest,
+    /// Most free first: a node that takes one pod gives way to others.
+    loosest,
+    /// By key alone.
+    listed,
+};
+
+/// A score that is such an order, and says which.
+template<class Score>
+concept ordered_score = requires {
+    { Score::order } -> std::convertible_to<placement_order>;
+};
+
+/// Equal pods that go to one node.
+struct node_run {
+    node_index node;
+    std::int64_t count = 0;
+};
+
+} // namespace muster::inline v0_1

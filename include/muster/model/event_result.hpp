@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace muster::inline v0_1 {
+
+/// What became of an event. Everything but `applied` left the state as it was.
+enum class [[nodiscard]] event_result : std::uint8_t{
+    applied,
+    /// An amount is negative, an allocatable is above `largest_allocatable`, or a sum leaves int64.
+    out_of_range,
+    /// The gang or role of a pod never changes: delete the pod and create it anew.
+    immutable,
+    /// No such pod, or not in a phase in which this can happen to it.
+    unexpected,
+    /// The role is no leaf of the gang's tree.
+    no_such_role,
+};
+
+} // namespace muster::inline v0_1

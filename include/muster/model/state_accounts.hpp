@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/event_result.hpp>
+#include <muster/model/state_store.hpp>
+
+namespace muster::inline v0_1 {
+
+/// What the pods of a state hold: of their nodes, and of their queues' quotas.
+template<class Traits>
+class state_accounts : public state_store<Traits> {
+    using store = state_store<Traits>;
+
+public:
+    using store::width;
+    using typename store::gang_record;
+    using typename store::pod_key;
+    using typename store::pod_record;
+    using typename store::queue_key;
+
+protected:
+    state_accounts() = default;
+    explicit state_accounts(kind_id pods_kind) : store(pods_kind) {}
+
+    template<class Row>
+    static bool refit(const Row& row, const resources<width>& allocatable,
+                      resources<width>& free) noexcept {
+        resources<width> used;
+        return checked_subtract(row.allocatable, row.free, used) &&
+               checked_subtract(allocatable, used, free);
+    }
+
+    void more_used(gang_index by) noexcept {
+        if (const auto queue = gangs_[by.value()].queue)
+            ++queues_[queue->value()].use_epoch;
+    }
+
+    [[nodiscard]] bool charge(const pod_record& of) {
+        const auto& shape = shapes_[of.shape];
+        return ledger_.take(*of.node, gangs_[of.gang.value()].queue, shape.request,
+                            constraints_[shape.where].value.ports);
+    }
+    void uncharge(const pod_record& of) noexcept {
+        const auto& shape = shapes_[of.shape];
+        ledger_.give(*of.node, gangs_[of.gang.value()].queue, shape.request,
+                     constraints_[shape.where].value.ports);
+    }
+    void restore(const pod_record& of) {
+        const bool restored = charge(of);
+        MUSTER_ASSERT(restored, "what was charged a moment ago can be charged again");
+        static_cast<void>(restored);
+    }
+
+    /// False when the pod keeps all that it held: nobody else can have become able to start.
+    [[nodiscard]] bool gives_something_back(const pod_record& from, const pod_record& to) const {
+        const auto& before = shapes_[from.shape];
+        const auto& after = shapes_[to.shape];
+        return !to.charged() || to.node != from.node || !dominates(after.request, before.request) ||
+               constraints_[after.where].value.ports != constraints_[before.where].value.ports;
+    }
+
+    /// Moves what the gang's members hold from its queue to the one named; false and nothing
+    /// changed when that overflows.
+    [[nodiscard]] bool recharge(gang_record& group, const std::optional<queue_key>& to) {
+        const auto known = to ? queue_index_.find(*to) : queue_index_.end();
+        if (known != queue_index_.end() ? known->second == group.queue : !to && !group.queue)
+            return true;
+        const bool leaves = group.queue.has_value();
+        resources<width> held;
+        for (const pod_index member : group.members)
+            if (const pod_record& record = pods_[member.value()]; record.charged())
+                if (!checked_add(held, shapes_[record.shape].request, held))
+                    return false;
+        resources<width> sum = held;
+        if (known != queue_index_.end() &&
+            !checked_add(ledger_.queues_[known->second.value()].used, held, sum))
+            return false;
+        if (leaves)
+            for (std::size_t column = 0; column < width; ++column)
+                ledger_.queues_[group.queue->value()].used[column] -= held[column];
+        group.queue.reset();
+        if (to) {
+            group.queue = intern_queue(*to);
+            ledger_.queues_[group.queue->value()].used = sum;
+            if (held != resources<width>{})
+                ++queues_[group.queue->value()].use_epoch;
+        }
+        if (leaves && held != resources<width>{})
+            moved(false);
+        return true;
+    }
+
+    event_result finish(gang_index which) {
+        gang_record& group = gangs_[which.value()];
+        bool any = false;
+        for (std::size_t at = 0; at < group.members.size();) {
+            pod_record& record = pods_[group.members[at].value()];
+            ++at;
+            if (!record.charged())
+                continue;
+            any = true;
+            end(record);
+            const shape_index shape = record.shape;
+            const auto& what = shapes_[shape];
+            const auto& ports = constraints_[what.where].value.ports;
+            // Members were mostly placed node by node: give back what a node holds at once.
+            std::int64_t count = 1;
+            for (; at < group.members.size(); ++at, ++count) {
+                pod_record& next = pods_[group.members[at].value()];
+                if (!next.charged() || next.node != record.node || next.shape != shape ||
+                    !ports.empty())
+                    break;
+                end(next);
+            }
+            resources<width> amount = what.request;
+            for (std::size_t column = 0; column < width; ++column)
+                amount[column] *= count;
+            ledger_.give(*record.node, group.queue, amount, ports);
+        }
+        if (!any)
+            return event_result::unexpected;
+        moved(false);
+        mark_dirty(which);
+        return event_result::applied;
+    }
+    static void end(pod_record& of) noexcept {
+        of.phase = pod_phase::succeeded;
+        of.assumed = false;
+    }
+
+    [[nodiscard]] pod_record* assumed_pod(const pod_key& key) {
+        const auto known = pod_index_.find(key);
+        if (known == pod_index_.end() || !pods_[known->second.value()].assumed)
+            return nullptr;
+        return &pods_[known->second.value()];
+    }
+
+    using store::constraints_;
+    using store::gangs_;
+    using store::intern_queue;
+    using store::ledger_;
+    using store::mark_dirty;
+    using store::moved;
+    using store::pod_index_;
+    using store::pods_;
+    using store::queue_index_;
+    using store::queues_;
+    using store::shapes_;
+};
+
+} // namespace muster::inline v0_1
