@@ -47,14 +47,14 @@ public:
     }
 
     [[nodiscard]] double cycle() {
-        return stopwatch::time([&] { static_cast<void>(engine_.cycle()); });
+        return stopwatch::time([&] { engine_.cycle(); });
     }
 
     /// A gang on few nodes leaves; on how many it stood, or 0 when there is none.
     [[nodiscard]] std::size_t release_a_small_one() {
         for (; next_ < running_.size(); ++next_) {
             const running& one = running_[next_];
-            if (one.nodes > 10)
+            if (one.nodes < 5 || one.nodes > 10)
                 continue;
             ++next_;
             engine_.release(one.number);
@@ -64,11 +64,24 @@ public:
         return 0;
     }
 
+    /// Takes what is left for larger requests, until no node has 4 cores or a device to spare.
+    void use_up() {
+        for (const std::int64_t devices : {8, 4, 2, 1, 0}) {
+            for (const std::int64_t cores : {64, 32, 16, 8, 4}) {
+                role_spec<width> role{{cores * 1000, gibibyte, devices, 1}, 1, 1000};
+                if (devices > 0)
+                    role.request[cpu] = 10;
+                while (!refuse({{role}, no_pool})) {
+                }
+            }
+        }
+    }
+
     void announce_ten_nodes(random_numbers& draw) {
         for (int each = 0; each < 10; ++each) {
             const auto node = static_cast<std::size_t>(
                 draw.between(0, static_cast<std::int64_t>(nodes_.size()) - 1));
-            nodes_[node].allocatable[memory] += 1 << 20;
+            ++nodes_[node].allocatable[cpu];
             engine_.change_node(static_cast<std::uint32_t>(node), nodes_[node]);
         }
     }
@@ -89,7 +102,7 @@ private:
         running_.push_back({number, distinct.size()});
     }
 
-    /// Until four of five are refused.
+    /// Until four of five gangs are refused.
     void fill() {
         constexpr std::size_t stretch = 500;
         for (std::size_t refused = 0; refused * 5 < stretch * 4;) {
@@ -107,9 +120,22 @@ private:
     std::size_t next_ = 0;
 };
 
-/// So many members that no ten nodes could hold them.
-gang_spec<width> hopeless(gang_stream<width>& from, random_numbers& draw) {
-    return from.one_role(draw.between(1200, 2000));
+/// A gang of one role that finds no room, and would not on ten empty nodes: large requests of 64
+/// shapes, or each of its own.
+gang_spec<width> hopeless(request_regime requests, random_numbers& draw) {
+    const bool devices = draw.percent(50);
+    role_spec<width> role;
+    role.request[cpu] = (devices ? 1000 : 48000) + 1000 * draw.between(0, 31);
+    role.request[memory] = 16 * gibibyte;
+    role.request[gpu] = devices ? 8 : 0;
+    role.request[pods] = 1;
+    if (requests == request_regime::random) {
+        role.request[cpu] += draw.between(0, 999);
+        role.request[memory] += draw.between(0, gibibyte);
+    }
+    role.minimum = draw.between(24, 32);
+    role.desired = role.minimum;
+    return {{role}, no_pool};
 }
 
 void measure_refusals(full_cluster& on, const backlog_options& options, backlog_report& report) {
@@ -128,16 +154,16 @@ void measure_refusals(full_cluster& on, const backlog_options& options, backlog_
 
 void measure_cycles(full_cluster& on, const backlog_options& options, backlog_report& report) {
     random_numbers draw(options.work.seed + 7);
-    // Whatever could start of the backlog does so now and is part of the full cluster.
+    on.use_up();
     for (std::size_t waiting = 0; waiting < options.pending; ++waiting)
-        static_cast<void>(on.engine().submit(hopeless(on.arriving(), draw)));
+        static_cast<void>(on.engine().submit(hopeless(options.work.requests, draw)));
     report.first_cycle_ns = on.cycle();
-    report.pending = options.pending - on.engine().last_started();
+    report.pending = options.pending;
 
     std::vector<double> resting, arrival, released, nodes, changed;
     for (std::size_t round = 0; round < options.rounds; ++round) {
         resting.push_back(on.cycle());
-        static_cast<void>(on.engine().submit(hopeless(on.arriving(), draw)));
+        static_cast<void>(on.engine().submit(hopeless(options.work.requests, draw)));
         arrival.push_back(on.cycle());
         if (const std::size_t freed = on.release_a_small_one()) {
             nodes.push_back(static_cast<double>(freed));
@@ -145,6 +171,8 @@ void measure_cycles(full_cluster& on, const backlog_options& options, backlog_re
         }
         on.announce_ten_nodes(draw);
         changed.push_back(on.cycle());
+        if (on.engine().last_started() > 0)
+            fail("a gang of the backlog starts");
     }
     report.resting_cycle_ns = median(resting);
     report.arrival_cycle_ns = median(arrival);

@@ -32,11 +32,11 @@ struct backlog_report {
     /// Nothing happened at all; and one gang that does not fit came, so nothing was freed.
     double resting_cycle_ns = 0.0;
     double arrival_cycle_ns = 0.0;
-    /// A gang on at most 10 nodes left, and nothing that waits fits there; the middle cycle, and
-    /// the nodes it had.
+    /// A gang on 5 to 10 nodes left, and nothing that waits fits there; the middle cycle, and the
+    /// nodes it had.
     double released_cycle_ns = 0.0;
     double released_nodes = 0.0;
-    /// Ten nodes were announced with a little more memory than before.
+    /// Ten nodes were announced with a little more than before.
     double changed_cycle_ns = 0.0;
     /// The same as after a release, with ordinary gangs waiting: per cycle the gangs asked anew and
     /// those that start.

@@ -39,6 +39,7 @@ struct churn_report {
     /// Of gangs asked.
     double gang_p50_ns = 0.0;
     double gang_p99_ns = 0.0;
+    double gang_longest_ns = 0.0;
     /// Of gangs of 7 to 10 pods that start.
     double usual_gang_p50_ns = 0.0;
     /// Of gangs refused; none of them was asked before.

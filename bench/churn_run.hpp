@@ -114,31 +114,28 @@ class churn_record {
 public:
     /// The run is at its steady state: what follows is kept.
     void begin(const books<Width>& accounts) {
-        first_ = events_.events.empty();
-        at_ = 0;
-        total_ = 0.0;
-        if (first_) {
+        if (events_.times.empty()) {
             events_.nodes = accounts.nodes();
             events_.free = accounts.free();
         }
+        events_.times.emplace_back();
     }
 
     void add(const trace_event<Width>& event) {
-        total_ += event.release ? 0.0 : event.nanoseconds;
-        if (first_) {
+        const std::size_t at = events_.times.back().size();
+        events_.times.back().push_back(event.nanoseconds);
+        if (events_.times.size() == 1) {
             events_.events.push_back(event);
             return;
         }
-        trace_event<Width>& known = events_.events[at_++];
+        const trace_event<Width>& known = events_.events[at];
         if (known.release != event.release || known.admitted != event.admitted ||
             known.members != event.members)
             fail("two runs of the same events decide differently");
-        known.nanoseconds = std::min(known.nanoseconds, event.nanoseconds);
     }
 
     template<class Run>
     void end(const Run& run) {
-        totals_.push_back(total_);
         submits_.push_back(run.submit_ns_per_pod());
         releases_.push_back(run.release_ns_per_pod());
         undecided_ = run.undecided();
@@ -150,31 +147,33 @@ public:
         std::vector<double> all;
         std::vector<double> usual;
         std::vector<double> refused;
-        for (const trace_event<Width>& event : events_.events) {
+        for (std::size_t at = 0; at < events_.events.size(); ++at) {
+            const trace_event<Width>& event = events_.events[at];
+            const double nanoseconds = events_.least(at);
             if (event.release)
                 continue;
             ++made.gangs;
             made.pods += event.members.size();
-            all.push_back(event.nanoseconds);
+            all.push_back(nanoseconds);
             if (!event.admitted)
-                refused.push_back(event.nanoseconds);
+                refused.push_back(nanoseconds);
             else if (event.members.size() >= 7 && event.members.size() <= 10)
-                usual.push_back(event.nanoseconds);
+                usual.push_back(nanoseconds);
         }
         made.refused = refused.size();
         made.undecided = undecided_;
-        made.total_ns = median(totals_);
-        made.ns_per_pod =
-            made.pods == 0 ? 0.0 : made.total_ns / static_cast<double>(made.pods);
+        made.total_ns = events_.total(events_.events.size());
+        made.ns_per_pod = made.pods == 0 ? 0.0 : made.total_ns / static_cast<double>(made.pods);
         made.gang_p50_ns = percentile(all, 0.5);
         made.gang_p99_ns = percentile(all, 0.99);
         made.usual_gang_p50_ns = percentile(usual, 0.5);
+        made.gang_longest_ns = percentile(all, 1.0);
         made.refused_mean_ns = mean(refused);
         made.submit_ns_per_pod = median(submits_);
         made.release_ns_per_pod = median(releases_);
         if (options.naive_gangs > 0)
-            made.naive = replay<naive_nodes<Width>>(events_, options.rule, options.naive_gangs,
-                                                    "A", options.repeats);
+            made.naive = replay<naive_nodes<Width>>(events_, options.rule, options.naive_gangs, "A",
+                                                    options.repeats);
         if (options.flat_gangs > 0)
             made.flat = replay<flat_nodes<Width>>(events_, options.rule, options.flat_gangs, "A2",
                                                   options.repeats);
@@ -186,10 +185,6 @@ public:
 
 private:
     trace<Width> events_;
-    bool first_ = true;
-    std::size_t at_ = 0;
-    double total_ = 0.0;
-    std::vector<double> totals_;
     std::vector<double> submits_;
     std::vector<double> releases_;
     std::size_t undecided_ = 0;
@@ -203,13 +198,17 @@ template<std::size_t Width, class Score>
         churn_run<Width, Score> run(make_nodes<Width>(options.work));
         gang_stream<Width> arriving(options.work);
         run.fill(arriving, options.utilisation);
+        // The gangs timed are the same whatever the size of the cluster.
+        workload_options timed = options.work;
+        timed.seed += 1000;
+        gang_stream<Width> asking(timed);
         const double full = std::min(options.utilisation, run.accounts().utilisation());
         reached = run.accounts().utilisation();
         record.begin(run.accounts());
         for (std::size_t asked = 0; asked < options.gangs; ++asked) {
             while (run.accounts().utilisation() >= full && !run.empty())
                 record.add(run.release_oldest());
-            record.add(run.ask(arriving.next()));
+            record.add(run.ask(asking.next()));
         }
         record.end(run);
     }

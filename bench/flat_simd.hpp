@@ -57,8 +57,12 @@ public:
         return std::nullopt;
     }
 
-    void take(std::uint32_t node, const amounts<Width>& request) noexcept { move(node, request, -1); }
-    void give(std::uint32_t node, const amounts<Width>& request) noexcept { move(node, request, 1); }
+    void take(std::uint32_t node, const amounts<Width>& request) noexcept {
+        move(node, request, -1);
+    }
+    void give(std::uint32_t node, const amounts<Width>& request) noexcept {
+        move(node, request, 1);
+    }
 
     [[nodiscard]] std::uint64_t scanned() const noexcept { return scanned_; }
 

@@ -22,13 +22,11 @@ struct engine_traits {
     static constexpr std::size_t width = Width;
 };
 
-/// The one place that talks to Muster, by its public API alone. Nodes are keyed by their number;
-/// gangs by the number that `submit` gives. Who calls does the timing.
+/// The one place that talks to Muster, by its public API. Nodes are keyed by their number, gangs by
+/// the number that `submit` gives. Who calls does the timing.
 template<std::size_t Width, class Score = muster::best_fit>
 class muster_engine {
 public:
-    using state_type = muster::state<engine_traits<Width>>;
-
     explicit muster_engine(const std::vector<node_spec<Width>>& nodes)
         : known_(muster::kind_id{pods}) {
         for (std::size_t at = 0; at < nodes.size(); ++at)
@@ -37,7 +35,7 @@ public:
 
     /// Tells of a gang and its members, none of which runs.
     std::uint32_t submit(const gang_spec<Width>& what) {
-        const auto number = static_cast<std::uint32_t>(first_pod_.size() - 1);
+        const auto number = static_cast<std::uint32_t>(gangs_.size());
         const bool one_role = what.roles.size() == 1;
         muster::gang<std::uint32_t> group;
         group.created = number;
@@ -52,71 +50,58 @@ public:
         if (what.pool != no_pool)
             member.where.selector.requirements.push_back(
                 {"pool", muster::label_operator::in, {std::to_string(what.pool)}});
-        std::uint32_t key = first_pod_.back();
+        const std::uint32_t first = next_pod_;
         for (std::size_t role = 0; role < what.roles.size(); ++role) {
             member.role = muster::vertex_index{one_role ? 0 : role + 1};
             for (std::size_t column = 0; column < Width; ++column)
                 member.request[column] = what.roles[role].request[column];
             for (std::int64_t left = what.roles[role].desired; left > 0; --left)
-                must(known_.upsert_pod(key++, number, member));
+                must(known_.upsert_pod(next_pod_++, number, member));
         }
-        first_pod_.push_back(key);
+        gangs_.push_back({*known_.find_gang(number), first, next_pod_});
         return number;
     }
 
-    /// Decides this one gang now; true when it starts. Nothing else may be waiting.
+    /// Decides this one gang now; true when it starts.
     bool start(std::uint32_t gang) {
-        cycle();
-        admitted_ = nullptr;
-        undecided_ = false;
-        for (const muster::decision& made : result_.decisions) {
-            if (known_[made.gang].key != gang)
-                continue;
-            undecided_ = made.outcome.kind == muster::answer::undecided;
-            if (made.outcome.kind == muster::answer::admitted)
-                admitted_ = &made;
-        }
-        return admitted_ != nullptr;
+        muster::start(known_, gangs_[gang].handle.index, how_, {}, result_);
+        return result_.decisions.front().outcome.kind == muster::answer::admitted;
     }
 
     /// What the last `start` placed, and whether it gave up.
     [[nodiscard]] std::vector<placed> placements() const {
         std::vector<placed> made;
-        if (!admitted_)
-            return made;
-        const bool one_role = known_[admitted_->gang].spec.tree.size() == 1;
-        for (const auto& [pod, node] : admitted_->placements)
-            made.push_back({static_cast<std::uint32_t>(known_[pod].spec.role.value() -
-                                                       (one_role ? 0 : 1)),
+        const muster::decision& last = result_.decisions.front();
+        const std::size_t first_role = known_[last.gang].spec.tree.size() == 1 ? 0 : 1;
+        for (const auto& [pod, node] : last.placements)
+            made.push_back({static_cast<std::uint32_t>(known_[pod].role.value() - first_role),
                             known_[node].key});
         return made;
     }
-    [[nodiscard]] bool undecided() const noexcept { return undecided_; }
-
-    /// The gang's members have left their nodes.
-    void release(std::uint32_t gang) {
-        for_each_pod(gang, [this](std::uint32_t pod) { must(known_.remove_pod(pod)); });
+    [[nodiscard]] bool undecided() const noexcept {
+        return result_.decisions.front().outcome.kind == muster::answer::undecided;
     }
+
+    /// The gang's members have done their work and left their nodes.
+    void release(std::uint32_t gang) { must(known_.finish_gang(gangs_[gang].handle)); }
 
     /// Members that still wait, of a gang that runs, do so no more.
     void withdraw_surplus(std::uint32_t gang) {
-        for_each_pod(gang, [this](std::uint32_t pod) {
+        for (std::uint32_t pod = gangs_[gang].pods_end; pod-- > gangs_[gang].first_pod;)
             if (known_[known_.find_pod(pod)->index].placeable())
                 must(known_.remove_pod(pod));
-        });
     }
 
     /// Nothing is known of the gang any more.
     void forget(std::uint32_t gang) {
-        release(gang);
+        for (std::uint32_t pod = gangs_[gang].pods_end; pod-- > gangs_[gang].first_pod;)
+            if (known_.find_pod(pod))
+                must(known_.remove_pod(pod));
         must(known_.remove_gang(gang));
     }
 
     /// One cycle over everything that waits.
-    const muster::cycle_result& cycle() {
-        result_ = muster::cycle(known_, 0, muster::policy<Score>{});
-        return result_;
-    }
+    void cycle() { muster::cycle(known_, 0, how_, {}, {}, result_); }
 
     /// Of the last cycle: gangs asked, and gangs of which something starts.
     [[nodiscard]] std::size_t last_asked() const noexcept { return result_.counters.asked; }
@@ -136,16 +121,23 @@ public:
         must(known_.upsert_node(number, made));
     }
 
-    /// Bytes of the index and of the map from keys to nodes, where Muster tells.
-    [[nodiscard]] std::optional<std::size_t> index_bytes() const {
-        return told_by(known_);
-    }
+    /// Bytes of the index and of the map from nodes to their places in it, where Muster tells.
+    [[nodiscard]] std::optional<std::size_t> index_bytes() { return told_by(known_); }
 
 private:
+    struct submitted {
+        muster::handle<muster::gang_tag> handle;
+        std::uint32_t first_pod;
+        std::uint32_t pods_end;
+    };
+    using policy_type = muster::policy<Score>;
+
     template<class State>
-    static std::optional<std::size_t> told_by(const State& known) {
-        if constexpr (requires { known.index_bytes(); })
-            return known.index_bytes();
+    static std::optional<std::size_t> told_by(State& known) {
+        if constexpr (requires {
+                          muster::detail::engine_of(known, policy_type{}).finder.memory_bytes();
+                      })
+            return muster::detail::engine_of(known, policy_type{}).finder.memory_bytes();
         else
             return std::nullopt;
     }
@@ -155,19 +147,11 @@ private:
             fail("Muster refuses an event");
     }
 
-    template<class Use>
-    void for_each_pod(std::uint32_t gang, const Use& use) {
-        for (std::uint32_t pod = first_pod_[gang]; pod < first_pod_[gang + 1]; ++pod)
-            if (known_.find_pod(pod))
-                use(pod);
-    }
-
-    state_type known_;
+    muster::state<engine_traits<Width>> known_;
+    policy_type how_;
     muster::cycle_result result_;
-    const muster::decision* admitted_ = nullptr;
-    bool undecided_ = false;
-    /// Per gang its first pod's key; the next gang's is the end.
-    std::vector<std::uint32_t> first_pod_{0};
+    std::vector<submitted> gangs_;
+    std::uint32_t next_pod_ = 0;
 };
 
 } // namespace bench

@@ -52,9 +52,10 @@ struct pool_selector final : filter_plugin<Width> {
 template<std::size_t Width>
 struct weighted_free final : score_plugin<Width> {
     weighted_free(const amounts<Width>& per_unit, placement_rule by)
-        : weights(per_unit), sign(by == placement_rule::best_fit    ? -1
-                                  : by == placement_rule::worst_fit ? 1
-                                                                    : 0) {}
+        : weights(per_unit),
+          sign(by == placement_rule::best_fit    ? -1
+               : by == placement_rule::worst_fit ? 1
+                                                 : 0) {}
 
     [[nodiscard]] std::int64_t score(const naive_machine<Width>& of) const noexcept override {
         std::int64_t key = 0;

@@ -28,9 +28,7 @@ public:
     bool percent(std::int64_t chance) noexcept { return between(1, 100) <= chance; }
 
     /// Uniform in (0, 1].
-    double fraction() noexcept {
-        return static_cast<double>((next() >> 11U) + 1) * 0x1.0p-53;
-    }
+    double fraction() noexcept { return static_cast<double>((next() >> 11U) + 1) * 0x1.0p-53; }
 
 private:
     std::uint64_t state_;

@@ -26,7 +26,9 @@ std::string exact(double value) {
     return std::isfinite(value) ? buffer : "null";
 }
 
-std::string exact(const std::optional<double>& value) { return value ? exact(*value) : "null"; }
+std::string exact(const std::optional<double>& value) {
+    return value ? exact(*value) : "null";
+}
 
 /// Rows of equal columns, each as wide as its widest cell; the first to the left, others to the
 /// right.

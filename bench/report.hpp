@@ -49,8 +49,7 @@ public:
     }
 
     /// One row of a detail table; `cells` are name and text in the order of the columns.
-    void detail(const std::string& table,
-                std::vector<std::pair<std::string, std::string>> cells) {
+    void detail(const std::string& table, std::vector<std::pair<std::string, std::string>> cells) {
         for (auto& [name, rows] : details_)
             if (name == table) {
                 rows.push_back(std::move(cells));

@@ -98,8 +98,8 @@ template<std::size_t Width>
             for (const std::size_t column : {std::size_t{cpu}, std::size_t{memory}})
                 node.allocatable[column] -= draw.between(0, node.allocatable[column] * 3 / 10);
         if (options.memory_jitter_percent > 0)
-            node.allocatable[memory] -= draw.between(
-                0, node.allocatable[memory] * options.memory_jitter_percent / 100);
+            node.allocatable[memory] -=
+                draw.between(0, node.allocatable[memory] * options.memory_jitter_percent / 100);
         if (options.pools > 1) {
             const auto pool = static_cast<std::int32_t>(draw.between(0, options.pools - 1));
             node.pool = options.without_selectors ? no_pool : pool;
@@ -142,13 +142,6 @@ public:
             add(made, plain(), size);
             add(made, helper(), 1 + size / 4);
         }
-        return made;
-    }
-
-    /// One role of so many members, whatever fits or not.
-    [[nodiscard]] gang_spec<Width> one_role(std::int64_t minimum) {
-        gang_spec<Width> made;
-        made.roles.push_back({draw_.percent(70) ? plain() : worker(), minimum, minimum});
         return made;
     }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sees to it that the Debian packages of the named groups are installed; instant when they are.
-#   cmake/packages.sh GROUP...      groups: build, ci
+#   cmake/packages.sh GROUP...      groups: build, ci, bench
 set -euo pipefail
 
 declare -A groups=(
@@ -9,6 +9,8 @@ declare -A groups=(
              libyaml-cpp-dev libcli11-dev"
     # what .ci/run needs on top
     [ci]="clang clang-format git"
+    # what ./bench/run needs on top
+    [bench]="libbenchmark-dev"
 )
 
 wanted=()

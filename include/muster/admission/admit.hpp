@@ -53,7 +53,8 @@ public:
             return outcome;
         }
         const bool fixed = fixed_needs(members_, needs_);
-        if (!(fixed && refuse(known, placing.queue_nodes(), finder, outcome)) &&
+        if (!(fixed &&
+              refuse(known, placing.queue_nodes(), finder, placing.stopped_by(), outcome)) &&
             search(known, into, placing, finder, outcome, steps))
             return outcome;
         look_ahead(known, which, fixed, placing.queue_nodes(), outcome, steps);
@@ -67,6 +68,7 @@ public:
     struct shortage {
         std::size_t member_class = 0;
         std::int64_t need = 0;
+        std::int64_t room = 0;
     };
     [[nodiscard]] const std::optional<shortage>& short_of() const noexcept { return short_of_; }
 
@@ -90,9 +92,9 @@ public:
 private:
     /// What a single quota or a single class proves.
     template<class Finder>
-    [[nodiscard]] bool refuse(const state<Traits>& known,
-                              std::optional<constraint_index> queue_nodes, Finder& finder,
-                              verdict& outcome) {
+    [[nodiscard]] bool
+    refuse(const state<Traits>& known, std::optional<constraint_index> queue_nodes, Finder& finder,
+           const std::optional<std::pair<std::size_t, std::int64_t>>& stopped, verdict& outcome) {
         outcome.kind = answer::waiting;
         const std::size_t classes = members_.classes.size();
         constexpr auto now = certificate_scope::free_now;
@@ -102,12 +104,18 @@ private:
             return true;
         }
         for (std::size_t at = 0; at < classes; ++at) {
-            if (needs_[at] == 0 || finder.room(known, members_.classes[at].shape, queue_nodes,
-                                               needs_[at]) >= needs_[at])
+            if (needs_[at] == 0)
+                continue;
+            // What stopped the first class that was placed is known; others are asked alone.
+            const std::int64_t room =
+                stopped && stopped->first == at
+                    ? stopped->second
+                    : finder.room(known, members_.classes[at].shape, queue_nodes, needs_[at]);
+            if (room >= needs_[at])
                 continue;
             outcome.at = gate::space;
             outcome.proof = detail::leaf_of_class(now, classes, at);
-            short_of_ = shortage{at, needs_[at]};
+            short_of_ = shortage{at, needs_[at], room};
             return true;
         }
         return false;
@@ -119,7 +127,8 @@ private:
                               placer<Traits, Finder>& placing, Finder& finder, verdict& outcome,
                               std::int64_t steps) {
         std::int64_t left = steps;
-        detail::finding now = detail::decide(known, members_, certificate_scope::free_now, left);
+        detail::finding now =
+            detail::decide(known, members_, certificate_scope::free_now, left, search_);
         outcome.steps = steps - left;
         if (now.outcome == fit_outcome::fits) {
             placing.begin(known, members_, into, finder);
@@ -173,7 +182,7 @@ private:
             }
         }
         std::int64_t left = steps;
-        detail::finding found = detail::decide(known, members_, ever, left);
+        detail::finding found = detail::decide(known, members_, ever, left, search_);
         outcome.steps += steps - left;
         outcome.could_start = found.outcome == fit_outcome::fits;
         if (found.outcome == fit_outcome::impossible) {
@@ -188,6 +197,7 @@ private:
     std::vector<std::int64_t> needs_;
     std::optional<shortage> short_of_;
     emptied_cluster<Traits> emptied_;
+    fit_search<width> search_;
 };
 
 /// Decides one gang by looking at all nodes; see `admission::decide`.

@@ -5,8 +5,9 @@
 
 namespace muster::inline v0_1 {
 
-/// Steps for the exact search: the enumeration of what a node can take counts one per vertex. They
-/// are steps and never time, so that an answer does not depend on the machine.
+/// Steps for the exact search: what it lists, weighs, exchanges and branches counts, a step for
+/// some nanoseconds of work. They are steps and never time, so that an answer does not depend on
+/// the machine.
 struct budget {
     /// For one gang, and again as many for the question whether it could ever start.
     std::int64_t per_gang = std::int64_t{1} << 21;

@@ -26,13 +26,14 @@ struct finding {
 };
 
 /// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
+/// `search` only lends its memory.
 template<class Traits>
 [[nodiscard]] finding decide(const state<Traits>& known, const gang_members<Traits::width>& members,
-                             certificate_scope scope, std::int64_t& steps) {
+                             certificate_scope scope, std::int64_t& steps,
+                             fit_search<Traits::width>& search) {
     finding found;
     const auto ask = [&](const fit_problem<Traits::width>& problem) {
-        fit_search<Traits::width> search(problem, steps);
-        found.outcome = search.run();
+        found.outcome = search.run(problem, steps);
         steps = std::max<std::int64_t>(0, search.steps_left());
         found.proof = std::move(search.proof());
         found.counts = search.counts();

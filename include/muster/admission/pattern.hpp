@@ -18,8 +18,15 @@ namespace muster::inline v0_1 {
 template<std::size_t Width>
 class pattern_finder {
 public:
+    pattern_finder() = default;
     pattern_finder(const fit_problem<Width>& problem, std::int64_t& steps_left)
         : problem_(&problem), steps_left_(&steps_left) {}
+
+    /// Turns to another problem; what was allocated stays.
+    void reset(const fit_problem<Width>& problem, std::int64_t& steps_left) noexcept {
+        problem_ = &problem;
+        steps_left_ = &steps_left;
+    }
 
     /// False when not even `at_least` fits. With no steps left the answer is not to be used.
     [[nodiscard]] bool find(const resources<Width>& free, const std::int64_t* at_least,
@@ -80,8 +87,8 @@ private:
         current_[at] = 0;
     }
 
-    const fit_problem<Width>* problem_;
-    std::int64_t* steps_left_;
+    const fit_problem<Width>* problem_ = nullptr;
+    std::int64_t* steps_left_ = nullptr;
     const std::int64_t* at_least_ = nullptr;
     const std::int64_t* at_most_ = nullptr;
     const std::vector<std::int64_t>* weights_ = nullptr;

@@ -66,6 +66,10 @@ public:
         exhausted_.assign(classes, 0);
         used_.assign(classes, 0);
         counts_ = members.holding;
+        stopped_by_.reset();
+        classes_in_.assign(members.tree->size(), 0);
+        for (const member_class<width>& each : members.classes)
+            ++classes_in_[each.role.value()];
         first_.assign(members.tree->size() + 1, turns);
         for (std::size_t at = turns; at-- > 0;)
             first_[members.classes[members.turns[at]].role.value()] = at;
@@ -82,6 +86,13 @@ public:
     /// The queue's own node selector, if it has one.
     [[nodiscard]] std::optional<constraint_index> queue_nodes() const noexcept {
         return queue_nodes_;
+    }
+
+    /// The class for which, before anything was placed, less room than wanted was found, and how
+    /// much: known when the finder finds all there is.
+    [[nodiscard]] const std::optional<std::pair<std::size_t, std::int64_t>>&
+    stopped_by() const noexcept {
+        return stopped_by_;
     }
 
     /// Meets the gang's minima, role minima first; false and nothing placed when this order of
@@ -159,16 +170,26 @@ private:
     }
 
     /// Places up to `want` members of the class, each on the node that is best then, and returns
-    /// how many; fewer only when no more of it can be placed.
-    [[nodiscard]] std::int64_t place_some(std::size_t of_class, std::int64_t want) {
+    /// how many; fewer only when no more of it can be placed. `whole` is none rather than fewer.
+    [[nodiscard]] std::int64_t place_some(std::size_t of_class, std::int64_t want, bool whole) {
         const member_class<width>& from = members_->classes[of_class];
-        want = quota_room(into_->accounts(), members_->queue, from.request, want);
+        const std::int64_t within =
+            quota_room(into_->accounts(), members_->queue, from.request, want);
+        if (whole && within < want)
+            return 0;
+        want = within;
         std::int64_t placed = 0;
         while (placed < want) {
             runs_.clear();
             const std::int64_t asked = want - placed;
             const std::int64_t found =
                 finder_->find(*known_, from.shape, queue_nodes_, asked, runs_);
+            if constexpr (Finder::exhaustive) {
+                if (found < asked && into_->size() == 0)
+                    stopped_by_ = {of_class, found};
+                if (found < asked && whole)
+                    return 0;
+            }
             for (const node_run& run : runs_) {
                 const bool fitted = put(of_class, run.node, run.count);
                 MUSTER_ASSERT(fitted, "what the finder finds has room");
@@ -182,7 +203,7 @@ private:
     }
 
     /// The next members of the role that fit anywhere, at most `most`; 0 when there are none.
-    [[nodiscard]] std::int64_t place_next(std::size_t role, std::int64_t most) {
+    [[nodiscard]] std::int64_t place_next(std::size_t role, std::int64_t most, bool whole = false) {
         std::size_t& turn = cursor_[role];
         const std::size_t end = first_[role + 1];
         while (turn < end) {
@@ -195,7 +216,7 @@ private:
             for (std::size_t next = turn + 1; next < end && alike < most; ++next, ++alike)
                 if (taken_[next] || members_->turns[next] != of_class)
                     break;
-            const std::int64_t placed = place_some(of_class, alike);
+            const std::int64_t placed = place_some(of_class, alike, whole && alike == most);
             for (std::int64_t at = 0; at < placed; ++at)
                 taken_[turn++] = 1;
             // Room and quota only shrink until a rollback, which forgets this.
@@ -211,7 +232,8 @@ private:
         const gang_tree& tree = *members_->tree;
         if (tree.is_leaf(vertex)) {
             while (counts_[vertex] < tree[vertex].min_member)
-                if (place_next(vertex, tree[vertex].min_member - counts_[vertex]) == 0)
+                if (place_next(vertex, tree[vertex].min_member - counts_[vertex],
+                               classes_in_[vertex] == 1) == 0)
                     return false;
             return true;
         }
@@ -301,6 +323,9 @@ private:
     std::optional<constraint_index> queue_nodes_;
     bool flat_ = false;
     std::vector<node_run> runs_;
+    std::optional<std::pair<std::size_t, std::int64_t>> stopped_by_;
+    /// Per vertex (leaves only): classes of its members.
+    std::vector<std::size_t> classes_in_;
     /// Per turn.
     std::vector<char> taken_;
     /// Per class: none of it fits any more.

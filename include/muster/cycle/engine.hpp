@@ -73,12 +73,12 @@ struct engine {
     }
 
     /// Keeps of the gang decided last what tells, without asking it, that its answer still holds.
-    void remember(const state<Traits>& known, agenda_entry& entry) {
+    void remember(agenda_entry& entry) {
         entry.watch = agenda_entry::no_watch;
         const auto& members = deciding.members();
         if (const auto shortage = deciding.short_of()) {
             const auto& of = members.classes[shortage->member_class];
-            entry.watch = finder.watch(known, of.shape, placing.queue_nodes());
+            entry.watch = finder.watch(of.shape, placing.queue_nodes(), shortage->room);
             entry.need = shortage->need;
         }
         if (uses.size() <= entry.gang.value())

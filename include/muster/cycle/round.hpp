@@ -101,7 +101,7 @@ private:
             if (!timeless_order<GangOrder>)
                 kept_->asking.sort_again(known, now_, how_->gangs);
             if (released_)
-                kept_->finder.refresh_rooms(known);
+                kept_->finder.refresh_rooms();
         }
         kept_->has_agenda = !options_.list_all;
         kept_->asking.begin();
@@ -170,7 +170,7 @@ private:
         steps_left_ = std::max<std::int64_t>(0, steps_left_ - outcome.steps);
         ++result_->counters.asked;
         result_->counters.search_steps += outcome.steps;
-        kept_->remember(*known_, entry);
+        kept_->remember(entry);
         answer_with(line, entry, std::move(outcome), cut_short, false);
     }
 

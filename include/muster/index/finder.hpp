@@ -1,13 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+
 #include <muster/index/flat_finder.hpp>
+#include <muster/index/indexed_finder.hpp>
 #include <muster/index/placement_order.hpp>
 
 namespace muster::inline v0_1 {
 
-/// How nodes are found for a score.
+namespace detail {
+
+/// Fan-out and thresholds of the index: what the traits ask for, or what measured best.
+template<class Traits>
+[[nodiscard]] constexpr std::size_t index_fanout() noexcept {
+    if constexpr (requires { Traits::index_fanout; })
+        return Traits::index_fanout;
+    else
+        return 64;
+}
+template<class Traits>
+[[nodiscard]] constexpr std::size_t index_thresholds() noexcept {
+    if constexpr (requires { Traits::index_thresholds; })
+        return Traits::index_thresholds;
+    else
+        return 64;
+}
+
 template<class Traits, class Score>
-using finder_for = flat_finder<Traits::width, Score>;
+struct finder_of {
+    using type = flat_finder<Traits::width, Score>;
+};
+template<class Traits, ordered_score Score>
+struct finder_of<Traits, Score> {
+    using type = indexed_finder<Traits, Score, index_fanout<Traits>(), index_thresholds<Traits>()>;
+};
+
+} // namespace detail
+
+/// How nodes are found for a score: by the index when the score is an order that it can keep, and
+/// by looking at all nodes otherwise.
+template<class Traits, class Score>
+using finder_for = typename detail::finder_of<Traits, Score>::type;
 
 } // namespace muster::inline v0_1

@@ -94,16 +94,14 @@ public:
     }
 
     /// Remembers nothing, so nobody waits for anything that it could tell.
-    template<class Traits>
-    [[nodiscard]] std::uint32_t watch(const state<Traits>&, shape_index,
-                                      std::optional<constraint_index>) noexcept {
+    [[nodiscard]] std::uint32_t watch(shape_index, std::optional<constraint_index>,
+                                      std::int64_t) noexcept {
         return 0;
     }
     [[nodiscard]] std::int64_t room_seen(std::uint32_t) const noexcept {
         return std::numeric_limits<std::int64_t>::max();
     }
-    template<class Traits>
-    void refresh_rooms(const state<Traits>&) noexcept {}
+    void refresh_rooms() noexcept {}
 
 private:
     placement_weights<Width> weights_;

@@ -17,7 +17,11 @@ namespace muster::inline v0_1 {
 namespace testing {
 
 inline constexpr std::size_t world_width = 4;
-using world_traits = string_traits<world_width>;
+/// With an index that splits, merges and learns all the time.
+struct world_traits : string_traits<world_width> {
+    static constexpr std::size_t index_fanout = 4;
+    static constexpr std::size_t index_thresholds = 2;
+};
 using world_state = state<world_traits>;
 
 /// A small cluster as plain values, to be fed to a state in any order. Columns are cpu, memory and

@@ -106,6 +106,40 @@ TEST_CASE("where there are too many ways to choose subgroups nothing is conclude
     CHECK_FALSE(choice_finder(many, none(15), {1}).complete());
 }
 
+TEST_CASE("a choice says when every other one takes as many of each class") {
+    gang_tree tree(4);
+    tree.add({}, 3);
+    tree.add({}, 1);
+    const choice_finder one_each(tree, none(3), {1, 2});
+    CHECK(one_each.cheapest(costs{1, 1}, none(2), {9, 9})->least);
+    const choice_finder two_of_one(tree, none(3), {1, 1, 2});
+    CHECK_FALSE(two_of_one.cheapest(costs{1, 1, 1}, none(3), {9, 9, 9})->least);
+    CHECK(two_of_one.cheapest(costs{1, 1, 1}, none(3), {1, 2, 9})->least);
+    tree.require_subgroups({}, 1);
+    CHECK_FALSE(choice_finder(tree, none(3), {1, 2}).cheapest(costs{1, 1}, none(2), {9, 9})->least);
+}
+
+TEST_CASE("one finder serves many gangs") {
+    gang_tree wide;
+    for (int child = 0; child < 5; ++child)
+        wide.add({}, 1);
+    wide.require_subgroups({}, 2);
+    const gang_tree plain(3);
+    choice_finder finder;
+    choice found;
+    finder.reset(wide, none(6), 5, [](std::size_t at) { return at + 1; });
+    CHECK(finder.find({5, 4, 3, 2, 1}, none(5), {1, 1, 1, 1, 1}, found));
+    CHECK(found.counts == counts{0, 0, 0, 1, 1});
+    finder.reset(plain, none(1), 2, [](std::size_t) { return std::size_t{0}; });
+    CHECK(finder.find({5, 4}, none(2), {2, 2}, found));
+    CHECK(found.counts == counts{1, 2});
+    CHECK(found.cost == 13);
+    CHECK_FALSE(finder.find({5, 4}, none(2), {1, 1}, found));
+    finder.reset(wide, none(6), 5, [](std::size_t at) { return at + 1; });
+    CHECK(finder.find({5, 4, 3, 2, 1}, none(5), {1, 1, 1, 0, 1}, found));
+    CHECK(found.counts == counts{0, 0, 1, 0, 1});
+}
+
 TEST_CASE("costs beyond int64 are exact") {
     const gang_tree tree(4);
     const choice_finder finder(tree, none(1), {0});

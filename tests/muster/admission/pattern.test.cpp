@@ -87,6 +87,20 @@ TEST_CASE_FIXTURE(fixture, "weights beyond int64 in sum are exact") {
     CHECK((finder.weight() == static_cast<int128>(top) * 4));
 }
 
+TEST_CASE_FIXTURE(fixture, "one finder serves many problems") {
+    add_class(units(3));
+    CHECK(find(units(8), {0}, {9}, {1}));
+    fixture other;
+    other.add_class(units(2));
+    other.add_class(units(1));
+    finder.reset(other.problem, other.steps);
+    const counts none{0, 0};
+    const counts most{9, 9};
+    CHECK(finder.find(units(5), none.data(), most.data(), {3, 1}));
+    CHECK(finder.counts() == counts{2, 1});
+    CHECK(other.steps < 10'000);
+}
+
 TEST_CASE_FIXTURE(fixture, "the enumeration ends with the steps") {
     add_class(units(1));
     add_class(units(1));

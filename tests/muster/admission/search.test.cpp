@@ -133,6 +133,57 @@ TEST_CASE_FIXTURE(fixture,
     CHECK(decide() == fit_outcome::fits);
 }
 
+TEST_CASE("one search decides many problems as a search of each") {
+    fit_search<3> again;
+    for (std::int64_t number = 0; number < 40; ++number) {
+        fixture one;
+        one.tree.add({}, 2 + number % 5);
+        one.tree.add({}, 3 + number % 3);
+        one.add_class(units(3, 1), 6, 1);
+        one.add_class(units(2, number % 3), 5, 2);
+        for (std::int64_t node = 0; node < 1 + number % 4; ++node)
+            one.add_node(units(5 + (node * number) % 4, 3 + node % 2));
+        one.pose();
+        fit_search<3> fresh(one.problem, plenty);
+        const fit_outcome outcome = fresh.run();
+        CHECK(again.run(one.problem, plenty) == outcome);
+        CHECK(again.counts() == fresh.counts());
+        CHECK(again.proof().size() == fresh.proof().size());
+        CHECK(again.steps_left() == fresh.steps_left());
+    }
+}
+
+TEST_CASE_FIXTURE(fixture,
+                  "roles that fill most nodes to the brim are placed or refused by one leaf") {
+    // Every node takes 4 of the one or 3 of the other, or two of each.
+    tree.add({}, 61);
+    tree.add({}, 52);
+    add_class(units(3, 4), 100, 1);
+    add_class(units(4, 3), 100, 2);
+    for (int node = 0; node < 30; ++node)
+        add_node(units(14 + node % 2, 14));
+    CHECK(decide() == fit_outcome::fits);
+    tree = gang_tree();
+    tree.add({}, 61);
+    tree.add({}, 60);
+    pose();
+    fit_search<3> search(problem, plenty);
+    CHECK(search.run() == fit_outcome::impossible);
+    CHECK(search.proof().size() == 1);
+}
+
+TEST_CASE_FIXTURE(fixture, "a quota decides among members that could stand in for one another") {
+    tree = gang_tree(6);
+    add_class(units(3), 6);
+    add_class(units(1, 2), 6);
+    for (int node = 0; node < 4; ++node)
+        add_node(units(5, 3));
+    problem.quotas.push_back({cpu, 12});
+    CHECK(decide() == fit_outcome::fits);
+    problem.quotas.push_back({gpu, 4});
+    CHECK(decide() == fit_outcome::impossible);
+}
+
 TEST_CASE_FIXTURE(fixture, "the same problem takes the same steps to the same answer") {
     tree.add({}, 3);
     tree.add({}, 3);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "report.hpp"
+#include "speeds.hpp"
+
+namespace bench {
+
+[[nodiscard]] inline std::string size_text(std::size_t nodes) {
+    return nodes % 1000 == 0 ? std::to_string(nodes / 1000) + "k" : std::to_string(nodes);
+}
+[[nodiscard]] inline std::string case_text(request_regime requests, std::size_t nodes) {
+    return std::string(name_of(requests)) + ", " + size_text(nodes) + " nodes";
+}
+// Each measures a part of the table and adds its figures and details.
+
+/// `portable` holds what the portable build measured, if it did.
+void add_admission(report& to, bool quick, const speeds& portable);
+void add_variants(report& to, bool quick);
+void add_more_admission(report& to);
+void add_uniform_shapes(report& to);
+void add_backlogs(report& to, bool quick);
+void add_footprint(report& to, bool quick);
+void add_greedy_gap(report& to, bool quick);
+void add_near_capacity(report& to, bool quick);
+
+/// Small runs of all kinds, every placement compared; fails the program at the first difference.
+void check_everything();
+
+} // namespace bench

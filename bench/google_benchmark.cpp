@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main operations one by one, for those who know Google Benchmark; the table is bench_table.
+#include <cstddef>
+#include <cstdint>
+
+#include <benchmark/benchmark.h>
+
+#include "churn_run.hpp"
+
+namespace {
+
+using namespace bench;
+using run_type = churn_run<4, muster::best_fit>;
+
+workload_options work_of(const benchmark::State& state) {
+    workload_options work;
+    work.nodes = static_cast<std::size_t>(state.range(0));
+    work.requests = state.range(1) == 0 ? request_regime::catalogue : request_regime::random;
+    return work;
+}
+
+gang_spec<4> eight_members() {
+    role_spec<4> role{{2000, 8 * gibibyte, 0, 1}, 8, 8};
+    return {{role}, no_pool};
+}
+
+/// More than any cluster here has.
+gang_spec<4> too_many() {
+    role_spec<4> role{{90000, 16 * gibibyte, 8, 1}, 64, 64};
+    return {{role}, no_pool};
+}
+
+/// A cluster that is in use to 0.8.
+run_type used_cluster(const workload_options& work) {
+    run_type run(make_nodes<4>(work));
+    gang_stream<4> arriving(work);
+    run.fill(arriving, 0.8);
+    return run;
+}
+
+void set_time(benchmark::State& state, double nanoseconds) {
+    state.SetIterationTime(nanoseconds * 1e-9);
+}
+
+void start_and_release(benchmark::State& state) {
+    run_type run = used_cluster(work_of(state));
+    for (auto each : state) {
+        static_cast<void>(each);
+        const std::uint32_t gang = run.engine().submit(eight_members());
+        set_time(state, stopwatch::time([&] {
+                     benchmark::DoNotOptimize(run.engine().start(gang));
+                     run.engine().release(gang);
+                 }));
+        run.engine().forget(gang);
+    }
+    state.SetItemsProcessed(state.iterations() * 8);
+}
+
+void release(benchmark::State& state) {
+    run_type run = used_cluster(work_of(state));
+    for (auto each : state) {
+        static_cast<void>(each);
+        const std::uint32_t gang = run.engine().submit(eight_members());
+        benchmark::DoNotOptimize(run.engine().start(gang));
+        set_time(state, stopwatch::time([&] { run.engine().release(gang); }));
+        run.engine().forget(gang);
+    }
+    state.SetItemsProcessed(state.iterations() * 8);
+}
+
+void refuse(benchmark::State& state) {
+    run_type run = used_cluster(work_of(state));
+    // No node keeps eight devices free.
+    gang_spec<4> devices{{role_spec<4>{{10, gibibyte, 8, 1}, 1, 1000}}, no_pool};
+    while (run.ask(devices).admitted) {
+    }
+    for (auto each : state) {
+        static_cast<void>(each);
+        const std::uint32_t gang = run.engine().submit(too_many());
+        set_time(state,
+                 stopwatch::time([&] { benchmark::DoNotOptimize(run.engine().start(gang)); }));
+        run.engine().forget(gang);
+    }
+}
+
+void cycle_at_rest(benchmark::State& state) {
+    run_type run = used_cluster(work_of(state));
+    gang_spec<4> devices{{role_spec<4>{{10, gibibyte, 8, 1}, 1, 1000}}, no_pool};
+    while (run.ask(devices).admitted) {
+    }
+    for (int waiting = 0; waiting < 10000; ++waiting)
+        static_cast<void>(run.engine().submit(too_many()));
+    run.engine().cycle();
+    for (auto each : state) {
+        static_cast<void>(each);
+        set_time(state, stopwatch::time([&] { run.engine().cycle(); }));
+    }
+}
+
+void sizes(benchmark::internal::Benchmark* of) {
+    of->ArgNames({"nodes", "random"})
+        ->ArgsProduct({{1000, 10000, 100000}, {0, 1}})
+        ->UseManualTime()
+        ->MinTime(0.2);
+}
+
+BENCHMARK(start_and_release)->Apply(sizes);
+BENCHMARK(release)->Apply(sizes);
+BENCHMARK(refuse)->Apply(sizes);
+BENCHMARK(cycle_at_rest)->Apply(sizes)->Unit(benchmark::kMicrosecond);
+
+} // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "churn.hpp"
+
+namespace bench {
+
+/// The headline runs: best-fit, 4 kinds, utilisation 0.8.
+inline constexpr std::array headline_requests{request_regime::catalogue, request_regime::random};
+inline constexpr std::array<std::size_t, 3> headline_sizes{1000, 10000, 100000};
+
+[[nodiscard]] inline churn_options headline(request_regime requests, std::size_t nodes,
+                                            bool quick) {
+    churn_options options;
+    options.work.nodes = nodes;
+    options.work.requests = requests;
+    options.gangs = quick ? 1500 : 3000;
+    return options;
+}
+
+/// Nanoseconds per pod of the headline runs, by `speed_key`: what one build tells the other.
+using speeds = std::map<std::string, double>;
+
+[[nodiscard]] inline std::string speed_key(request_regime requests, std::size_t nodes) {
+    return std::string(name_of(requests)) + "-" + std::to_string(nodes);
+}
+
+} // namespace bench

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace muster::inline v0_1 {
+namespace detail {
+
+/// Whether loops over all of a block's 64-bit entries become vectors that beat a look at a few.
+/// Only the speed depends on it.
+#if defined(__AVX2__)
+inline constexpr bool wide_vectors = true;
+#else
+inline constexpr bool wide_vectors = false;
+#endif
+
+/// Calls `each(place)` for the set bits of a word, the lowest first.
+template<class Each>
+constexpr void for_each_bit(std::uint64_t word, const Each& each) {
+    for (; word != 0; word &= word - 1)
+        each(static_cast<std::size_t>(std::countr_zero(word)));
+}
+
+[[nodiscard]] constexpr std::size_t count_bits(std::uint64_t word) noexcept {
+    return static_cast<std::size_t>(std::popcount(word));
+}
+
+/// The lowest `count` bits; `count` is at most 64.
+[[nodiscard]] constexpr std::uint64_t low_bits(std::size_t count) noexcept {
+    return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
+
+/// The word with a clear bit put in at `place`; what stood there and above moves up.
+[[nodiscard]] constexpr std::uint64_t open_bit(std::uint64_t word, std::size_t place) noexcept {
+    const std::uint64_t below = low_bits(place);
+    return (word & below) | ((word & ~below) << 1);
+}
+
+/// The word without its bit at `place`; what stood above moves down.
+[[nodiscard]] constexpr std::uint64_t close_bit(std::uint64_t word, std::size_t place) noexcept {
+    const std::uint64_t below = low_bits(place);
+    return (word & below) | ((word >> 1) & ~below);
+}
+
+[[nodiscard]] constexpr std::uint64_t with_bit(std::uint64_t word, std::size_t place,
+                                               bool on) noexcept {
+    const std::uint64_t bit = std::uint64_t{1} << place;
+    return on ? word | bit : word & ~bit;
+}
+
+/// Up to 64 members with up to 64 yes-or-no properties each, stored by property: one word tells
+/// all members that have it. A member's own properties, as one word, are its sketch.
+template<std::size_t Properties>
+struct bit_slices {
+    static_assert(Properties >= 1 && Properties <= 64);
+
+    /// Words are gone through so many at a time, in vectors and without a branch per word.
+    static constexpr std::size_t step = 8;
+    static constexpr std::size_t padded = (Properties + step - 1) / step * step;
+
+    std::array<std::uint64_t, padded> members{};
+    /// The properties that any member has.
+    std::uint64_t any = 0;
+
+    /// Gives a member that had none of them its properties, which are below `in_use`. O(in_use).
+    void add(std::size_t member, std::uint64_t sketch, std::size_t in_use) noexcept {
+        any |= sketch;
+        for (std::size_t first = 0; first < in_use; first += step)
+            for (std::size_t each = first; each < first + step; ++each)
+                members[each] |= ((sketch >> each) & 1) << member;
+    }
+    /// Takes the properties of a member; other members are known to have `others`. O(in_use).
+    void remove(std::size_t member, std::uint64_t sketch, std::uint64_t others,
+                std::size_t in_use) noexcept {
+        const std::uint64_t keep = ~(std::uint64_t{1} << member);
+        for (std::size_t first = 0; first < in_use; first += step)
+            for (std::size_t each = first; each < first + step; ++each)
+                members[each] &= keep;
+        for_each_bit(sketch & ~others, [this](std::size_t property) {
+            any &= ~(std::uint64_t{members[property] == 0} << property);
+        });
+    }
+    /// O(properties that change).
+    void change(std::size_t member, std::uint64_t before, std::uint64_t after) noexcept {
+        const std::uint64_t bit = std::uint64_t{1} << member;
+        for_each_bit(before & ~after, [&](std::size_t property) {
+            members[property] &= ~bit;
+            any &= ~(std::uint64_t{members[property] == 0} << property);
+        });
+        any |= after;
+        for_each_bit(after & ~before, [&](std::size_t property) { members[property] |= bit; });
+    }
+
+    /// Those of `mask` that have all the wanted properties.
+    [[nodiscard]] std::uint64_t having(std::uint64_t wanted, std::uint64_t mask) const noexcept {
+        for (; wanted != 0; wanted &= wanted - 1)
+            mask &= members[static_cast<std::size_t>(std::countr_zero(wanted))];
+        return mask;
+    }
+
+    /// Replaces every word by what `change` makes of it, and learns anew which are not empty.
+    template<class Change>
+    void rewrite(const Change& change) {
+        any = 0;
+        for (std::size_t property = 0; property < Properties; ++property) {
+            members[property] = change(members[property]);
+            any |= std::uint64_t{members[property] != 0} << property;
+        }
+    }
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1

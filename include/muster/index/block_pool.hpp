@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+
+namespace muster::inline v0_1 {
+namespace detail {
+
+/// Blocks by number. They stay where they are while the pool grows, a few at a time, so that
+/// growth costs neither a copy of all blocks nor much memory ahead of need.
+template<class Block>
+class block_pool {
+public:
+    [[nodiscard]] Block& operator[](std::uint32_t block) noexcept {
+        return chunks_[block / chunk][block % chunk];
+    }
+    [[nodiscard]] const Block& operator[](std::uint32_t block) const noexcept {
+        return chunks_[block / chunk][block % chunk];
+    }
+    /// Numbers are below this.
+    [[nodiscard]] std::size_t size() const noexcept { return chunks_.size() * chunk; }
+
+    /// The number of a block in its initial state.
+    [[nodiscard]] std::uint32_t take() {
+        if (spare_.empty()) {
+            const std::size_t first = size();
+            chunks_.emplace_back(chunk);
+            for (std::size_t each = chunk; each > 0; --each)
+                spare_.push_back(static_cast<std::uint32_t>(first + each - 1));
+        }
+        const std::uint32_t taken = spare_.back();
+        spare_.pop_back();
+        return taken;
+    }
+    void give(std::uint32_t block) {
+        MUSTER_ASSERT(block < size(), "a block of another pool");
+        (*this)[block] = Block{};
+        spare_.push_back(block);
+    }
+    void clear() noexcept {
+        chunks_.clear();
+        spare_.clear();
+    }
+    [[nodiscard]] std::size_t memory_bytes() const noexcept {
+        return size() * sizeof(Block) + chunks_.capacity() * sizeof(chunks_[0]) +
+               spare_.capacity() * sizeof(spare_[0]);
+    }
+
+private:
+    static constexpr std::size_t chunk = 8;
+
+    std::vector<std::vector<Block>> chunks_;
+    std::vector<std::uint32_t> spare_;
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1

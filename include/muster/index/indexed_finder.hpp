@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/index/capacity_index.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/index/placement_order.hpp>
+#include <muster/index/predicate_table.hpp>
+#include <muster/index/spread.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/model/state.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Finds nodes by the ordered capacity index, which follows the ledger's changes: for scores that
+/// are an order of nodes. What it finds is what looking at all nodes, pod after pod, would find.
+///
+/// It remembers for every shape that once found too little how much room there was, as an upper
+/// bound that is kept through placements and raised by what is given back.
+template<class Traits, ordered_score Score, std::size_t Fanout, std::size_t Thresholds>
+class indexed_finder {
+    static constexpr std::size_t width = Traits::width;
+    using index_type = capacity_index<width, Fanout, Thresholds>;
+
+public:
+    /// What it finds less than was wanted is all there is.
+    static constexpr bool exhaustive = true;
+
+    explicit indexed_finder(const Score& score) : score_(score) {}
+
+    [[nodiscard]] const Score& score() const noexcept { return score_; }
+    [[nodiscard]] const index_type& index() const noexcept { return index_; }
+    /// Bytes of the index with its map of nodes, memo and predicates apart.
+    [[nodiscard]] std::size_t memory_bytes() const noexcept { return index_.memory_bytes(); }
+
+    /// Follows what changed since the last call; the state must stay where it is until the next.
+    /// O(changes · log nodes), and O(nodes · log nodes) when the cluster's weights changed.
+    void catch_up(state<Traits>& known) {
+        known_ = &known;
+        accounts_ = &known.tentative();
+        const auto weights = weigh(known.accounts(), known.pods_kind());
+        if (built_ && weights == weights_ && known.node_labels().epoch() == labels_epoch_) {
+            follow();
+            return;
+        }
+        weights_ = weights;
+        labels_epoch_ = known.node_labels().epoch();
+        rebuild();
+    }
+
+    /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many.
+    /// Typically O(log nodes) and a few nanoseconds for each node that it names.
+    std::int64_t find(const state<Traits>&, shape_index shape,
+                      std::optional<constraint_index> queue_nodes, std::int64_t want,
+                      std::vector<node_run>& into) {
+        follow();
+        asked& about = ask(shape, queue_nodes);
+        std::int64_t left = want;
+        if constexpr (Score::order == placement_order::loosest) {
+            const auto& labels = known_->node_labels();
+            visit_levels(
+                about, left,
+                [&](node_index node, const resources<width>& free, std::int64_t rank) {
+                    const resources<width> rest = free;
+                    left = spread_.up_to({rank, labels[node], node, 0}, left, into);
+                    const std::int64_t most = room_on(about, node, rest, left);
+                    if (left > 0 && most > 0)
+                        left = spread_.add({rank, labels[node], node, most}, rest, left, into);
+                    return left > 0;
+                },
+                [&] { left = spread_.drain(left, into); },
+                [&] { spread_.begin(about.request, weights_); });
+        } else {
+            visit_levels(
+                about, left,
+                [&](node_index node, const resources<width>& free, std::int64_t) {
+                    const std::int64_t here = room_on(about, node, free, left);
+                    if (here > 0)
+                        into.push_back({node, here});
+                    left -= here;
+                    return left > 0;
+                },
+                [] {}, [] {});
+        }
+        return want - left;
+    }
+
+    /// For how many pods of the shape all nodes together have room, at most `want`.
+    std::int64_t room(const state<Traits>&, shape_index shape,
+                      std::optional<constraint_index> queue_nodes, std::int64_t want) {
+        follow();
+        asked& about = ask(shape, queue_nodes);
+        std::int64_t left = want;
+        visit_levels(
+            about, left,
+            [&](node_index node, const resources<width>& free, std::int64_t) {
+                left -= room_on(about, node, free, left);
+                return left > 0;
+            },
+            [] {}, [] {});
+        return want - left;
+    }
+
+    /// Remembers that there is room for so many pods of the shape and no more, while nothing
+    /// tentative stands. The number to ask `room_seen` by holds as long as the shape and the
+    /// queue's selector do.
+    [[nodiscard]] std::uint32_t
+    watch(shape_index shape, std::optional<constraint_index> queue_nodes, std::int64_t room) {
+        refresh_rooms();
+        asked& about = ask(shape, queue_nodes);
+        const auto at = static_cast<std::uint32_t>(&about - asked_.data());
+        about.room = room;
+        if (!std::exchange(about.remembered, true))
+            remembered_.push_back(at);
+        return at;
+    }
+    /// There is room for no more pods of the watched shape than this, as of the last
+    /// `refresh_rooms`; placements since can only have taken of it.
+    [[nodiscard]] std::int64_t room_seen(std::uint32_t watched) const noexcept {
+        return asked_[watched].room;
+    }
+    /// Raises the rooms by what was given back since the last time.
+    /// O(nodes changed × shapes remembered).
+    void refresh_rooms() {
+        follow();
+        for (const before& was : touched_)
+            raise_rooms(was);
+        touched_.clear();
+        ++touch_round_;
+    }
+
+private:
+    static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t most_room = unknown / 2;
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+    /// A shape under a queue's node selector, as the index is asked about it.
+    struct asked {
+        shape_index shape;
+        std::uint64_t stamp = 0;
+        std::optional<constraint_index> queue_nodes;
+        resources<width> request;
+        typename index_type::query prepared;
+        std::size_t predicate = 0;
+        const std::vector<host_port>* ports = nullptr;
+        std::int64_t room = unknown;
+        bool remembered = false;
+        std::uint32_t next = none;
+    };
+    /// What was free on a node before it changed.
+    struct before {
+        node_index node;
+        resources<width> free;
+    };
+
+    [[nodiscard]] std::int64_t rank_of(const resources<width>& free) const noexcept {
+        if constexpr (Score::order == placement_order::tightest)
+            return weights_.key(free);
+        else if constexpr (Score::order == placement_order::loosest)
+            return ~weights_.key(free);
+        else
+            return 0;
+    }
+
+    // ---- following the state -------------------------------------------------------------------
+
+    void rebuild() {
+        built_ = true;
+        accounts_->take_changed([](node_index, bool) {});
+        index_.clear();
+        predicates_.clear(index_);
+        forget_rooms();
+        const auto& labels = known_->node_labels();
+        std::vector<typename index_type::row> rows;
+        for (const node_index node : known_->node_order())
+            if ((*known_)[node].present) {
+                const auto& free = accounts_->free(node);
+                rows.push_back({node, rank_of(free), labels[node], free});
+            }
+        index_.build(rows);
+    }
+
+    void follow() {
+        accounts_->take_changed([this](node_index node, bool properties) {
+            if (properties)
+                follow_properties(node);
+            else
+                follow_amounts(node);
+        });
+    }
+
+    void follow_amounts(node_index node) {
+        if (!index_.contains(node))
+            return;
+        const resources<width> was = index_.free(node);
+        const resources<width>& now = accounts_->free(node);
+        if (was == now)
+            return;
+        if (touch_rounds_.size() <= node.value())
+            touch_rounds_.resize(known_->accounts().nodes(), 0);
+        if (touch_rounds_[node.value()] != touch_round_) {
+            touch_rounds_[node.value()] = touch_round_;
+            touched_.push_back({node, was});
+        }
+        index_.update(node, rank_of(now), now);
+    }
+
+    void follow_properties(node_index node) {
+        // What a node may take changed in a way that no difference of amounts tells.
+        forget_rooms();
+        const bool present = (*known_)[node].present;
+        if (index_.contains(node) && !present)
+            index_.erase(node);
+        if (present) {
+            const auto& free = accounts_->free(node);
+            if (index_.contains(node))
+                index_.update(node, rank_of(free), free);
+            else
+                index_.insert(node, rank_of(free), known_->node_labels()[node], free);
+        }
+        predicates_.node_changed(*known_, index_, node, present);
+    }
+
+    // ---- asking --------------------------------------------------------------------------------
+
+    asked& ask(shape_index shape, std::optional<constraint_index> queue_nodes) {
+        const auto& row = known_->shapes()[shape];
+        if (first_of_.size() <= shape.value())
+            first_of_.resize(known_->shapes().size(), none);
+        std::uint32_t at = first_of_[shape.value()];
+        for (; at != none; at = asked_[at].next) {
+            if (asked_[at].queue_nodes != queue_nodes)
+                continue;
+            if (asked_[at].stamp != row.stamp)
+                break;
+            refresh(asked_[at], row);
+            return asked_[at];
+        }
+        if (at == none) {
+            at = static_cast<std::uint32_t>(asked_.size());
+            asked_.push_back({});
+            asked_[at].next = first_of_[shape.value()];
+            first_of_[shape.value()] = at;
+        }
+        asked& fresh = asked_[at];
+        const std::uint32_t next = fresh.next;
+        const bool remembered = fresh.remembered;
+        fresh = {};
+        fresh.next = next;
+        fresh.remembered = remembered;
+        fresh.shape = shape;
+        fresh.stamp = row.stamp;
+        fresh.queue_nodes = queue_nodes;
+        fresh.request = row.request;
+        fresh.prepared = index_.prepare(row.request);
+        refresh(fresh, row);
+        return fresh;
+    }
+
+    void refresh(asked& about, const typename shape_table<width>::row& row) {
+        index_.refresh(about.prepared);
+        about.ports = &known_->constraint_sets()[row.where].value.ports;
+        about.predicate =
+            predicates_.find(*known_, index_, row.where, about.queue_nodes, about.predicate);
+    }
+
+    [[nodiscard]] std::int64_t room_on(const asked& about, node_index node,
+                                       const resources<width>& free, std::int64_t most) const {
+        if (!about.ports->empty()) {
+            if (conflicts(*about.ports, accounts_->ports(node)))
+                return 0;
+            most = std::min<std::int64_t>(most, 1);
+        }
+        return fit_count(about.request, free, most);
+    }
+
+    /// Visits the nodes that fit, level by level, while `left` is not 0.
+    template<class Visit, class After, class Before>
+    void visit_levels(asked& about, const std::int64_t& left, const Visit& visit,
+                      const After& after, const Before& first) {
+        const detail::node_predicate& allowed = predicates_[about.predicate];
+        if (allowed.shape == detail::node_predicate::form::list) {
+            visit_list(about, allowed, left, visit, after, first);
+            return;
+        }
+        if (allowed.shape == detail::node_predicate::form::everywhere) {
+            first();
+            index_.for_each_fitting(about.prepared, index_type::no_column, visit);
+            after();
+            return;
+        }
+        const detail::predicate_rows<width> rows(*known_, allowed);
+        for (const auto& level : allowed.levels) {
+            if (left <= 0)
+                return;
+            first();
+            if (allowed.shape == detail::node_predicate::form::columns)
+                index_.for_each_fitting(about.prepared, level.column, visit);
+            else
+                index_.for_each_fitting(
+                    about.prepared, index_type::no_column,
+                    [&](node_index node, const resources<width>& free, std::int64_t rank) {
+                        return !rows.admits(node) || rows.preference(node) != level.preference ||
+                               visit(node, free, rank);
+                    });
+            after();
+        }
+    }
+
+    template<class Visit, class After, class Before>
+    void visit_list(asked& about, const detail::node_predicate& allowed, const std::int64_t& left,
+                    const Visit& visit, const After& after, const Before& first) {
+        const detail::predicate_rows<width> rows(*known_, allowed);
+        const auto& labels = known_->node_labels();
+        listed_.clear();
+        for (const node_index node : allowed.nodes)
+            if (const resources<width>& free = index_.free(node); fits(about.request, free))
+                listed_.push_back({rows.preference(node), rank_of(free), labels[node], node});
+        std::ranges::sort(listed_, [](const listed& lhs, const listed& rhs) {
+            return lhs.preference != rhs.preference ? lhs.preference > rhs.preference
+                   : lhs.rank != rhs.rank           ? lhs.rank < rhs.rank
+                                                    : lhs.label < rhs.label;
+        });
+        for (std::size_t at = 0; at < listed_.size() && left > 0;) {
+            const std::int32_t level = listed_[at].preference;
+            first();
+            bool more = true;
+            for (; at < listed_.size() && listed_[at].preference == level; ++at)
+                more = more &&
+                       visit(listed_[at].node, index_.free(listed_[at].node), listed_[at].rank);
+            after();
+        }
+    }
+
+    // ---- the memo ------------------------------------------------------------------------------
+
+    void forget_rooms() {
+        for (const std::uint32_t at : remembered_) {
+            asked_[at].room = unknown;
+            asked_[at].remembered = false;
+        }
+        remembered_.clear();
+        touched_.clear();
+        ++touch_round_;
+    }
+
+    void raise_rooms(const before& was) {
+        if (!index_.contains(was.node))
+            return;
+        const resources<width> now = index_.free(was.node);
+        if (dominates(was.free, now))
+            return;
+        for (std::size_t place = 0; place < remembered_.size();) {
+            asked& about = asked_[remembered_[place]];
+            const auto& row = known_->shapes()[about.shape];
+            if (row.users == 0 || row.stamp != about.stamp) {
+                about.remembered = false;
+                remembered_[place] = remembered_.back();
+                remembered_.pop_back();
+                continue;
+            }
+            ++place;
+            if (fits(about.request, now))
+                raise_room(about, was, now);
+        }
+    }
+
+    void raise_room(asked& about, const before& was, const resources<width>& now) {
+        const detail::predicate_rows<width> rows(*known_, predicates_[about.predicate]);
+        if (!rows.admits(was.node))
+            return;
+        // Ports may have been given back with the room.
+        const bool ports = !about.ports->empty();
+        const std::int64_t could = ports ? 0 : fit_count(about.request, was.free, most_room);
+        const std::int64_t can = ports ? 1 : fit_count(about.request, now, most_room);
+        about.room = std::min(most_room, about.room + std::max<std::int64_t>(0, can - could));
+    }
+
+    struct listed {
+        std::int32_t preference = 0;
+        std::int64_t rank = 0;
+        std::uint64_t label = 0;
+        node_index node;
+    };
+
+    Score score_;
+    state<Traits>* known_ = nullptr;
+    ledger<width>* accounts_ = nullptr;
+    bool built_ = false;
+    placement_weights<width> weights_;
+    std::uint64_t labels_epoch_ = 0;
+    index_type index_;
+    detail::predicate_table<Traits, index_type> predicates_;
+    detail::spread<width> spread_;
+    std::vector<asked> asked_;
+    /// Per shape: the first of what was asked about it.
+    std::vector<std::uint32_t> first_of_;
+    std::vector<std::uint32_t> remembered_;
+    std::vector<listed> listed_;
+    std::vector<before> touched_;
+    std::vector<std::uint64_t> touch_rounds_;
+    std::uint64_t touch_round_ = 1;
+};
+
+} // namespace muster::inline v0_1
