@@ -11,7 +11,7 @@
 namespace bench {
 
 /// Fills a cluster to the utilisation, then lets the oldest gang go whenever it is reached, and
-/// times every gang that is asked.
+/// for every gang that is refused, and times every gang that is asked.
 struct churn_options {
     workload_options work;
     placement_rule rule = placement_rule::best_fit;
@@ -28,6 +28,7 @@ struct churn_options {
 
 struct churn_report {
     churn_options asked;
+    /// The mean of what was in use when gangs were asked.
     double utilisation = 0.0;
     std::size_t gangs = 0;
     std::size_t pods = 0;

@@ -51,6 +51,8 @@ public:
         return last_;
     }
 
+    /// What was done last.
+    [[nodiscard]] const trace_event<Width>& last() const noexcept { return last_; }
     [[nodiscard]] bool empty() const noexcept { return alive_.empty(); }
 
     /// The oldest gang goes.
@@ -193,7 +195,7 @@ private:
 template<std::size_t Width, class Score>
 [[nodiscard]] churn_report churn_with(const churn_options& options) {
     churn_record<Width> record;
-    double reached = 0.0;
+    double in_use = 0.0;
     for (std::size_t round = 0; round < options.repeats; ++round) {
         churn_run<Width, Score> run(make_nodes<Width>(options.work));
         gang_stream<Width> arriving(options.work);
@@ -202,18 +204,23 @@ template<std::size_t Width, class Score>
         workload_options timed = options.work;
         timed.seed += 1000;
         gang_stream<Width> asking(timed);
-        const double full = std::min(options.utilisation, run.accounts().utilisation());
-        reached = run.accounts().utilisation();
         record.begin(run.accounts());
+        in_use = 0.0;
+        bool refused = false;
         for (std::size_t asked = 0; asked < options.gangs; ++asked) {
-            while (run.accounts().utilisation() >= full && !run.empty())
+            // A cluster that never gets that full makes room for whoever was refused.
+            if (refused && !run.empty())
                 record.add(run.release_oldest());
-            record.add(run.ask(asking.next()));
+            while (run.accounts().utilisation() >= options.utilisation && !run.empty())
+                record.add(run.release_oldest());
+            in_use += run.accounts().utilisation() / static_cast<double>(options.gangs);
+            refused = !run.ask(asking.next()).admitted;
+            record.add(run.last());
         }
         record.end(run);
     }
     churn_report report = record.report(options);
-    report.utilisation = reached;
+    report.utilisation = in_use;
     return report;
 }
 

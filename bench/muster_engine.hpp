@@ -83,7 +83,10 @@ public:
     }
 
     /// The gang's members have done their work and left their nodes.
-    void release(std::uint32_t gang) { must(known_.finish_gang(gangs_[gang].handle)); }
+    void release(std::uint32_t gang) {
+        must(known_.finish_gang(gangs_[gang].handle));
+        muster::catch_up(known_, how_);
+    }
 
     /// Members that still wait, of a gang that runs, do so no more.
     void withdraw_surplus(std::uint32_t gang) {

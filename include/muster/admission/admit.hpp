@@ -57,7 +57,7 @@ public:
               refuse(known, placing.queue_nodes(), finder, placing.stopped_by(), outcome)) &&
             search(known, into, placing, finder, outcome, steps))
             return outcome;
-        look_ahead(known, which, fixed, placing.queue_nodes(), outcome, steps);
+        look_ahead(known, which, fixed, placing.queue_nodes(), finder, outcome, steps);
         return outcome;
     }
 
@@ -150,8 +150,9 @@ private:
     }
 
     /// Whether it could ever start.
+    template<class Finder>
     void look_ahead(const state<Traits>& known, gang_index which, bool fixed,
-                    std::optional<constraint_index> queue_nodes, verdict& outcome,
+                    std::optional<constraint_index> queue_nodes, Finder& finder, verdict& outcome,
                     std::int64_t steps) {
         const auto& last = known[which].last;
         outcome.could_start = !known[which].dirty && last.known && last.kind == answer::waiting &&
@@ -166,6 +167,12 @@ private:
                 outcome.at = gate::quota;
                 outcome.proof = detail::leaf_of_prices(ever, classes, *kind);
                 return;
+            }
+            if constexpr (Finder::exhaustive) {
+                if (classes == 1) {
+                    only_class(queue_nodes, finder, outcome);
+                    return;
+                }
             }
             std::size_t short_of = 0;
             switch (emptied_.look(known, members_, needs_, queue_nodes, short_of)) {
@@ -190,6 +197,20 @@ private:
             outcome.proof = certificate{ever, std::move(found.proof)};
             outcome.at = found.by_quota ? gate::quota : gate::space;
         }
+    }
+
+    /// A gang of one class could start when the emptied cluster has room for it.
+    template<class Finder>
+    void only_class(std::optional<constraint_index> queue_nodes, Finder& finder, verdict& outcome) {
+        const auto& of = members_.classes.front();
+        constexpr auto ever = certificate_scope::emptied;
+        outcome.could_start =
+            finder.holds(of.shape, queue_nodes, obstacles_in_force({}, ever), needs_.front());
+        if (outcome.could_start)
+            return;
+        outcome.kind = answer::never;
+        outcome.at = gate::space;
+        outcome.proof = detail::leaf_of_class(ever, 1, 0);
     }
 
     member_sorter<width> sorter_;

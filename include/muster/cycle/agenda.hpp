@@ -25,6 +25,9 @@ struct agenda_entry {
     bool open = true;
     /// Nothing but an event of its own, or one of its queue's, changes its answer.
     bool asleep = false;
+    /// The watched class is all of it; and it could never start.
+    bool only_class = false;
+    bool never = false;
     /// It waits for room, as far as is known.
     bool wants_room = false;
     /// The cycle's budget ended before it had its own.

@@ -59,6 +59,15 @@ template<class Traits, placement_score<Traits::width> Score = best_fit,
     return cycle(copy, now, how, limit, options);
 }
 
+/// Follows in the index what happened since the last decision, so that the next one need not: for
+/// schedulers that have time to spare between events and decisions. Changes no answer.
+/// O(changes · log nodes).
+template<class Traits, placement_score<Traits::width> Score, gang_order GangOrder,
+         queue_order QueueOrder>
+void catch_up(state<Traits>& known, const policy<Score, GangOrder, QueueOrder>& how) {
+    detail::engine_of(known, how).finder.catch_up(known);
+}
+
 /// Decides one gang at once, whoever else waits, and commits it as assumed when it starts: for
 /// schedulers that keep an order of their own. The answer is the only decision in `result`.
 template<class Traits, placement_score<Traits::width> Score, gang_order GangOrder,
@@ -76,6 +85,7 @@ void start(state<Traits>& known, gang_index which, const policy<Score, GangOrder
     known.answered(which, detail::standing_after(known, which, outcome));
     result.add(which, std::move(outcome), kept.journal->placements());
     kept.journal->commit();
+    kept.finder.follow();
     known.cycle_ended(false);
     static_cast<answer_counts&>(result.counters) = known.last_answers();
     result.bind();

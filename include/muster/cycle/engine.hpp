@@ -47,6 +47,7 @@ struct engine {
     bool has_agenda = false;
     std::uint64_t release_epoch = 0;
     std::uint64_t capability_epoch = 0;
+    std::uint64_t queue_epoch = 0;
     /// Per gang: whether its least use of its queue's quota is known, and how much that is.
     struct use {
         bool known = false;
@@ -67,8 +68,7 @@ struct engine {
     /// Decides one gang; what starts is assumed, and stands in the journal until `commit`.
     [[nodiscard]] verdict decide(state<Traits>& known, gang_index which, std::int64_t steps) {
         verdict outcome = deciding.decide(known, which, *journal, finder, placing, steps);
-        for (const placement& one : journal->placements())
-            known.assume(one.pod, one.node);
+        known.assume_members(which, journal->placements());
         return outcome;
     }
 
@@ -80,6 +80,7 @@ struct engine {
             const auto& of = members.classes[shortage->member_class];
             entry.watch = finder.watch(of.shape, placing.queue_nodes(), shortage->room);
             entry.need = shortage->need;
+            entry.only_class = members.classes.size() == 1;
         }
         if (uses.size() <= entry.gang.value())
             uses.resize(entry.gang.value() + 1);

@@ -85,11 +85,13 @@ private:
         kept_->begin(known);
         released_ = kept_->release_epoch != known.release_epoch();
         capable_ = kept_->capability_epoch != known.capability_epoch();
+        queues_moved_ = kept_->queue_epoch != known.queue_epoch();
         kept_->release_epoch = known.release_epoch();
+        kept_->queue_epoch = known.queue_epoch();
         kept_->capability_epoch = known.capability_epoch();
         if (!kept_->has_agenda || options_.list_all) {
             kept_->asking.rebuild(known, now_, how_->gangs, options_.list_all);
-            released_ = capable_ = false;
+            released_ = capable_ = queues_moved_ = false;
             for (agenda_line& line : kept_->asking.lines())
                 for (agenda_entry& entry : line.entries) {
                     entry.open = !settled(known, entry.gang);
@@ -112,11 +114,20 @@ private:
 
     /// The gang's answer may have changed.
     [[nodiscard]] bool must_ask(const agenda_entry& entry) const {
-        if (entry.open || capable_)
+        if (entry.open || queues_moved_)
             return true;
-        return released_ && !entry.asleep &&
-               (entry.watch == agenda_entry::no_watch ||
-                kept_->finder.room_seen(entry.watch) >= entry.need);
+        if (!released_ || entry.asleep)
+            return false;
+        if (entry.watch == agenda_entry::no_watch ||
+            kept_->finder.room_seen(entry.watch) >= entry.need)
+            return true;
+        if (!capable_)
+            return false;
+        // Nodes changed in what they could hold: whether it could ever start is asked anew, unless
+        // what was seen still tells.
+        return !entry.only_class ||
+               !(entry.never ? kept_->finder.still_too_small(entry.watch, entry.need)
+                             : kept_->finder.still_holds(entry.watch, entry.need));
     }
 
     void pass(agenda_line& line, agenda_entry& entry) {
@@ -191,6 +202,7 @@ private:
         entry.open = cut_short || held_back || now.at == gate::order;
         entry.unreached = cut_short;
         entry.wants_room = now.at == gate::space;
+        entry.never = now.kind == answer::never;
         entry.asleep = now.at == gate::group || now.at == gate::members || now.at == gate::queue ||
                        now.at == gate::unsupported;
         entry.done = now.kind == answer::admitted && group.placeable == 0;
@@ -294,6 +306,7 @@ private:
     std::int64_t steps_left_;
     bool released_ = false;
     bool capable_ = false;
+    bool queues_moved_ = false;
     bool any_cut_short_ = false;
     std::int64_t unreached_ = 0;
     std::uint32_t visits_ = 0;

@@ -60,6 +60,8 @@ public:
         weights_ = weigh(known.accounts(), known.pods_kind());
     }
 
+    void follow() noexcept {}
+
     /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many:
     /// 0 when no node has room. O(nodes × width).
     template<class Traits>
@@ -102,6 +104,8 @@ public:
         return std::numeric_limits<std::int64_t>::max();
     }
     void refresh_rooms() noexcept {}
+    [[nodiscard]] bool still_holds(std::uint32_t, std::int64_t) const noexcept { return false; }
+    [[nodiscard]] bool still_too_small(std::uint32_t, std::int64_t) const noexcept { return false; }
 
 private:
     placement_weights<Width> weights_;

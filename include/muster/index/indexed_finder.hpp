@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/index/asked_shape.hpp>
 #include <muster/index/capacity_index.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/placement_order.hpp>
@@ -54,6 +55,18 @@ public:
         weights_ = weights;
         labels_epoch_ = known.node_labels().epoch();
         rebuild();
+    }
+
+    /// Follows what changed since the last call, on the state of the last `catch_up`.
+    void follow() {
+        // The rows' places are asked for ahead, so that they come while others are changed.
+        accounts_->for_each_changed([this](node_index node) { index_.prefetch(node); });
+        accounts_->take_changed([this](node_index node, bool properties) {
+            if (properties)
+                follow_properties(node);
+            else
+                follow_amounts(node);
+        });
     }
 
     /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many.
@@ -127,6 +140,49 @@ public:
     [[nodiscard]] std::int64_t room_seen(std::uint32_t watched) const noexcept {
         return asked_[watched].room;
     }
+    /// Whether the cluster with every pod gone has room for `need` pods of the shape, with only
+    /// these obstacles in force. O(nodes) when it must look, and O(1) while what it saw still
+    /// tells.
+    [[nodiscard]] bool holds(shape_index shape, std::optional<constraint_index> queue_nodes,
+                             std::uint8_t obstacles, std::int64_t need) {
+        asked& about = ask(shape, queue_nodes);
+        if (emptied_obstacles_ == obstacles) {
+            if (about.holds_least >= need)
+                return true;
+            if (about.holds_most < need)
+                return false;
+        }
+        emptied_obstacles_ = obstacles;
+        auto query = detail::query_for(*known_, shape, queue_nodes);
+        query.obstacles = obstacles;
+        const std::int64_t most = about.ports->empty() ? most_room : 1;
+        std::int64_t sum = 0;
+        about.largest = 0;
+        bool enough = false;
+        for (const node_index node : known_->node_order()) {
+            if (!eligible(query, node))
+                continue;
+            const std::int64_t here = fit_count(about.request, accounts_->allocatable(node), most);
+            about.largest = std::max(about.largest, here);
+            sum = std::min(most_room, sum + here);
+            // Some nodes more than are needed, so that a few that change do not ask this anew.
+            enough = sum - need >= spare_nodes * about.largest && here > 0;
+            if (enough || about.largest == most_room)
+                break;
+        }
+        about.holds_least = sum;
+        about.holds_most = enough || sum == most_room ? unknown : sum;
+        return sum >= need;
+    }
+    /// What `holds` would say of a watched shape without looking: it still holds, or still does
+    /// not, `need` pods.
+    [[nodiscard]] bool still_holds(std::uint32_t watched, std::int64_t need) const noexcept {
+        return asked_[watched].holds_least >= need;
+    }
+    [[nodiscard]] bool still_too_small(std::uint32_t watched, std::int64_t need) const noexcept {
+        return asked_[watched].holds_most < need;
+    }
+
     /// Raises the rooms by what was given back since the last time.
     /// O(nodes changed × shapes remembered).
     void refresh_rooms() {
@@ -138,22 +194,18 @@ public:
     }
 
 private:
-    static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
-    static constexpr std::int64_t most_room = unknown / 2;
-    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    using asked = detail::asked_shape<width, typename index_type::query>;
+    static constexpr std::int64_t unknown = asked::unknown;
+    static constexpr std::int64_t most_room = std::int64_t{1} << 40;
+    static constexpr std::int64_t spare_nodes = 12;
+    static constexpr std::uint32_t none = asked::none;
 
-    /// A shape under a queue's node selector, as the index is asked about it.
-    struct asked {
-        shape_index shape;
-        std::uint64_t stamp = 0;
-        std::optional<constraint_index> queue_nodes;
-        resources<width> request;
-        typename index_type::query prepared;
-        std::size_t predicate = 0;
-        const std::vector<host_port>* ports = nullptr;
-        std::int64_t room = unknown;
-        bool remembered = false;
-        std::uint32_t next = none;
+    /// A node of a predicate that is a list.
+    struct listed {
+        std::int32_t preference = 0;
+        std::int64_t rank = 0;
+        std::uint64_t label = 0;
+        node_index node;
     };
     /// What was free on a node before it changed.
     struct before {
@@ -174,10 +226,15 @@ private:
 
     void rebuild() {
         built_ = true;
+        for (asked& each : asked_)
+            each.forget_emptied();
         accounts_->take_changed([](node_index, bool) {});
         index_.clear();
         predicates_.clear(index_);
         forget_rooms();
+        // What was prepared for other weights is prepared anew.
+        for (asked& each : asked_)
+            each.stamp = 0;
         const auto& labels = known_->node_labels();
         std::vector<typename index_type::row> rows;
         for (const node_index node : known_->node_order())
@@ -186,15 +243,6 @@ private:
                 rows.push_back({node, rank_of(free), labels[node], free});
             }
         index_.build(rows);
-    }
-
-    void follow() {
-        accounts_->take_changed([this](node_index node, bool properties) {
-            if (properties)
-                follow_properties(node);
-            else
-                follow_amounts(node);
-        });
     }
 
     void follow_amounts(node_index node) {
@@ -214,8 +262,6 @@ private:
     }
 
     void follow_properties(node_index node) {
-        // What a node may take changed in a way that no difference of amounts tells.
-        forget_rooms();
         const bool present = (*known_)[node].present;
         if (index_.contains(node) && !present)
             index_.erase(node);
@@ -227,9 +273,35 @@ private:
                 index_.insert(node, rank_of(free), known_->node_labels()[node], free);
         }
         predicates_.node_changed(*known_, index_, node, present);
+        for (asked& about : asked_)
+            raise_bounds(about, node, present);
+    }
+
+    /// What the node gave before is not known: all that it has now may be new, and as much as any
+    /// node gave may be lost.
+    void raise_bounds(asked& about, node_index node, bool present) {
+        about.holds_least = std::max<std::int64_t>(0, about.holds_least - about.largest);
+        const auto& row = known_->shapes()[about.shape];
+        if (!present || row.stamp != about.stamp || row.users == 0 ||
+            about.queue_stamp != stamp_of(about.queue_nodes) ||
+            (about.room == unknown && about.holds_most == unknown))
+            return;
+        auto query = detail::query_for(*known_, about.shape, about.queue_nodes);
+        if (about.room != unknown && eligible(query, node))
+            about.room = std::min(
+                most_room, about.room + fit_count(about.request, accounts_->free(node), most_room));
+        query.obstacles = emptied_obstacles_;
+        if (about.holds_most != unknown && eligible(query, node))
+            about.holds_most = std::min(
+                most_room, about.holds_most +
+                               fit_count(about.request, accounts_->allocatable(node), most_room));
     }
 
     // ---- asking --------------------------------------------------------------------------------
+
+    [[nodiscard]] std::uint64_t stamp_of(std::optional<constraint_index> queue_nodes) const {
+        return queue_nodes ? known_->constraint_sets()[*queue_nodes].stamp : 0;
+    }
 
     asked& ask(shape_index shape, std::optional<constraint_index> queue_nodes) {
         const auto& row = known_->shapes()[shape];
@@ -239,7 +311,7 @@ private:
         for (; at != none; at = asked_[at].next) {
             if (asked_[at].queue_nodes != queue_nodes)
                 continue;
-            if (asked_[at].stamp != row.stamp)
+            if (asked_[at].stamp != row.stamp || asked_[at].queue_stamp != stamp_of(queue_nodes))
                 break;
             refresh(asked_[at], row);
             return asked_[at];
@@ -259,8 +331,12 @@ private:
         fresh.shape = shape;
         fresh.stamp = row.stamp;
         fresh.queue_nodes = queue_nodes;
+        fresh.queue_stamp = stamp_of(queue_nodes);
         fresh.request = row.request;
-        fresh.prepared = index_.prepare(row.request);
+        // A node that a request fits has at least as much free as that asks for.
+        fresh.prepared = Score::order == placement_order::tightest
+                             ? index_.prepare(row.request, weights_.key(row.request))
+                             : index_.prepare(row.request);
         refresh(fresh, row);
         return fresh;
     }
@@ -322,22 +398,28 @@ private:
         const auto& labels = known_->node_labels();
         listed_.clear();
         for (const node_index node : allowed.nodes)
-            if (const resources<width>& free = index_.free(node); fits(about.request, free))
-                listed_.push_back({rows.preference(node), rank_of(free), labels[node], node});
-        std::ranges::sort(listed_, [](const listed& lhs, const listed& rhs) {
-            return lhs.preference != rhs.preference ? lhs.preference > rhs.preference
-                   : lhs.rank != rhs.rank           ? lhs.rank < rhs.rank
-                                                    : lhs.label < rhs.label;
-        });
-        for (std::size_t at = 0; at < listed_.size() && left > 0;) {
-            const std::int32_t level = listed_[at].preference;
+            if (fits(about.request, index_.free(node)))
+                listed_.push_back({rows.preference(node), index_.rank(node), labels[node], node});
+        // Mostly a few of them are enough, so they are not all sorted.
+        std::ranges::make_heap(listed_, after_in_list);
+        while (!listed_.empty() && left > 0) {
+            const std::int32_t level = listed_.front().preference;
             first();
             bool more = true;
-            for (; at < listed_.size() && listed_[at].preference == level; ++at)
-                more = more &&
-                       visit(listed_[at].node, index_.free(listed_[at].node), listed_[at].rank);
+            while (more && !listed_.empty() && listed_.front().preference == level) {
+                std::ranges::pop_heap(listed_, after_in_list);
+                const listed next = listed_.back();
+                listed_.pop_back();
+                more = visit(next.node, index_.free(next.node), next.rank);
+            }
             after();
         }
+    }
+
+    [[nodiscard]] static bool after_in_list(const listed& lhs, const listed& rhs) noexcept {
+        return lhs.preference != rhs.preference ? lhs.preference < rhs.preference
+               : lhs.rank != rhs.rank           ? lhs.rank > rhs.rank
+                                                : lhs.label > rhs.label;
     }
 
     // ---- the memo ------------------------------------------------------------------------------
@@ -361,14 +443,15 @@ private:
         for (std::size_t place = 0; place < remembered_.size();) {
             asked& about = asked_[remembered_[place]];
             const auto& row = known_->shapes()[about.shape];
-            if (row.users == 0 || row.stamp != about.stamp) {
+            if (row.users == 0 || row.stamp != about.stamp ||
+                about.queue_stamp != stamp_of(about.queue_nodes)) {
                 about.remembered = false;
                 remembered_[place] = remembered_.back();
                 remembered_.pop_back();
                 continue;
             }
             ++place;
-            if (fits(about.request, now))
+            if (about.room != unknown && fits(about.request, now))
                 raise_room(about, was, now);
         }
     }
@@ -383,13 +466,6 @@ private:
         const std::int64_t can = ports ? 1 : fit_count(about.request, now, most_room);
         about.room = std::min(most_room, about.room + std::max<std::int64_t>(0, can - could));
     }
-
-    struct listed {
-        std::int32_t preference = 0;
-        std::int64_t rank = 0;
-        std::uint64_t label = 0;
-        node_index node;
-    };
 
     Score score_;
     state<Traits>* known_ = nullptr;
@@ -408,6 +484,7 @@ private:
     std::vector<before> touched_;
     std::vector<std::uint64_t> touch_rounds_;
     std::uint64_t touch_round_ = 1;
+    std::uint8_t emptied_obstacles_ = 0;
 };
 
 } // namespace muster::inline v0_1

@@ -52,10 +52,16 @@ public:
     /// The largest allocatable amount of the kind on any node, as the exponent of the least power
     /// of two that is not below it; nothing when no node has any. O(1).
     [[nodiscard]] std::optional<int> largest(std::size_t column) const noexcept {
-        for (std::size_t log = logs_[column].size(); log-- > 0;)
-            if (logs_[column][log] > 0)
-                return static_cast<int>(log);
-        return std::nullopt;
+        if (sizes_[column] == 0)
+            return std::nullopt;
+        return std::bit_width(sizes_[column]) - 1;
+    }
+
+    /// Calls `use(node)` for the nodes that `take_changed` would hand over.
+    template<class Use>
+    void for_each_changed(const Use& use) const {
+        for (std::size_t at = 0; at < changes_; ++at)
+            use(changed_[at]);
     }
 
     /// Hands over the nodes whose amounts or properties changed since the last time, each once, and
@@ -147,8 +153,11 @@ private:
             if (allocatable[column] <= 0)
                 continue;
             const auto below = static_cast<std::uint64_t>(allocatable[column] - 1);
-            std::uint32_t& count = logs_[column][static_cast<std::size_t>(std::bit_width(below))];
+            const auto log = static_cast<std::size_t>(std::bit_width(below));
+            std::uint32_t& count = logs_[column][log];
             count += add ? 1U : ~std::uint32_t{0};
+            const std::uint64_t bit = std::uint64_t{1} << log;
+            sizes_[column] = count > 0 ? sizes_[column] | bit : sizes_[column] & ~bit;
         }
     }
 
@@ -205,6 +214,8 @@ private:
     std::vector<account> queues_;
     /// Per kind: how many nodes have an allocatable of that size.
     std::array<std::array<std::uint32_t, 59>, Width> logs_{};
+    /// Per kind: the sizes that occur, as bits.
+    std::array<std::uint64_t, Width> sizes_{};
     /// The first `changes_` are the nodes that changed, each once; as long as there are rows.
     std::vector<node_index> changed_;
     std::size_t changes_ = 0;

@@ -102,6 +102,7 @@ public:
         record.spec = std::move(spec);
         record.present = true;
         moved(true);
+        ++queue_epoch_;
         return event_result::applied;
     }
 
@@ -116,6 +117,7 @@ public:
         record.present = false;
         ++record.generation;
         moved(true);
+        ++queue_epoch_;
         return event_result::applied;
     }
 
@@ -285,13 +287,19 @@ public:
 
     /// A pod that a committed plan has already charged to `node` is assumed to stand there.
     void assume(pod_index pod, node_index node) noexcept {
-        pod_record& record = pods_[pod.value()];
-        MUSTER_ASSERT(!record.node && record.phase == pod_phase::pending,
-                      "only a pending pod is assumed");
-        record.node = node;
-        record.assumed = true;
-        --gangs_[record.gang.value()].placeable;
-        more_used(record.gang);
+        stand_assumed(pod, node);
+        --gangs_[pods_[pod.value()].gang.value()].placeable;
+        more_used(pods_[pod.value()].gang);
+    }
+
+    /// The same for pods of one gang; `placed` gives pairs of pod and node.
+    template<class Placements>
+    void assume_members(gang_index gang, const Placements& placed) noexcept {
+        for (const auto& [pod, node] : placed)
+            stand_assumed(pod, node);
+        gangs_[gang.value()].placeable -= placed.size();
+        if (!placed.empty())
+            more_used(gang);
     }
 
     /// Remembers what was answered last.
@@ -360,6 +368,7 @@ private:
     using store::nodes_;
     using store::pod_index_;
     using store::pods_;
+    using store::queue_epoch_;
     using store::queue_index_;
     using store::queues_;
     using store::recharge;
@@ -371,6 +380,14 @@ private:
     using store::take_slot;
     using store::uncharge;
     using store::unused_pods_;
+
+    void stand_assumed(pod_index pod, node_index node) noexcept {
+        pod_record& record = pods_[pod.value()];
+        MUSTER_ASSERT(!record.node && record.phase == pod_phase::pending,
+                      "only a pending pod is assumed");
+        record.node = node;
+        record.assumed = true;
+    }
 
     static bool is_role(const gang_tree& tree, vertex_index role) noexcept {
         return role.value() < tree.size() && tree.is_leaf(role.value());

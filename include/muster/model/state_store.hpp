@@ -115,6 +115,9 @@ public:
     /// Moves whenever what the emptied cluster could hold may have changed, either way.
     [[nodiscard]] std::uint64_t capability_epoch() const noexcept { return capability_epoch_; }
 
+    /// Moves with the capability epoch when a queue was the cause.
+    [[nodiscard]] std::uint64_t queue_epoch() const noexcept { return queue_epoch_; }
+
     /// The column that counts pods, if there is one.
     [[nodiscard]] std::optional<kind_id> pods_kind() const noexcept { return pods_kind_; }
 
@@ -328,6 +331,7 @@ protected:
     std::uint64_t changes_ = 0;
     std::uint64_t release_epoch_ = 0;
     std::uint64_t capability_epoch_ = 0;
+    std::uint64_t queue_epoch_ = 0;
 };
 
 } // namespace muster::inline v0_1

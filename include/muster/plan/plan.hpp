@@ -59,12 +59,14 @@ public:
                                  const std::vector<host_port>& ports,
                                  std::optional<queue_index> queue) {
         const auto count = static_cast<std::int64_t>(pods.size());
-        if (fit_count(request, accounts_->free(node), count) < count ||
-            conflicts(ports, accounts_->ports(node)) || (count > 1 && conflicts(ports, ports)))
-            return false;
         resources<Width> amount;
+        bool within = true;
         for (std::size_t column = 0; column < Width; ++column)
-            amount[column] = request[column] * count;
+            within &= !__builtin_mul_overflow(request[column], count, &amount[column]);
+        if (!within || !fits(amount, accounts_->free(node)) ||
+            (!ports.empty() &&
+             (conflicts(ports, accounts_->ports(node)) || (count > 1 && conflicts(ports, ports)))))
+            return false;
         if (queue && !accounts_->quota(*queue).admits(accounts_->used(*queue), amount))
             return false;
         const savepoint before = mark();
