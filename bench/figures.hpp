@@ -29,5 +29,7 @@ void add_near_capacity(report& to, bool quick);
 
 /// Small runs of all kinds, every placement compared; fails the program at the first difference.
 void check_everything();
+/// 10,000 nodes under churn: two indexes and a scan place every gang alike.
+void check_churn(bool quick);
 
 } // namespace bench

@@ -22,9 +22,16 @@ struct engine_traits {
     static constexpr std::size_t width = Width;
 };
 
+/// With an index that splits, merges and learns all the time.
+template<std::size_t Width>
+struct small_index_traits : engine_traits<Width> {
+    static constexpr std::size_t index_fanout = 4;
+    static constexpr std::size_t index_thresholds = 2;
+};
+
 /// The one place that talks to Muster, by its public API. Nodes are keyed by their number, gangs by
 /// the number that `submit` gives. Who calls does the timing.
-template<std::size_t Width, class Score = muster::best_fit>
+template<std::size_t Width, class Score = muster::best_fit, class Traits = engine_traits<Width>>
 class muster_engine {
 public:
     explicit muster_engine(const std::vector<node_spec<Width>>& nodes)
@@ -150,7 +157,7 @@ private:
             fail("Muster refuses an event");
     }
 
-    muster::state<engine_traits<Width>> known_;
+    muster::state<Traits> known_;
     policy_type how_;
     muster::cycle_result result_;
     std::vector<submitted> gangs_;

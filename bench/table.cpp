@@ -25,7 +25,7 @@ struct arguments {
     std::fputs(
         "bench_table [--quick] [--json FILE] [--portable FILE]   the table\n"
         "bench_table [--quick] --speeds FILE                     the headline speeds alone\n"
-        "bench_table --check                                     compares, measures nothing\n",
+        "bench_table --check [--quick]                           compares, measures nothing\n",
         stderr);
     std::exit(2);
 }
@@ -77,6 +77,7 @@ int main(int count, char** values) {
     const arguments given = parse(count, values);
     if (given.check) {
         bench::check_everything();
+        bench::check_churn(given.quick);
         return EXIT_SUCCESS;
     }
 

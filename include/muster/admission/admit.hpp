@@ -89,6 +89,9 @@ public:
         return true;
     }
 
+    /// Takes back a proof that nobody wants, for the memory in it.
+    void recycle(std::optional<certificate>& proof) { proofs_.recycle(proof); }
+
 private:
     /// What a single quota or a single class proves.
     template<class Finder>
@@ -100,7 +103,7 @@ private:
         constexpr auto now = certificate_scope::free_now;
         if (const auto kind = over_quota(known, members_, needs_, now)) {
             outcome.at = gate::quota;
-            outcome.proof = detail::leaf_of_prices(now, classes, *kind);
+            outcome.proof = proofs_.of_price(now, classes, *kind);
             return true;
         }
         for (std::size_t at = 0; at < classes; ++at) {
@@ -114,7 +117,7 @@ private:
             if (room >= needs_[at])
                 continue;
             outcome.at = gate::space;
-            outcome.proof = detail::leaf_of_class(now, classes, at);
+            outcome.proof = proofs_.of_class(now, classes, at);
             short_of_ = shortage{at, needs_[at], room};
             return true;
         }
@@ -165,7 +168,8 @@ private:
             if (const auto kind = over_quota(known, members_, needs_, ever)) {
                 outcome.kind = answer::never;
                 outcome.at = gate::quota;
-                outcome.proof = detail::leaf_of_prices(ever, classes, *kind);
+                recycle(outcome.proof);
+                outcome.proof = proofs_.of_price(ever, classes, *kind);
                 return;
             }
             if constexpr (Finder::exhaustive) {
@@ -182,7 +186,7 @@ private:
             case emptied_outcome::impossible:
                 outcome.kind = answer::never;
                 outcome.at = gate::space;
-                outcome.proof = detail::leaf_of_class(ever, classes, short_of);
+                outcome.proof = proofs_.of_class(ever, classes, short_of);
                 return;
             case emptied_outcome::open:
                 break;
@@ -210,7 +214,8 @@ private:
             return;
         outcome.kind = answer::never;
         outcome.at = gate::space;
-        outcome.proof = detail::leaf_of_class(ever, 1, 0);
+        recycle(outcome.proof);
+        outcome.proof = proofs_.of_class(ever, 1, 0);
     }
 
     member_sorter<width> sorter_;
@@ -218,6 +223,7 @@ private:
     std::vector<std::int64_t> needs_;
     std::optional<shortage> short_of_;
     emptied_cluster<Traits> emptied_;
+    detail::leaf_proofs proofs_;
     fit_search<width> search_;
 };
 

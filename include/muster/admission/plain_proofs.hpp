@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <muster/admission/certificate.hpp>
@@ -43,25 +44,49 @@ template<std::size_t Width>
 
 namespace detail {
 
-[[nodiscard]] inline certificate leaf_of_prices(certificate_scope scope, std::size_t classes,
-                                                kind_id kind) {
-    certificate proof;
-    proof.scope = scope;
-    proof.vertices.resize(1);
-    proof.vertices[0].weights.assign(classes, 0);
-    proof.vertices[0].prices.push_back({kind, 1});
-    return proof;
-}
+/// Makes proofs of a single leaf, in the memory of proofs that nobody wants any more.
+class leaf_proofs {
+public:
+    /// One price on a kind says that the quota is exceeded whatever the nodes could take.
+    [[nodiscard]] certificate of_price(certificate_scope scope, std::size_t classes, kind_id kind) {
+        certificate proof = blank(scope, classes);
+        proof.vertices[0].prices.push_back({kind, 1});
+        return proof;
+    }
+    /// One weight on a class says that the nodes cannot take as many as are needed.
+    [[nodiscard]] certificate of_class(certificate_scope scope, std::size_t classes,
+                                       std::size_t which) {
+        certificate proof = blank(scope, classes);
+        proof.vertices[0].weights[which] = 1;
+        return proof;
+    }
 
-[[nodiscard]] inline certificate leaf_of_class(certificate_scope scope, std::size_t classes,
-                                               std::size_t which) {
-    certificate proof;
-    proof.scope = scope;
-    proof.vertices.resize(1);
-    proof.vertices[0].weights.assign(classes, 0);
-    proof.vertices[0].weights[which] = 1;
-    return proof;
-}
+    void recycle(std::optional<certificate>& proof) {
+        if (proof && proof->vertices.size() == 1 && spare_.size() < most_spare)
+            spare_.push_back(std::move(*proof));
+        proof.reset();
+    }
+
+private:
+    static constexpr std::size_t most_spare = 1024;
+
+    [[nodiscard]] certificate blank(certificate_scope scope, std::size_t classes) {
+        certificate proof;
+        if (!spare_.empty()) {
+            proof = std::move(spare_.back());
+            spare_.pop_back();
+        }
+        proof.scope = scope;
+        proof.vertices.resize(1);
+        certificate::vertex& leaf = proof.vertices[0];
+        leaf.leaf = true;
+        leaf.weights.assign(classes, 0);
+        leaf.prices.clear();
+        return proof;
+    }
+
+    std::vector<certificate> spare_;
+};
 
 } // namespace detail
 

@@ -28,8 +28,8 @@ template<class Traits, placement_score<Traits::width> Score, gang_order GangOrde
          queue_order QueueOrder>
 void cycle(state<Traits>& known, std::int64_t now, const policy<Score, GangOrder, QueueOrder>& how,
            budget limit, cycle_options options, cycle_result& result) {
-    result.clear();
     if (known.at_rest() && !options.list_all) {
+        result.clear();
         static_cast<answer_counts&>(result.counters) = known.last_answers();
         result.counters.skipped = known.gang_keys().size();
         return;
@@ -74,8 +74,10 @@ template<class Traits, placement_score<Traits::width> Score, gang_order GangOrde
          queue_order QueueOrder>
 void start(state<Traits>& known, gang_index which, const policy<Score, GangOrder, QueueOrder>& how,
            budget limit, cycle_result& result) {
-    result.clear();
     auto& kept = detail::engine_of(known, how);
+    for (decision& each : result.decisions)
+        kept.deciding.recycle(each.outcome.proof);
+    result.clear();
     kept.finder.catch_up(known);
     kept.begin(known);
     verdict outcome = kept.decide(known, which, limit.per_gang);

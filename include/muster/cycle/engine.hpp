@@ -29,6 +29,12 @@ template<class Policy>
         return std::is_empty_v<Policy>;
 }
 
+/// When a decision was made, and what had been answered before.
+struct noted {
+    std::uint32_t visit = 0;
+    standing before;
+};
+
 /// What a cycle derives from a state and keeps with it: how nodes are found, whose turn it is, and
 /// scratch. All of it can be made anew from the state at any time without a decision changing.
 template<class Traits, class Score, gang_order GangOrder>
@@ -54,6 +60,8 @@ struct engine {
         resources<Traits::width> least;
     };
     std::vector<use> uses;
+    /// Of each decision of the cycle that goes on.
+    std::vector<noted> made;
     /// The journal; its memory stays between cycles.
     std::optional<plan<width>> journal;
 

@@ -68,7 +68,13 @@ public:
           options_(options),
           result_(&result),
           kept_(&engine_of(known, how)),
-          steps_left_(limit.per_cycle) {}
+          steps_left_(limit.per_cycle),
+          made_(kept_->made) {
+        made_.clear();
+        for (decision& each : result.decisions)
+            kept_->deciding.recycle(each.outcome.proof);
+        result.clear();
+    }
 
     void run() {
         prepare();
@@ -213,6 +219,8 @@ private:
         if (quota || options_.list_all || before.known == false || before.kind != now.kind ||
             before.at != now.at || kept_->journal->size() > 0)
             note(entry, before, std::move(outcome));
+        else
+            kept_->deciding.recycle(outcome.proof);
         kept_->journal->commit();
     }
 
@@ -277,8 +285,10 @@ private:
             decision& made = result_->decisions[at];
             const standing& before = made_[at].before;
             if (!options_.list_all && before.known && before.kind == made.outcome.kind &&
-                before.at == made.outcome.at && made.placements.empty())
+                before.at == made.outcome.at && made.placements.empty()) {
+                kept_->deciding.recycle(made.outcome.proof);
                 continue;
+            }
             if (left != at)
                 result_->decisions[left] = std::move(made);
             ++left;
@@ -290,11 +300,6 @@ private:
         result_->counters.skipped = known_->gang_keys().size() - result_->counters.asked;
         known_->cycle_ended(!any_cut_short_);
     }
-
-    struct noted {
-        std::uint32_t visit = 0;
-        standing before;
-    };
 
     state<Traits>* known_;
     std::int64_t now_;
@@ -311,7 +316,7 @@ private:
     std::int64_t unreached_ = 0;
     std::uint32_t visits_ = 0;
     /// Of each decision in the result.
-    std::vector<noted> made_;
+    std::vector<noted>& made_;
 };
 
 } // namespace detail
