@@ -84,7 +84,9 @@ struct engine {
     void remember(agenda_entry& entry) {
         entry.watch = agenda_entry::no_watch;
         const auto& members = deciding.members();
-        if (const auto shortage = deciding.short_of()) {
+        const auto shortage = deciding.short_of();
+        // A port that is given back shows in no amount, so those who claim one do not watch.
+        if (shortage && members.classes[shortage->member_class].ports->empty()) {
             const auto& of = members.classes[shortage->member_class];
             entry.watch = finder.watch(of.shape, placing.queue_nodes(), shortage->room);
             entry.need = shortage->need;

@@ -122,9 +122,9 @@ public:
         return want - left;
     }
 
-    /// Remembers that there is room for so many pods of the shape and no more, while nothing
-    /// tentative stands. The number to ask `room_seen` by holds as long as the shape and the
-    /// queue's selector do.
+    /// Remembers that there is room for so many pods of the shape, which claims no port, and no
+    /// more, while nothing tentative stands. The number to ask `room_seen` by holds as long as the
+    /// shape and the queue's selector do.
     [[nodiscard]] std::uint32_t
     watch(shape_index shape, std::optional<constraint_index> queue_nodes, std::int64_t room) {
         refresh_rooms();
@@ -460,10 +460,8 @@ private:
         const detail::predicate_rows<width> rows(*known_, predicates_[about.predicate]);
         if (!rows.admits(was.node))
             return;
-        // Ports may have been given back with the room.
-        const bool ports = !about.ports->empty();
-        const std::int64_t could = ports ? 0 : fit_count(about.request, was.free, most_room);
-        const std::int64_t can = ports ? 1 : fit_count(about.request, now, most_room);
+        const std::int64_t could = fit_count(about.request, was.free, most_room);
+        const std::int64_t can = fit_count(about.request, now, most_room);
         about.room = std::min(most_room, about.room + std::max<std::int64_t>(0, can - could));
     }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -132,7 +131,9 @@ private:
                 of.levels.end())
                 of.levels.push_back({liked, 0});
         }
-        std::ranges::sort(of.levels, std::greater<>{}, &node_predicate::level::preference);
+        std::ranges::sort(of.levels, [](const auto& lhs, const auto& rhs) {
+            return lhs.preference > rhs.preference;
+        });
         if (admitted == present && of.levels.size() == 1) {
             of.shape = node_predicate::form::everywhere;
         } else if (admitted <= node_predicate::longest_list) {

@@ -91,7 +91,7 @@ public:
 private:
     /// In rows looked at in vain: a leaf looked at, and learning a row anew.
     static constexpr std::uint64_t leaf_cost = 16;
-    static constexpr std::uint64_t least_patience = 16;
+    static constexpr std::uint64_t least_patience = 64;
     static constexpr std::uint64_t most_patience = std::uint64_t{1} << 20;
     static constexpr std::size_t ways = 4;
     static constexpr std::size_t sets = 64;

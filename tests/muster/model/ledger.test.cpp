@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
 #include <muster/model/ledger.hpp>
 #include <muster/plan/plan.hpp>
 
@@ -79,6 +86,138 @@ TEST_CASE("taking and giving back is the identity, ports in any order among them
     ok(known.remove_pod("p90"));
     ok(known.remove_pod("p70"));
     CHECK(known.accounts() == before);
+}
+
+// ---- what changed ------------------------------------------------------------------------------
+
+/// What changed since the last time, a letter behind the name: amounts or properties.
+std::vector<std::string> changed(cluster& known) {
+    std::vector<std::string> seen;
+    known.tentative().take_changed([&](node_index node, bool properties) {
+        seen.push_back(known[node].key + (properties ? " properties" : " amounts"));
+    });
+    std::sort(seen.begin(), seen.end());
+    return seen;
+}
+
+using lines = std::vector<std::string>;
+
+TEST_CASE("nodes that changed are handed over once, with what changed of them") {
+    cluster known;
+    for (const char* node : {"a", "b", "c"})
+        ok(known.upsert_node(node, machine(8)));
+    CHECK(changed(known) == lines{"a properties", "b properties", "c properties"});
+    CHECK(changed(known).empty());
+    add_running(known, "r", 1, "b");
+    ok(known.upsert_pod("r-1", "r", in_phase(pod_phase::running, asking(1)), "b"));
+    CHECK(changed(known) == lines{"b amounts"});
+    ok(known.remove_pod("r-0"));
+    ok(known.upsert_node("c", machine(9)));
+    CHECK(changed(known) == lines{"b amounts", "c properties"});
+    CHECK(changed(known).empty());
+}
+
+TEST_CASE("of a node whose amounts and properties changed the properties are told") {
+    cluster known;
+    ok(known.upsert_node("n", machine(8)));
+    static_cast<void>(changed(known));
+    SUBCASE("amounts first") {
+        add_running(known, "r", 1, "n");
+        ok(known.upsert_node("n", machine(9)));
+    }
+    SUBCASE("properties first") {
+        ok(known.upsert_node("n", machine(9)));
+        add_running(known, "r", 1, "n");
+    }
+    CHECK(changed(known) == lines{"n properties"});
+}
+
+TEST_CASE("what was placed tentatively and undone is a change, and nothing is lost") {
+    cluster known;
+    ok(known.upsert_node("n", machine(8)));
+    add_gang(known, "g", 1, 3);
+    static_cast<void>(changed(known));
+    {
+        plan<3> tentative(known.tentative());
+        CHECK(tentative.try_place(known.find_pod("g-0")->index, known.find_node("n")->index,
+                                  units(3), {}, {}));
+    }
+    CHECK(free_cpu(known, "n") == 8);
+    CHECK(changed(known) == lines{"n amounts"});
+}
+
+TEST_CASE("those that look ahead see the changes and leave them") {
+    cluster known;
+    ok(known.upsert_node("a", machine(8)));
+    ok(known.upsert_node("b", machine(8)));
+    std::size_t seen = 0;
+    known.accounts().for_each_changed([&](node_index) { ++seen; });
+    CHECK(seen == 2);
+    CHECK(changed(known).size() == 2);
+    known.accounts().for_each_changed([&](node_index) { ++seen; });
+    CHECK(seen == 2);
+}
+
+TEST_CASE("a node that an event named and that is taken back is no change") {
+    constexpr auto top = std::numeric_limits<std::int64_t>::max();
+    cluster known;
+    ok(known.upsert_node("n", machine(8)));
+    ok(known.upsert_queue("q", {}));
+    add_running(known, "r", top, "elsewhere", "q");
+    static_cast<void>(changed(known));
+    CHECK(known.upsert_pod("r-1", "r", in_phase(pod_phase::running, asking(1)), "new") ==
+          event_result::out_of_range);
+    CHECK_FALSE(known.find_node("new"));
+    CHECK(changed(known).empty());
+    add_running(known, "s", 1, "n");
+    CHECK(changed(known) == lines{"n amounts"});
+}
+
+// ---- the largest node --------------------------------------------------------------------------
+
+TEST_CASE("the largest node is known by the power of two above it") {
+    cluster known;
+    CHECK_FALSE(known.accounts().largest(0));
+    const auto largest_of = [](std::int64_t cpus) {
+        cluster one;
+        ok(one.upsert_node("n", machine(cpus)));
+        return one.accounts().largest(0);
+    };
+    CHECK_FALSE(largest_of(0));
+    CHECK(largest_of(1) == 0);
+    CHECK(largest_of(2) == 1);
+    CHECK(largest_of(3) == 2);
+    CHECK(largest_of(4) == 2);
+    CHECK(largest_of(5) == 3);
+    CHECK(largest_of(largest_allocatable) ==
+          std::bit_width(static_cast<std::uint64_t>(largest_allocatable - 1)));
+}
+
+TEST_CASE("the largest node is forgotten when it shrinks or goes, and another is the largest") {
+    cluster known;
+    ok(known.upsert_node("small", machine(4)));
+    ok(known.upsert_node("large", machine(100, 8)));
+    ok(known.upsert_node("twin", machine(128)));
+    CHECK(known.accounts().largest(0) == 7);
+    CHECK(known.accounts().largest(1) == 3);
+    ok(known.upsert_node("large", machine(16, 1)));
+    CHECK(known.accounts().largest(0) == 7);
+    CHECK(known.accounts().largest(1) == 0);
+    ok(known.remove_node("twin"));
+    CHECK(known.accounts().largest(0) == 4);
+    ok(known.remove_node("large"));
+    CHECK(known.accounts().largest(0) == 2);
+    CHECK_FALSE(known.accounts().largest(1));
+    ok(known.remove_node("small"));
+    CHECK_FALSE(known.accounts().largest(0));
+}
+
+TEST_CASE("pods do not bear on which node is the largest") {
+    cluster known;
+    ok(known.upsert_node("n", machine(100)));
+    add_running(known, "r", 90, "n");
+    add_running(known, "s", 900, "unknown");
+    CHECK(known.accounts().largest(0) == 7);
 }
 
 } // namespace

@@ -412,4 +412,133 @@ TEST_CASE("the capability epoch moves with allocatable, labels, taints and quota
     CHECK(known.capability_epoch() != lowered);
 }
 
+// ---- gangs that finish, members that wait ------------------------------------------------------
+
+std::size_t placeable(const cluster& known, const std::string& gang) {
+    return known[gang_at(known, gang)].placeable;
+}
+
+/// Members that wait for a node, counted.
+std::size_t counted_placeable(const cluster& known, const std::string& gang) {
+    std::size_t count = 0;
+    for (const pod_index member : known[gang_at(known, gang)].members)
+        count += known[member].placeable() ? 1U : 0U;
+    return count;
+}
+
+TEST_CASE("a gang that finished has succeeded where it stood, and its room and quota are free") {
+    cluster known;
+    ok(known.upsert_node("a", machine(4)));
+    ok(known.upsert_node("b", machine(9)));
+    ok(known.upsert_queue("q", quota_of(20)));
+    ok(known.upsert_gang("g", gang_of(2, "q")));
+    // Alike and not, node by node and not, assumed and seen, and one that waits.
+    ok(known.upsert_pod("g-0", "g", in_phase(pod_phase::running, asking(1)), "a"));
+    ok(known.upsert_pod("g-1", "g", in_phase(pod_phase::running, asking(1)), "a"));
+    ok(known.upsert_pod("g-2", "g", in_phase(pod_phase::bound, asking(2)), "a"));
+    ok(known.upsert_pod("g-3", "g", in_phase(pod_phase::running, asking(1)), "b"));
+    ok(known.upsert_pod("g-4", "g", asking(2)));
+    ok(known.upsert_pod("g-5", "g", asking(99)));
+    cluster::pod_type claiming = in_phase(pod_phase::running, asking(1));
+    claiming.where.ports.push_back({"TCP", "", 80});
+    ok(known.upsert_pod("g-6", "g", claiming, "b"));
+    claiming.where.ports.front().port = 81;
+    ok(known.upsert_pod("g-7", "g", claiming, "b"));
+    add_running(known, "other", 1, "b", "q");
+    static_cast<void>(cycle(known, 0));
+    CHECK(known[known.find_pod("g-4")->index].assumed);
+    CHECK(free_cpu(known, "a") == 0);
+    CHECK(used_cpu(known, "q") == 10);
+    const auto release = known.release_epoch();
+    ok(known.finish_gang("g"));
+    CHECK(free_cpu(known, "a") == 4);
+    CHECK(free_cpu(known, "b") == 8);
+    CHECK(known.accounts().ports(known.find_node("b")->index).empty());
+    CHECK(used_cpu(known, "q") == 1);
+    CHECK(known.release_epoch() != release);
+    for (const char* name : {"g-0", "g-2", "g-4", "g-7"}) {
+        CHECK(known[known.find_pod(name)->index].phase == pod_phase::succeeded);
+        CHECK_FALSE(known[known.find_pod(name)->index].assumed);
+    }
+    CHECK(known[known.find_pod("g-5")->index].phase == pod_phase::pending);
+    CHECK(placeable(known, "g") == 1);
+    CHECK(placeable(known, "g") == counted_placeable(known, "g"));
+}
+
+TEST_CASE("a gang of which nothing stands anywhere cannot finish") {
+    cluster known;
+    ok(known.upsert_node("n", machine(4)));
+    CHECK(known.finish_gang("g") == event_result::unexpected);
+    add_gang(known, "g", 1, 2);
+    CHECK(known.finish_gang("g") == event_result::unexpected);
+    const auto named = *known.find_gang("g");
+    static_cast<void>(cycle(known, 0));
+    ok(known.finish_gang(named));
+    CHECK(known.finish_gang(named) == event_result::unexpected);
+    ok(known.remove_pod("g-0"));
+    ok(known.remove_gang("g"));
+    add_running(known, "h", 1, "n");
+    CHECK(known.finish_gang(named) == event_result::unexpected);
+    CHECK(free_cpu(known, "n") == 3);
+}
+
+TEST_CASE("a gang that finished is what a cluster that saw its pods succeed has") {
+    cluster finished;
+    ok(finished.upsert_node("n", machine(8)));
+    ok(finished.upsert_queue("q", quota_of(8)));
+    add_gang(finished, "g", 3, 2, "q");
+    static_cast<void>(cycle(finished, 0));
+    cluster seen = finished;
+    ok(finished.finish_gang("g"));
+    for (const char* name : {"g-0", "g-1", "g-2"})
+        ok(seen.upsert_pod(name, "g", in_phase(pod_phase::succeeded, asking(2)), "n"));
+    CHECK(finished.accounts() == seen.accounts());
+    CHECK(placeable(finished, "g") == placeable(seen, "g"));
+    for (cluster* each : {&finished, &seen})
+        add_gang(*each, "next", 4, 2, "q");
+    CHECK(started(finished, cycle(finished, 0)) == started(seen, cycle(seen, 0)));
+}
+
+TEST_CASE("how many members wait for a node is kept through everything that happens to them") {
+    cluster known;
+    ok(known.upsert_node("n", machine(6)));
+    const auto agrees = [&](std::size_t expected) {
+        return placeable(known, "g") == expected && counted_placeable(known, "g") == expected;
+    };
+    add_members(known, "g", 3, asking(2));
+    CHECK(agrees(3));
+    ok(known.upsert_gang("g", gang_of(1)));
+    CHECK(agrees(3));
+    ok(known.upsert_pod("g-0", "g", in_phase(pod_phase::gated, asking(2))));
+    CHECK(agrees(2));
+    static_cast<void>(cycle(known, 0));
+    CHECK(agrees(0));
+    ok(known.upsert_pod("g-0", "g", asking(2)));
+    CHECK(agrees(1));
+    // Seen pending, it stays assumed.
+    ok(known.upsert_pod("g-1", "g", asking(2)));
+    CHECK(agrees(1));
+    ok(known.forget("g-1"));
+    CHECK(agrees(2));
+    ok(known.confirm_bound("g-2"));
+    CHECK(agrees(2));
+    ok(known.upsert_pod("g-1", "g", in_phase(pod_phase::running, asking(2)), "n"));
+    CHECK(agrees(1));
+    ok(known.upsert_pod("g-1", "g", in_phase(pod_phase::failed, asking(2)), "n"));
+    CHECK(agrees(1));
+    cluster::pod_type leaving = asking(2);
+    leaving.terminating = true;
+    ok(known.upsert_pod("g-0", "g", leaving));
+    CHECK(agrees(0));
+    ok(known.upsert_pod("g-3", "g", asking(2)));
+    ok(known.remove_pod("g-0"));
+    CHECK(agrees(1));
+    ok(known.remove_pod("g-3"));
+    CHECK(agrees(0));
+    ok(known.finish_gang("g"));
+    CHECK(agrees(0));
+    ok(known.remove_gang("g"));
+    CHECK(agrees(0));
+}
+
 } // namespace

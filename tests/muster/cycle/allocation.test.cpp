@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// An executable of its own: it counts every allocation of its process.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <muster/cycle/cycle.hpp>
+#include <muster/testing/world.hpp>
+
+namespace {
+
+std::size_t allocations = 0;
+
+void* allocate(std::size_t size, std::size_t alignment) {
+    ++allocations;
+    const std::size_t whole = (size + alignment - 1) / alignment * alignment;
+    void* made = std::aligned_alloc(alignment, whole > 0 ? whole : alignment);
+    if (!made)
+        std::abort();
+    return made;
+}
+
+} // namespace
+
+// Inlined, they make g++ see memory of `new` given to `free`.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    return allocate(size, alignof(std::max_align_t));
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+    return allocate(size, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void operator delete(void* what) noexcept {
+    std::free(what);
+}
+[[gnu::noinline]] void operator delete(void* what, std::size_t) noexcept {
+    std::free(what);
+}
+[[gnu::noinline]] void operator delete(void* what, std::align_val_t) noexcept {
+    std::free(what);
+}
+[[gnu::noinline]] void operator delete(void* what, std::size_t, std::align_val_t) noexcept {
+    std::free(what);
+}
+
+namespace {
+
+using namespace muster;
+
+using usual = string_traits<3>;
+/// With an index that splits all the time. It has two thresholds and goes on to learn others where
+/// more would serve, which allocates, so what starts is looked at with the usual index.
+using splitting = testing::world_traits;
+
+/// 200 nodes of 8 in three pools, a quarter of them half full, and gangs by name.
+template<class Traits>
+struct decided {
+    using cluster = state<Traits>;
+
+    cluster known;
+    cycle_result result;
+    std::vector<std::string> gangs;
+
+    decided() {
+        for (int at = 0; at < 200; ++at) {
+            typename cluster::node_type node;
+            node.allocatable[0] = 8 + at % 3;
+            node.labels = {{"pool", std::to_string(at % 3)}};
+            ok(known.upsert_node(name("n", at), node));
+        }
+        ok(known.upsert_gang("running", gang_of(1)));
+        for (int at = 0; at < 200; at += 4)
+            ok(known.upsert_pod(name("r", at), "running", running(4), name("n", at)));
+        ok(known.upsert_queue("q", {}));
+    }
+
+    static void ok(event_result what) { CHECK(what == event_result::applied); }
+    static std::string name(const char* of, int at) { return of + std::to_string(at); }
+    static typename cluster::gang_type gang_of(std::int64_t min_member) {
+        typename cluster::gang_type made;
+        made.tree = single_role(min_member);
+        made.queue = "q";
+        return made;
+    }
+    static typename cluster::pod_type asking(std::int64_t cpus) {
+        typename cluster::pod_type made;
+        made.request[0] = cpus;
+        return made;
+    }
+    static typename cluster::pod_type running(std::int64_t cpus) {
+        typename cluster::pod_type made = asking(cpus);
+        made.phase = pod_phase::running;
+        return made;
+    }
+    void add_gang(const std::string& gang, int count, const typename cluster::pod_type& spec) {
+        ok(known.upsert_gang(gang, gang_of(count)));
+        for (int at = 0; at < count; ++at)
+            ok(known.upsert_pod(gang + name("-", at), gang, spec));
+        gangs.push_back(gang);
+    }
+    void forget_all() {
+        for (const auto& [key, pod] : known.pod_keys())
+            if (known[pod].assumed)
+                ok(known.forget(key));
+    }
+
+    /// What `what` allocates, once it ran as often as it takes to have all its memory, and to have
+    /// learned the thresholds of what is asked: learning allocates.
+    template<class What, class Between>
+    std::size_t in_steady_state(const What& what, const Between& between) {
+        std::size_t sum = 0;
+        for (int round = 0; round < 250; ++round) {
+            const std::size_t before = allocations;
+            what();
+            if (round >= 200)
+                sum += allocations - before;
+            between();
+        }
+        return sum;
+    }
+    /// Starts all gangs, one by one.
+    void start_all() {
+        for (const std::string& gang : gangs)
+            muster::start(known, known.find_gang(gang)->index, policy<>{}, {}, result);
+    }
+    [[nodiscard]] bool all_answered(answer kind, gate at) const {
+        for (const std::string& gang : gangs) {
+            const standing& last = known[known.find_gang(gang)->index].last;
+            if (!last.known || last.kind != kind || last.at != at)
+                return false;
+        }
+        return true;
+    }
+};
+
+TEST_CASE("an allocation is counted") {
+    const std::size_t before = allocations;
+    const std::vector<int> made(1000);
+    CHECK(allocations > before);
+}
+
+TEST_CASE_TEMPLATE("a gang that starts costs no allocation", Traits, usual) {
+    decided<Traits> in;
+    SUBCASE("wherever there is room") {
+        for (int at = 0; at < 30; ++at)
+            in.add_gang(in.name("g", at), 1 + at % 7, in.asking(1 + at % 5));
+    }
+    SUBCASE("on selected nodes") {
+        for (int at = 0; at < 30; ++at) {
+            auto pod = in.asking(1 + at % 5);
+            pod.where.selector = {{{"pool", label_operator::in, {std::to_string(at % 3)}}}};
+            in.add_gang(in.name("g", at), 1 + at % 7, pod);
+        }
+    }
+    SUBCASE("on preferred nodes") {
+        for (int at = 0; at < 30; ++at) {
+            auto pod = in.asking(1 + at % 5);
+            pod.where.preferred.push_back(
+                {5, {{{{"pool", label_operator::in, {std::to_string(at % 3)}}}}, {}}});
+            in.add_gang(in.name("g", at), 1 + at % 7, pod);
+        }
+    }
+    const std::size_t allocated =
+        in.in_steady_state([&] { in.start_all(); },
+                           [&] {
+                               CHECK(in.all_answered(answer::admitted, gate::none));
+                               in.forget_all();
+                           });
+    CHECK(allocated == 0);
+}
+
+TEST_CASE_TEMPLATE("a gang of two roles that starts costs no allocation", Traits, usual) {
+    decided<Traits> in;
+    for (int at = 0; at < 20; ++at) {
+        const std::string gang = in.name("g", at);
+        auto group = in.gang_of(0);
+        const vertex_index leader = group.tree.add({}, 1);
+        const vertex_index worker = group.tree.add({}, 3);
+        in.ok(in.known.upsert_gang(gang, group));
+        auto pod = in.asking(5);
+        pod.role = leader;
+        in.ok(in.known.upsert_pod(gang + "-leader", gang, pod));
+        pod = in.asking(2);
+        pod.role = worker;
+        for (int number = 0; number < 3; ++number)
+            in.ok(in.known.upsert_pod(gang + in.name("-", number), gang, pod));
+        in.gangs.push_back(gang);
+    }
+    const std::size_t allocated =
+        in.in_steady_state([&] { in.start_all(); },
+                           [&] {
+                               CHECK(in.all_answered(answer::admitted, gate::none));
+                               in.forget_all();
+                           });
+    CHECK(allocated == 0);
+}
+
+TEST_CASE_TEMPLATE("a gang of one role that is refused costs no allocation, proof and all", Traits,
+                   usual, splitting) {
+    decided<Traits> in;
+    answer kind = answer::waiting;
+    gate at = gate::space;
+    SUBCASE("because it waits for room") {
+        for (int number = 0; number < 30; ++number)
+            in.add_gang(in.name("g", number), 190, in.asking(7));
+    }
+    SUBCASE("because it can never start") {
+        kind = answer::never;
+        for (int number = 0; number < 30; ++number)
+            in.add_gang(in.name("g", number), 201, in.asking(8));
+    }
+    SUBCASE("because it waits for quota") {
+        at = gate::quota;
+        typename decided<Traits>::cluster::queue_type queue;
+        queue.quota.set(kind_id{0}, 210);
+        in.ok(in.known.upsert_queue("q", queue));
+        for (int number = 0; number < 30; ++number)
+            in.add_gang(in.name("g", number), 10, in.asking(2));
+    }
+    SUBCASE("because it lacks members") {
+        at = gate::members;
+        for (int number = 0; number < 30; ++number) {
+            in.add_gang(in.name("g", number), 2, in.asking(1));
+            in.ok(in.known.remove_pod(in.name("g", number) + "-1"));
+        }
+    }
+    const std::size_t allocated =
+        in.in_steady_state([&] { in.start_all(); }, [&] { CHECK(in.all_answered(kind, at)); });
+    CHECK(allocated == 0);
+}
+
+TEST_CASE_TEMPLATE("a cycle over a backlog that cannot start costs no allocation", Traits, usual,
+                   splitting) {
+    decided<Traits> in;
+    for (int at = 0; at < 200; ++at)
+        in.add_gang(in.name("g", at), 190, in.asking(7));
+    const auto run = [&] { cycle(in.known, 0, policy<>{}, {}, {}, in.result); };
+    int turn = 0;
+    std::size_t allocated = 1;
+    SUBCASE("when nothing happened") {
+        allocated =
+            in.in_steady_state(run, [&] { CHECK(in.result.decisions.empty() == (turn++ > 0)); });
+    }
+    SUBCASE("when room came back that is too small") {
+        allocated = in.in_steady_state(run, [&] {
+            ++turn;
+            in.ok(in.known.upsert_pod("r8", "running", in.running(turn % 2 == 0 ? 4 : 3), "n8"));
+        });
+        CHECK(in.result.counters.asked <= 1);
+    }
+    SUBCASE("when everybody is asked again") {
+        typename decided<Traits>::cluster::queue_type queue;
+        allocated = in.in_steady_state(run, [&] {
+            queue.priority = ++turn;
+            in.ok(in.known.upsert_queue("q", queue));
+        });
+        CHECK(in.result.counters.asked >= 200);
+    }
+    SUBCASE("and gangs beside it start and are forgotten") {
+        in.add_gang("small", 2, in.asking(2));
+        allocated = in.in_steady_state(run, [&] {
+            CHECK(in.result.counters.pods_placed == 2);
+            in.forget_all();
+        });
+    }
+    CHECK(allocated == 0);
+    CHECK(in.known.last_answers().waiting >= 200);
+}
+
+} // namespace

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <muster/index/finder.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/index/indexed_finder.hpp>
+#include <muster/plan/plan.hpp>
+#include <muster/policy/placement.hpp>
+#include <muster/testing/random.hpp>
+
+#include "../builders.hpp"
+
+namespace {
+
+using namespace builders;
+using namespace muster;
+
+constexpr std::int64_t everything = std::int64_t{1} << 40;
+/// In the emptied cluster cordons and conditions do not count.
+constexpr std::uint8_t emptied = obstacle_selector | obstacle_taint | obstacle_absent_node;
+
+/// A cluster of 200 nodes to which this and that happens, an indexed finder that follows, and a
+/// look at all nodes that knows nothing of before.
+template<class Score, std::size_t Fanout, std::size_t Thresholds>
+struct walk {
+    cluster known{kind_id{2}};
+    indexed_finder<traits, Score, Fanout, Thresholds> finder{Score{}};
+    flat_finder<3, Score> flat{Score{}};
+    testing::random chance;
+    bool with_ports;
+    std::vector<std::string> nodes;
+    std::vector<std::string> running;
+    std::size_t asking_pods = 12;
+    std::size_t made = 0;
+    std::string fault;
+
+    struct watched {
+        std::uint32_t number = 0;
+        shape_index shape;
+        std::uint64_t stamp = 0;
+        std::optional<constraint_index> queue_nodes;
+        std::uint64_t queue_stamp = 0;
+    };
+    std::vector<watched> watches;
+
+    explicit walk(std::uint64_t seed, bool ports) : chance(seed), with_ports(ports) {
+        for (int at = 0; at < 200; ++at)
+            add_node();
+        ok(known.upsert_gang("asking", gang_of(1)));
+        ok(known.upsert_gang("running", gang_of(1)));
+        for (std::size_t at = 0; at < asking_pods; ++at)
+            ask_anew(at);
+        for (const char* queue : {"q", "r"})
+            change_queue(queue);
+        for (int at = 0; at < 150; ++at)
+            run_one();
+    }
+
+    [[nodiscard]] cluster::node_type some_node() {
+        cluster::node_type made_now = machine(chance.between(0, 16), chance.percent(30) ? 4 : 0);
+        made_now.allocatable[2] = chance.percent(10) ? 3 : 110;
+        if (chance.percent(80))
+            made_now.labels.set("zone", std::string(1, static_cast<char>('a' + chance.below(3))));
+        for (const char* label : {"l0", "l1", "l2", "l3"})
+            if (chance.percent(50))
+                made_now.labels.set(label, "");
+        if (chance.percent(15))
+            made_now.taints.push_back({"mine", "", taint_effect::no_schedule});
+        if (chance.percent(15))
+            made_now.taints.push_back({"dislike", "", taint_effect::prefer_no_schedule});
+        if (chance.percent(5))
+            made_now.taints.push_back(
+                {"node.kubernetes.io/not-ready", "", taint_effect::no_execute});
+        made_now.unschedulable = chance.percent(10);
+        return made_now;
+    }
+    [[nodiscard]] constraints some_constraints() {
+        constraints where;
+        if (chance.percent(40))
+            where.selector =
+                label_is("zone", std::string(1, static_cast<char>('a' + chance.below(4))));
+        if (chance.percent(10))
+            where.affinity = std::vector<node_term>{
+                {{{{"l0", label_operator::exists, {}}, {"l1", label_operator::exists, {}}}}, {}}};
+        if (chance.percent(40))
+            for (int at = 0; at < chance.between(1, 4); ++at)
+                where.preferred.push_back(
+                    {1 << at, {{{{"l" + std::to_string(at), label_operator::exists, {}}}}, {}}});
+        if (chance.percent(30))
+            where.tolerations.push_back({"mine", {}, {}});
+        if (with_ports && chance.percent(40))
+            where.ports.push_back({"TCP", "", static_cast<std::int32_t>(chance.between(80, 82))});
+        return where;
+    }
+    [[nodiscard]] cluster::pod_type some_pod() {
+        cluster::pod_type pod = asking(chance.between(0, 5), chance.percent(20) ? 1 : 0);
+        pod.request[2] = 1;
+        pod.where = some_constraints();
+        return pod;
+    }
+    [[nodiscard]] const std::string& any(const std::vector<std::string>& of) {
+        return of[chance.below(of.size())];
+    }
+    [[nodiscard]] static std::string asking_pod(std::size_t at) {
+        return "asking-" + std::to_string(at);
+    }
+
+    void add_node() {
+        // In any order of keys, and often between two neighbours.
+        const std::string key = "n" + std::to_string(chance.below(10)) + std::to_string(made++);
+        ok(known.upsert_node(key, some_node()));
+        nodes.push_back(key);
+    }
+    void ask_anew(std::size_t at) { ok(known.upsert_pod(asking_pod(at), "asking", some_pod())); }
+    void change_queue(const char* key) {
+        cluster::queue_type queue;
+        if (chance.percent(70))
+            queue.nodes =
+                label_is("zone", std::string(1, static_cast<char>('a' + chance.below(3))));
+        ok(known.upsert_queue(key, queue));
+    }
+    void run_one() {
+        cluster::pod_type pod = in_phase(pod_phase::running, some_pod());
+        const std::string key = "r" + std::to_string(made++);
+        ok(known.upsert_pod(key, "running", pod, any(nodes)));
+        running.push_back(key);
+    }
+    void end_one() {
+        const std::size_t at = chance.below(running.size());
+        ok(known.remove_pod(running[at]));
+        running[at] = running.back();
+        running.pop_back();
+    }
+
+    void happen() {
+        const std::int64_t what = chance.between(0, 99);
+        if (what < 30)
+            run_one();
+        else if (what < 65 && !running.empty())
+            end_one();
+        else if (what < 75)
+            ok(known.upsert_node(any(nodes), some_node()));
+        else if (what < 80)
+            add_node();
+        else if (what < 84) {
+            const std::size_t at = chance.below(nodes.size());
+            ok(known.remove_node(nodes[at]));
+            nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(at));
+        } else if (what < 97)
+            ask_anew(chance.below(asking_pods));
+        else if (what < 98)
+            change_queue(chance.percent(50) ? "q" : "r");
+        else {
+            // The weights move.
+            auto large = machine(std::int64_t{1} << chance.between(4, 12), 8);
+            large.allocatable[2] = 110;
+            ok(known.upsert_node(any(nodes), large));
+        }
+    }
+
+    struct question {
+        pod_index pod;
+        shape_index shape;
+        std::optional<constraint_index> queue_nodes;
+    };
+    [[nodiscard]] question some_question() {
+        question made_now;
+        made_now.pod = known.find_pod(asking_pod(chance.below(asking_pods)))->index;
+        made_now.shape = known[made_now.pod].shape;
+        if (chance.percent(40)) {
+            const auto& queue = known[known.find_queue(chance.percent(50) ? "q" : "r")->index];
+            if (!queue.spec.nodes.requirements.empty())
+                made_now.queue_nodes = queue.nodes;
+        }
+        return made_now;
+    }
+
+    void say(const std::string& what) {
+        if (fault.empty())
+            fault = what;
+    }
+
+    void catch_up() {
+        finder.catch_up(known);
+        flat.catch_up(known);
+    }
+
+    /// Where pod after pod goes when each time all nodes are looked at.
+    [[nodiscard]] std::vector<node_index> one_by_one(const question& about, std::int64_t want) {
+        plan<3> tentative(known.tentative());
+        std::vector<node_index> found;
+        std::vector<node_run> runs;
+        const auto& ports = known.where(about.pod).value.ports;
+        while (static_cast<std::int64_t>(found.size()) < want) {
+            runs.clear();
+            if (flat.find(known, about.shape, about.queue_nodes, 1, runs) == 0)
+                break;
+            if (!tentative.try_place(about.pod, runs.front().node, known.request(about.pod), ports,
+                                     {}))
+                say("flat: a node that it found has no room");
+            found.push_back(runs.front().node);
+        }
+        return found;
+    }
+
+    void compare_find() {
+        const question about = some_question();
+        const std::int64_t want = chance.percent(10) ? 400 : chance.between(1, 9);
+        std::vector<node_run> runs;
+        const std::int64_t count = finder.find(known, about.shape, about.queue_nodes, want, runs);
+        std::vector<node_index> found;
+        for (const node_run& run : runs)
+            found.insert(found.end(), static_cast<std::size_t>(run.count), run.node);
+        if (count != static_cast<std::int64_t>(found.size()))
+            say("find: it says how many it found, and names others");
+        if (found != one_by_one(about, want))
+            say("find: other nodes than one by one");
+    }
+
+    void compare_room() {
+        const question about = some_question();
+        const std::int64_t want = chance.percent(50) ? everything : chance.between(0, 40);
+        if (finder.room(known, about.shape, about.queue_nodes, want) !=
+            flat.room(known, about.shape, about.queue_nodes, want))
+            say("room: another than that of all nodes");
+    }
+
+    [[nodiscard]] std::int64_t held_by_emptied(shape_index shape,
+                                               std::optional<constraint_index> queue_nodes) const {
+        auto query = detail::query_for(known, shape, queue_nodes);
+        query.obstacles = emptied;
+        std::int64_t sum = 0;
+        for (const node_index node : known.node_order())
+            if (eligible(query, node))
+                sum = std::min(everything,
+                               sum + fit_count(*query.request, known.accounts().allocatable(node),
+                                               query.where->value.ports.empty() ? everything : 1));
+        return sum;
+    }
+    void compare_holds() {
+        const question about = some_question();
+        const std::int64_t held = held_by_emptied(about.shape, about.queue_nodes);
+        const std::int64_t need = chance.percent(50)
+                                      ? chance.between(1, 300)
+                                      : std::max<std::int64_t>(1, held + chance.between(-2, 2));
+        if (finder.holds(about.shape, about.queue_nodes, emptied, need) !=
+            (std::min(held, everything) >= need))
+            say("holds: another answer than the emptied cluster's");
+    }
+
+    [[nodiscard]] std::uint64_t stamp_of(std::optional<constraint_index> queue_nodes) const {
+        return queue_nodes ? known.constraint_sets()[*queue_nodes].stamp : 0;
+    }
+    void watch_one() {
+        const question about = some_question();
+        const std::int64_t room = flat.room(known, about.shape, about.queue_nodes, everything);
+        if (room >= everything)
+            return;
+        const std::uint32_t number = finder.watch(about.shape, about.queue_nodes, room);
+        if (finder.room_seen(number) != room)
+            say("watch: the room is not what was found");
+        watches.push_back({number, about.shape, known.shapes()[about.shape].stamp,
+                           about.queue_nodes, stamp_of(about.queue_nodes)});
+    }
+    void check_watches() {
+        finder.refresh_rooms();
+        std::erase_if(watches, [&](const watched& each) {
+            const auto& shape = known.shapes()[each.shape];
+            return shape.users == 0 || shape.stamp != each.stamp ||
+                   stamp_of(each.queue_nodes) != each.queue_stamp;
+        });
+        for (const watched& each : watches) {
+            if (finder.room_seen(each.number) <
+                flat.room(known, each.shape, each.queue_nodes, everything))
+                say("watch: there is more room than is seen");
+            const std::int64_t held = held_by_emptied(each.shape, each.queue_nodes);
+            const std::int64_t need = std::max<std::int64_t>(1, held + chance.between(-3, 3));
+            if (finder.still_holds(each.number, need) && held < need)
+                say("still holds: it does not any more");
+            if (finder.still_too_small(each.number, need) && held >= need)
+                say("still too small: it holds them by now");
+        }
+        if (watches.size() > 20)
+            watches.erase(watches.begin(), watches.begin() + 10);
+    }
+
+    [[nodiscard]] std::string run(int turns) {
+        for (int turn = 0; turn < turns && fault.empty(); ++turn) {
+            for (std::int64_t events = chance.between(0, 3); events > 0; --events)
+                happen();
+            catch_up();
+            check_watches();
+            compare_find();
+            compare_room();
+            compare_holds();
+            watch_one();
+            if (!fault.empty())
+                fault += " (turn " + std::to_string(turn) + ")";
+        }
+        return fault;
+    }
+};
+
+template<class Score, std::size_t Fanout, std::size_t Thresholds>
+std::string walks(std::uint64_t seeds, bool ports) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+        if (const std::string fault = walk<Score, Fanout, Thresholds>(seed, ports).run(150);
+            !fault.empty())
+            return "seed " + std::to_string(seed) + ": " + fault;
+    return {};
+}
+
+TEST_CASE("the index finds what looking at all nodes pod after pod finds, through all events") {
+    CHECK(walks<best_fit, 64, 64>(8, false) == "");
+    CHECK(walks<worst_fit, 64, 64>(8, false) == "");
+    CHECK(walks<first_fit, 64, 64>(8, false) == "");
+}
+
+TEST_CASE("an index that splits and learns all the time finds the same") {
+    CHECK(walks<best_fit, 4, 2>(8, false) == "");
+    CHECK(walks<worst_fit, 4, 2>(8, false) == "");
+    CHECK(walks<first_fit, 4, 2>(8, false) == "");
+}
+
+TEST_CASE("ports are respected by the index, and room is seen that they give back") {
+    CHECK(walks<best_fit, 64, 64>(8, true) == "");
+    CHECK(walks<worst_fit, 4, 2>(8, true) == "");
+    CHECK(walks<first_fit, 64, 64>(8, true) == "");
+}
+
+TEST_CASE(
+    "the index is used for scores that are an order, and for others all nodes are looked at") {
+    struct by_hand {
+        std::int64_t operator()(const placement_weights<3>&, const resources<3>& free,
+                                const resources<3>&) const noexcept {
+            return free[0];
+        }
+    };
+    CHECK(finder_for<traits, best_fit>::exhaustive);
+    CHECK(finder_for<traits, first_fit>::exhaustive);
+    CHECK_FALSE(finder_for<traits, by_hand>::exhaustive);
+}
+
+} // namespace
