@@ -57,6 +57,16 @@ struct agenda_line {
     std::uint64_t use_epoch = 0;
 };
 
+/// An admitted gang of which members hold and none waits. One that neither holds nor wants anything
+/// may yet be told that strict order keeps it waiting.
+template<class Traits>
+[[nodiscard]] bool has_all_it_wants(const state<Traits>& known, gang_index which) {
+    const auto& record = known[which];
+    return record.placeable == 0 && std::ranges::any_of(record.members, [&](pod_index member) {
+               return known[member].holding();
+           });
+}
+
 /// The gangs to ask, queue by queue. Inside a queue the order of gangs, then their keys; between
 /// queues the order of queues as their use stands, then their keys. Gangs without a queue form one
 /// of their own, with priority 0 and nothing used, which stands before the named ones of its rank.
@@ -79,7 +89,7 @@ public:
         known.take_changed_gangs([](gang_index) {});
         arrivals_.clear();
         for (const auto& [key, which] : known.gang_keys())
-            if (everybody || wants_something(known[which]))
+            if (everybody || wants_something(known, which))
                 arrivals_.push_back(which);
         admit_arrivals(known, now, gangs);
     }
@@ -91,7 +101,7 @@ public:
         leavers_.clear();
         known.take_changed_gangs([&](gang_index which) {
             const auto& record = known[which];
-            const bool wanted = is_live(record) && wants_something(record);
+            const bool wanted = is_live(record) && wants_something(known, which);
             const slot at = slot_of(which);
             if (at.line != none && wanted && lines_[at.line].queue == record.queue &&
                 at.rank.priority == record.spec.priority &&
@@ -158,9 +168,10 @@ private:
     [[nodiscard]] static bool is_live(const gang_record<Traits>& record) noexcept {
         return record.present || !record.members.empty();
     }
-    [[nodiscard]] static bool wants_something(const gang_record<Traits>& record) noexcept {
+    [[nodiscard]] static bool wants_something(const state<Traits>& known, gang_index which) {
+        const gang_record<Traits>& record = known[which];
         return record.dirty || !record.last.known || record.last.kind != answer::admitted ||
-               record.placeable > 0;
+               !has_all_it_wants(known, which);
     }
     [[nodiscard]] static bool done(const line& of) noexcept {
         return of.given == of.entries.size();

@@ -204,14 +204,13 @@ private:
         now.held_back = held_back;
         known_->answered(entry.gang, now);
 
-        const auto& group = (*known_)[entry.gang];
         entry.open = cut_short || held_back || now.at == gate::order;
         entry.unreached = cut_short;
         entry.wants_room = now.at == gate::space;
         entry.never = now.kind == answer::never;
         entry.asleep = now.at == gate::group || now.at == gate::members || now.at == gate::queue ||
                        now.at == gate::unsupported;
-        entry.done = now.kind == answer::admitted && group.placeable == 0;
+        entry.done = now.kind == answer::admitted && has_all_it_wants(*known_, entry.gang);
         line.any_done |= entry.done;
 
         // Of a queue with a quota, gangs that start later may still move this one to another gate.
