@@ -103,8 +103,8 @@ public:
             const auto& record = known[which];
             const bool wanted = is_live(record) && wants_something(known, which);
             const slot at = slot_of(which);
-            if (at.line != none && wanted && lines_[at.line].queue == record.queue &&
-                at.rank.priority == record.spec.priority &&
+            if (at.line != none && wanted && at.generation == record.generation &&
+                lines_[at.line].queue == record.queue && at.rank.priority == record.spec.priority &&
                 at.rank.created == record.spec.created && reopen(at, which, now, gangs))
                 return;
             if (at.line != none)
@@ -162,6 +162,8 @@ private:
     struct slot {
         std::uint32_t line = none;
         bool leaves = false;
+        /// Of the record: another gang may come to stand in its place.
+        std::uint32_t generation = 0;
         gang_rank rank;
     };
 
@@ -218,7 +220,7 @@ private:
             lines_[to].entries.push_back({which, rank});
             if (slots_.size() <= which.value())
                 slots_.resize(which.value() + 1);
-            slots_[which.value()] = {to, false, rank};
+            slots_[which.value()] = {to, false, record.generation, rank};
         }
         for (std::size_t at = 0; at < lines_.size(); ++at) {
             std::vector<entry>& in = lines_[at].entries;

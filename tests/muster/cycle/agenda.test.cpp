@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <muster/cycle/agenda.hpp>
+#include <muster/cycle/cycle.hpp>
 #include <muster/policy/gang_order.hpp>
 #include <muster/policy/queue_order.hpp>
+#include <muster/testing/random.hpp>
 
 #include "../builders.hpp"
 
@@ -160,6 +168,141 @@ TEST_CASE("the order does not depend on the order in which gangs and queues came
     add_queue(other, "q", 0, 10);
     CHECK(order(one) == order(other));
     CHECK(order(one) == "a c b ");
+}
+
+// ---- following changes -------------------------------------------------------------------------
+
+using plain_agenda = agenda<traits, priority_then_age>;
+
+std::string turns(plain_agenda& asking, cluster& known) {
+    const priority_then_share queues;
+    asking.begin();
+    std::string out;
+    while (const agenda_line* line = asking.next(known, queues))
+        out += known[line->entries[line->given - 1].gang].key + " ";
+    return out;
+}
+
+/// An agenda that follows, beside one that is made anew from a copy of the state each time.
+struct followed {
+    cluster known;
+    plain_agenda asking;
+    testing::random chance{3};
+    std::size_t made = 0;
+    std::vector<std::string> gangs;
+
+    followed() {
+        ok(known.upsert_node("n", machine(9)));
+        for (const char* queue : {"q", "r", "s"})
+            add_queue(known, queue, 0, 10);
+        for (int at = 0; at < 60; ++at)
+            come();
+        asking.rebuild(known, 0, priority_then_age{}, false);
+    }
+    [[nodiscard]] std::optional<std::string> some_queue() {
+        static constexpr const char* names[] = {"q", "r", "s"};
+        const std::size_t which = chance.below(4);
+        return which == 3 ? std::nullopt : std::optional<std::string>(names[which]);
+    }
+    void come() {
+        // Names that stand before and behind those that are there.
+        gangs.push_back(std::to_string(chance.below(1000)) + "-" + std::to_string(made++));
+        add(known, gangs.back(), chance.between(0, 3), chance.between(0, 5), some_queue());
+    }
+    void happen() {
+        const std::size_t at = chance.below(gangs.size());
+        switch (chance.below(5)) {
+        case 0:
+            come();
+            break;
+        case 1:
+            if (gangs.size() < 30)
+                return;
+            ok(known.remove_gang(gangs[at]));
+            gangs.erase(gangs.begin() + static_cast<std::ptrdiff_t>(at));
+            break;
+        case 2:
+            // It stays where it is, and is to be asked again.
+            ok(known.upsert_gang(gangs[at], known[gang_at(known, gangs[at])].spec));
+            break;
+        default:
+            add(known, gangs[at], chance.between(0, 3), chance.between(0, 5), some_queue());
+            break;
+        }
+    }
+    void compare() {
+        asking.update(known, 0, priority_then_age{});
+        cluster copy = known;
+        plain_agenda anew;
+        anew.rebuild(copy, 0, priority_then_age{}, false);
+        CHECK(turns(asking, known) == turns(anew, copy));
+    }
+};
+
+TEST_CASE_FIXTURE(followed, "an agenda that follows a few changes is as one made anew") {
+    for (int turn = 0; turn < 100; ++turn) {
+        for (std::int64_t events = chance.between(0, 3); events > 0; --events)
+            happen();
+        compare();
+    }
+}
+
+TEST_CASE_FIXTURE(followed, "an agenda that follows many changes is as one made anew") {
+    for (int turn = 0; turn < 20; ++turn) {
+        for (std::int64_t events = chance.between(50, 300); events > 0; --events)
+            happen();
+        compare();
+    }
+}
+
+TEST_CASE("a gang that comes where another went stands by its own name") {
+    cluster known;
+    ok(known.upsert_node("n", machine(2)));
+    add_running(known, "r", 2, "n");
+    add_gang(known, "a", 1, 2);
+    add_gang(known, "m", 1, 2);
+    CHECK(started(known, cycle(known, 0)).empty());
+    ok(known.remove_pod("a-0"));
+    ok(known.remove_gang("a"));
+    add_gang(known, "z", 1, 2);
+    ok(known.remove_pod("r-0"));
+    CHECK(started(known, cycle(known, 0)) == std::vector<std::string>{"m"});
+}
+
+TEST_CASE_FIXTURE(followed, "a gang that something happened to is open again, the others are not") {
+    for (agenda_line& line : asking.lines())
+        for (agenda_entry& entry : line.entries)
+            entry.open = false;
+    const std::string changed = gangs[7];
+    ok(known.upsert_pod("member", changed, builders::asking(1)));
+    asking.update(known, 0, priority_then_age{});
+    std::vector<std::string> open;
+    for (const agenda_line& line : asking.lines())
+        for (const agenda_entry& entry : line.entries)
+            if (entry.open)
+                open.push_back(known[entry.gang].key);
+    CHECK(open == std::vector<std::string>{changed});
+}
+
+TEST_CASE_FIXTURE(followed, "a gang that has all it wants leaves the agenda, and comes back") {
+    const std::string gang = gangs[7];
+    const auto in_it = [&] {
+        asking.update(known, 0, priority_then_age{});
+        return (" " + turns(asking, known)).find(" " + gang + " ") != std::string::npos;
+    };
+    CHECK(in_it());
+    standing all_it_wants;
+    all_it_wants.known = true;
+    all_it_wants.kind = answer::admitted;
+    // As a cycle does: it answers, and marks the entry as done.
+    known.answered(gang_at(known, gang), all_it_wants);
+    for (agenda_line& line : asking.lines())
+        for (agenda_entry& entry : line.entries)
+            if (entry.gang == gang_at(known, gang))
+                line.any_done = entry.done = true;
+    CHECK_FALSE(in_it());
+    ok(known.upsert_pod("member", gang, builders::asking(1)));
+    CHECK(in_it());
 }
 
 } // namespace
