@@ -138,9 +138,11 @@ TEST_CASE("what was placed tentatively and undone is a change, and nothing is lo
     add_gang(known, "g", 1, 3);
     static_cast<void>(changed(known));
     {
+        // A plan keeps the address of the ports that it claimed until it is committed or undone.
+        const std::vector<host_port> no_ports;
         plan<3> tentative(known.tentative());
         CHECK(tentative.try_place(known.find_pod("g-0")->index, known.find_node("n")->index,
-                                  units(3), {}, {}));
+                                  units(3), {}, no_ports));
     }
     CHECK(free_cpu(known, "n") == 8);
     CHECK(changed(known) == lines{"n amounts"});
