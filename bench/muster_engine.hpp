@@ -144,10 +144,8 @@ private:
 
     template<class State>
     static std::optional<std::size_t> told_by(State& known) {
-        if constexpr (requires {
-                          muster::detail::engine_of(known, policy_type{}).finder.memory_bytes();
-                      })
-            return muster::detail::engine_of(known, policy_type{}).finder.memory_bytes();
+        if constexpr (requires { muster::index_bytes(known, policy_type{}); })
+            return muster::index_bytes(known, policy_type{});
         else
             return std::nullopt;
     }

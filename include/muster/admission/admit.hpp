@@ -186,6 +186,7 @@ private:
             case emptied_outcome::impossible:
                 outcome.kind = answer::never;
                 outcome.at = gate::space;
+                recycle(outcome.proof);
                 outcome.proof = proofs_.of_class(ever, classes, short_of);
                 return;
             case emptied_outcome::open:

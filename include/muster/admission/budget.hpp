@@ -5,9 +5,13 @@
 
 namespace muster::inline v0_1 {
 
-/// Steps for the exact search: what it lists, weighs, exchanges and branches counts, a step for
-/// some nanoseconds of work. They are steps and never time, so that an answer does not depend on
+/// Steps for the exact search: what it lists, weighs, exchanges and branches counts, a step for a
+/// nanosecond of work or a few. They are steps and never time, so that an answer does not depend on
 /// the machine.
+///
+/// Two small searches have bounds of their own beside it: the one for a surplus subgroup (2^18
+/// steps each), and the one that tells at a cycle's end whether its quota alone keeps a gang out
+/// (`per_gang` each, over classes and quotas without nodes).
 struct budget {
     /// For one gang, and again as many for the question whether it could ever start.
     std::int64_t per_gang = std::int64_t{1} << 21;

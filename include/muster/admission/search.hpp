@@ -27,10 +27,10 @@ enum class fit_outcome : std::uint8_t { fits, impossible, undecided };
 /// At every vertex of the search it tries weights under which the nodes cannot carry what the gang
 /// needs (a leaf of the certificate): first every minimum and every quota on its own, then the
 /// weights that come closest to a proof (`detail::weight_ray`; for gangs with many classes
-/// multipliers moved along the subgradient). The patterns found on the way
-/// often are a placement, or become one by a few exchanges. When neither comes of it, the count of
-/// one class on one node is split in two. With all counts settled one of the two must come, so it
-/// ends with an answer unless the steps end first.
+/// multipliers moved along the subgradient). The patterns found on the way often are a placement,
+/// or become one by a few exchanges. When neither comes of it, the count of one class on one node
+/// is split in two. With all counts settled one of the two must come, so it ends with an answer
+/// unless the steps end first.
 ///
 /// One search may decide many problems, one after the other: it keeps what it has allocated.
 template<std::size_t Width>
@@ -46,7 +46,7 @@ public:
     fit_search(const fit_search&) = delete;
     fit_search& operator=(const fit_search&) = delete;
 
-    /// Decides a problem within so many steps, of about a nanosecond or a few each. What the search
+    /// Decides a problem within so many steps (see `budget`). What the search
     /// holds of the problem before is gone.
     [[nodiscard]] fit_outcome run(const fit_problem<Width>& problem, std::int64_t steps) {
         problem_ = &problem;

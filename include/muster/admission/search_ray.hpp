@@ -29,7 +29,8 @@ class weight_ray {
 public:
     static constexpr std::size_t most_classes = 8;
 
-    /// Starts with one point; `direction` is positive. Both are per class, of 2 to `most_classes`.
+    /// Starts with one point; `direction` is positive. Both are per class and then per quota, of 2
+    /// to `most_classes` in all.
     void start(const std::vector<std::int64_t>& direction, const std::vector<std::int64_t>& point) {
         classes_ = point.size();
         exact_ = takes(direction) && takes(point);

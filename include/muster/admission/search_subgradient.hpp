@@ -16,8 +16,7 @@ namespace detail {
 
 /// Lagrange multipliers moved along the subgradient of the bound: more weight to classes of which
 /// the nodes carry less than is chosen, a higher price where the choice exceeds a quota, in steps
-/// that shrink with every turn. For gangs with more classes and
-/// quotas than `weight_ray` takes.
+/// that shrink with every turn. For gangs with more classes and quotas than `weight_ray` takes.
 class subgradient {
 public:
     static constexpr std::int64_t scale = std::int64_t{1} << 40;

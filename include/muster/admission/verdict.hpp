@@ -16,7 +16,8 @@ struct verdict {
     gate at = gate::none;
     /// Of a waiting gang: a placement in the emptied cluster is known to exist.
     bool could_start = false;
-    /// Of a waiting or never gang that the search decided: the proof.
+    /// Of a gang that waits for room or quota, or never fits: the proof, whoever found it. Absent
+    /// where no proof is needed: at the gates before.
     std::optional<certificate> proof;
     /// Steps that the search took.
     std::int64_t steps = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <muster/admission/budget.hpp>
@@ -8,6 +9,7 @@
 #include <muster/cycle/engine.hpp>
 #include <muster/cycle/policy.hpp>
 #include <muster/cycle/round.hpp>
+#include <muster/index/placement_order.hpp>
 #include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
@@ -21,9 +23,10 @@ namespace muster::inline v0_1 {
 /// own, the gang is undecided, and the next cycle keeps its share for it.
 ///
 /// The same state, now, policy and budget give the same result, whatever the order of the events
-/// that built the state. O(1) when nothing happened since the last cycle; else a few nanoseconds
-/// for every gang that waits, plus what `admission::decide` costs for every gang whose answer may
-/// have changed.
+/// that built the state. A state at rest is at rest for any policy and budget: what they left
+/// undecided is asked again when something happens. O(1) when nothing happened since the last
+/// cycle; else a few nanoseconds for every gang that waits, plus what `admission::decide` costs for
+/// every gang whose answer may have changed.
 template<class Traits, placement_score<Traits::width> Score, gang_order GangOrder,
          queue_order QueueOrder>
 void cycle(state<Traits>& known, std::int64_t now, const policy<Score, GangOrder, QueueOrder>& how,
@@ -68,8 +71,17 @@ void catch_up(state<Traits>& known, const policy<Score, GangOrder, QueueOrder>& 
     detail::engine_of(known, how).finder.catch_up(known);
 }
 
+/// Bytes of the index that is kept with the state for this policy's score, with its map of nodes;
+/// the model's own records apart. O(nodes / fan-out).
+template<class Traits, ordered_score Score, gang_order GangOrder, queue_order QueueOrder>
+[[nodiscard]] std::size_t index_bytes(state<Traits>& known,
+                                      const policy<Score, GangOrder, QueueOrder>& how) {
+    return detail::engine_of(known, how).finder.memory_bytes();
+}
+
 /// Decides one gang at once, whoever else waits, and commits it as assumed when it starts: for
-/// schedulers that keep an order of their own. The answer is the only decision in `result`.
+/// schedulers that keep an order of their own. The answer is the only decision in `result`. Costs
+/// what `admission::decide` does, and O(log nodes) for each node that changed since the last call.
 template<class Traits, placement_score<Traits::width> Score, gang_order GangOrder,
          queue_order QueueOrder>
 void start(state<Traits>& known, gang_index which, const policy<Score, GangOrder, QueueOrder>& how,

@@ -174,13 +174,11 @@ private:
     }
 
     void ask(agenda_line& line, agenda_entry& entry) {
-        const standing& last = (*known_)[entry.gang].last;
         // Those that were not reached last time come first, so their share is kept for them.
         unreached_ -= entry.unreached ? 1 : 0;
         const int128 kept = entry.unreached ? 0 : static_cast<int128>(unreached_) * limit_.per_gang;
         const std::int64_t steps =
             saturate(std::clamp<int128>(steps_left_ - kept, 0, limit_.per_gang));
-        static_cast<void>(last);
         verdict outcome = kept_->decide(*known_, entry.gang, steps);
         const bool cut_short = outcome.kind == answer::undecided && steps < limit_.per_gang;
         any_cut_short_ |= cut_short;

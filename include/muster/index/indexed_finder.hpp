@@ -42,8 +42,10 @@ public:
     /// Bytes of the index with its map of nodes, memo and predicates apart.
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return index_.memory_bytes(); }
 
-    /// Follows what changed since the last call; the state must stay where it is until the next.
-    /// O(changes · log nodes), and O(nodes · log nodes) when the cluster's weights changed.
+    /// Follows what changed since the last call, and takes the ledger's list of changes with it:
+    /// one finder per state. The state must stay where it is until the next call. O(log nodes) for
+    /// a node whose amounts changed, O(predicates + shapes) more for one whose properties did, and
+    /// O(nodes · log nodes) when the cluster's weights changed or labels were given anew.
     void catch_up(state<Traits>& known) {
         known_ = &known;
         accounts_ = &known.tentative();

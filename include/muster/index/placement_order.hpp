@@ -19,7 +19,8 @@ enum class placement_order : std::uint8_t {
     listed,
 };
 
-/// A score that is such an order, and says which.
+/// A score that is such an order, and says which. The index believes it: the order must rank nodes
+/// as the score's own values do, ties by key.
 template<class Score>
 concept ordered_score = requires {
     { Score::order } -> std::convertible_to<placement_order>;

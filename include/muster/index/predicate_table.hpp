@@ -26,7 +26,7 @@ public:
     }
 
     /// The predicate, made anew where the constraints or the nodes changed; `hint` is where it was
-    /// last. O(1), or O(nodes) when it must be made.
+    /// last. O(1) when the hint is right, else O(predicates); and O(nodes) when it must be made.
     std::size_t find(const state<Traits>& known, Index& index, constraint_index where,
                      std::optional<constraint_index> queue_nodes, std::size_t hint) {
         std::size_t at = hint;

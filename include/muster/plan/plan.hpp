@@ -87,6 +87,12 @@ public:
         return try_place(std::span<const pod_index>(&pod, 1), node, request, ports, queue);
     }
 
+    /// A temporary would not outlive the plan.
+    bool try_place(std::span<const pod_index>, node_index, const resources<Width>&,
+                   std::vector<host_port>&&, std::optional<queue_index>) = delete;
+    bool try_place(pod_index, node_index, const resources<Width>&, std::vector<host_port>&&,
+                   std::optional<queue_index>) = delete;
+
     /// Undoes everything since `to`. O(nodes undone).
     void rollback(savepoint to) noexcept {
         MUSTER_ASSERT(to.entries <= journal_.size(),

@@ -11,8 +11,9 @@
 namespace muster::inline v0_1 {
 
 /// Says how good a node is for a request that fits it: the highest score wins, ties go to the node
-/// whose key comes first. A small value without state of its own. One that is an `ordered_score` is
-/// served by the index, any other by looking at every node.
+/// whose key comes first. A small value. One that is an `ordered_score` is served
+/// by the index, any other by looking at every node. One with members needs `==`: what a cycle
+/// keeps is kept for scores of equal value, and without it is made anew in every call.
 template<class Score, std::size_t Width>
 concept placement_score = std::copyable<Score> &&
     requires(const Score score, const placement_weights<Width>& weights,

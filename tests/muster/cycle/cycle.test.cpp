@@ -127,6 +127,23 @@ TEST_CASE_FIXTURE(strict_queue, "a gang that runs is admitted, though one ahead 
     CHECK(is(answered(known, "running"), answer::admitted));
 }
 
+TEST_CASE_FIXTURE(strict_queue, "a gang that neither holds nor wants anything keeps its turn") {
+    ok(known.upsert_gang("idle", gang_of(0, "q")));
+    ok(known.upsert_pod("idle-0", "idle", in_phase(pod_phase::failed, asking(1))));
+    static_cast<void>(run(known));
+    CHECK(is(answered(known, "idle"), answer::admitted));
+    cluster::gang_type first = gang_of(1, "q");
+    first.priority = 9;
+    ok(known.upsert_gang("a", first));
+    ok(known.upsert_pod("a-0", "a", asking(4)));
+    static_cast<void>(run(known));
+    CHECK(is(answered(known, "idle"), answer::waiting, gate::order));
+    ok(known.remove_pod("a-0"));
+    ok(known.remove_gang("a"));
+    static_cast<void>(run(known));
+    CHECK(is(answered(known, "idle"), answer::admitted));
+}
+
 // ---- what is returned --------------------------------------------------------------------------
 
 TEST_CASE("only answers that changed are returned, unless all are asked for") {

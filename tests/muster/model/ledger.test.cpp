@@ -142,7 +142,7 @@ TEST_CASE("what was placed tentatively and undone is a change, and nothing is lo
         const std::vector<host_port> no_ports;
         plan<3> tentative(known.tentative());
         CHECK(tentative.try_place(known.find_pod("g-0")->index, known.find_node("n")->index,
-                                  units(3), {}, no_ports));
+                                  units(3), no_ports, {}));
     }
     CHECK(free_cpu(known, "n") == 8);
     CHECK(changed(known) == lines{"n amounts"});
