@@ -104,8 +104,8 @@ public:
             const bool wanted = is_live(record) && wants_something(known, which);
             const slot at = slot_of(which);
             if (at.line != none && wanted && at.generation == record.generation &&
-                lines_[at.line].queue == record.queue && at.rank.priority == record.spec.priority &&
-                at.rank.created == record.spec.created && reopen(at, which, now, gangs))
+                lines_[at.line].queue == record.queue && at.rank == rank_of(record) &&
+                reopen(at, which, now, gangs))
                 return;
             if (at.line != none)
                 leavers_.push_back(which);
@@ -170,6 +170,11 @@ private:
     [[nodiscard]] static bool is_live(const gang_record<Traits>& record) noexcept {
         return record.present || !record.members.empty();
     }
+    [[nodiscard]] static gang_rank rank_of(const gang_record<Traits>& record) noexcept {
+        return {record.spec.priority, record.spec.created,
+                record.spec.start_by.value_or(gang_rank::none),
+                record.spec.duration.value_or(gang_rank::none)};
+    }
     [[nodiscard]] static bool wants_something(const state<Traits>& known, gang_index which) {
         const gang_record<Traits>& record = known[which];
         return record.dirty || !record.last.known || record.last.kind != answer::admitted ||
@@ -216,7 +221,7 @@ private:
         for (const gang_index which : arrivals_) {
             const auto& record = known[which];
             const std::uint32_t to = line_for(known, record.queue);
-            const gang_rank rank{record.spec.priority, record.spec.created};
+            const gang_rank rank = rank_of(record);
             lines_[to].entries.push_back({which, rank});
             if (slots_.size() <= which.value())
                 slots_.resize(which.value() + 1);

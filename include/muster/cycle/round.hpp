@@ -141,6 +141,7 @@ private:
         if (line.held_up) {
             // Strict order holds newcomers back, and the surplus of who runs; who is below its
             // minima may be completed.
+            any_behind_ = true;
             const stake held = stake_of(*known_, entry.gang);
             if (held != stake::some)
                 return hold_back(line, entry, held);
@@ -295,7 +296,8 @@ private:
         result_->bind();
         static_cast<answer_counts&>(result_->counters) = known_->last_answers();
         result_->counters.skipped = known_->gang_keys().size() - result_->counters.asked;
-        known_->cycle_ended(!any_cut_short_);
+        // Time alone may bring another to the head of a line that is kept in strict order.
+        known_->cycle_ended(!any_cut_short_ && (timeless_order<GangOrder> || !any_behind_));
     }
 
     state<Traits>* known_;
@@ -310,6 +312,7 @@ private:
     bool capable_ = false;
     bool queues_moved_ = false;
     bool any_cut_short_ = false;
+    bool any_behind_ = false;
     std::int64_t unreached_ = 0;
     std::uint32_t visits_ = 0;
     /// Of each decision in the result.

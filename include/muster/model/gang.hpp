@@ -87,6 +87,11 @@ struct gang {
     std::int64_t priority = 0;
     /// Creation time in the caller's unit; older goes first among equals.
     std::int64_t created = 0;
+    /// How long its members run once they have started, as declared, in the caller's unit; absent =
+    /// unknown. Nobody ends them by it: it serves orders of gangs and backfill.
+    std::optional<std::int64_t> duration{};
+    /// When it should have started at the latest; absent = no such wish. It serves orders of gangs.
+    std::optional<std::int64_t> start_by{};
     gang_tree tree{};
     gang_fault fault = gang_fault::none;
     /// Labels of the namespace or tenant that asks; queues admit by them.

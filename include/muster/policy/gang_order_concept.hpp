@@ -3,14 +3,22 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 
 namespace muster::inline v0_1 {
 
-/// What an order of gangs may look at.
+/// What an order of gangs may look at. Times are in the caller's unit.
 struct gang_rank {
+    static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+
     std::int64_t priority = 0;
-    /// Creation time in the caller's unit.
     std::int64_t created = 0;
+    /// When it should have started at the latest; `none` when nobody said.
+    std::int64_t start_by = none;
+    /// How long it will run once started; `none` when nobody said.
+    std::int64_t duration = none;
+
+    [[nodiscard]] friend constexpr bool operator==(const gang_rank&, const gang_rank&) = default;
 };
 
 /// A strict weak order of gangs within a queue at time `now`. Gangs that it holds equal stand in

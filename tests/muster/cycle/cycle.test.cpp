@@ -144,6 +144,19 @@ TEST_CASE_FIXTURE(strict_queue, "a gang that neither holds nor wants anything ke
     CHECK(is(answered(known, "idle"), answer::admitted));
 }
 
+TEST_CASE_FIXTURE(strict_queue, "time alone brings another to the head of a strict line") {
+    add_gang(known, "a", 1, 4, "q");
+    cluster::gang_type second = gang_of(1, "q");
+    second.created = 1;
+    second.start_by = 10;
+    ok(known.upsert_gang("b", second));
+    add_members(known, "b", 1, asking(1));
+    const policy<best_fit, overdue_first<>> how;
+    CHECK(started(known, cycle(known, 10, how)).empty());
+    CHECK(is(answered(known, "b"), answer::waiting, gate::order));
+    CHECK(started(known, cycle(known, 11, how)) == names{"b"});
+}
+
 // ---- what is returned --------------------------------------------------------------------------
 
 TEST_CASE("only answers that changed are returned, unless all are asked for") {
