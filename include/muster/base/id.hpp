@@ -43,6 +43,9 @@ using kind_id = index_of<struct kind_tag>;
 using vertex_index = index_of<struct vertex_tag>;
 /// An interned set of placement constraints.
 using constraint_index = index_of<struct constraint_tag>;
+/// An interned topology, and a domain of it.
+using topology_index = index_of<struct topology_tag>;
+using domain_index = index_of<struct domain_tag>;
 /// An interned request together with its placement constraints.
 using shape_index = index_of<struct shape_tag>;
 

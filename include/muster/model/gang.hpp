@@ -11,6 +11,7 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/labels.hpp>
+#include <muster/model/topology.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -28,6 +29,8 @@ public:
         /// The role's or subgroup's name, for those who print it; may stay empty.
         std::string name;
         std::size_t children = 0;
+        /// How close together the members at or below this vertex are to stand.
+        std::optional<topology_constraint> together;
     };
 
     gang_tree() : vertices_(1) {}
@@ -49,6 +52,10 @@ public:
 
     void require_subgroups(vertex_index of, std::int64_t count) {
         vertices_[of.value()].min_subgroups = count;
+    }
+
+    void keep_together(vertex_index of, topology_constraint how) {
+        vertices_[of.value()].together = std::move(how);
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return vertices_.size(); }

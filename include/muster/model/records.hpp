@@ -31,6 +31,14 @@ struct standing {
     bool held_back = false;
 };
 
+/// A vertex of a gang's tree with the topology that constrains it.
+struct vertex_topology {
+    vertex_index vertex;
+    topology_index within;
+    std::optional<std::size_t> required;
+    std::optional<std::size_t> preferred;
+};
+
 template<class Traits>
 struct node_record {
     using tag = node_tag;
@@ -90,6 +98,8 @@ struct gang_record {
     typename Traits::gang_key key{};
     gang<typename Traits::queue_key> spec;
     std::optional<queue_index> queue;
+    /// In the order of their vertices.
+    std::vector<vertex_topology> together;
     /// By role, oldest first, then by key: the order in which members are taken.
     std::vector<pod_index> members;
     /// Members that wait for a node.

@@ -138,6 +138,7 @@ public:
             return event_result::out_of_range;
         record.spec = std::move(spec);
         record.present = true;
+        acquire_topologies(record);
         mark_dirty(index);
         return event_result::applied;
     }
@@ -154,6 +155,7 @@ public:
         record.present = false;
         record.spec = {};
         record.spec.fault = gang_fault::missing;
+        acquire_topologies(record);
         mark_dirty(known->second);
         drop_if_unused(known->second);
         return event_result::applied;
@@ -340,6 +342,7 @@ public:
 private:
     using store::acquire;
     using store::acquire_shape;
+    using store::acquire_topologies;
     using store::answers_;
     using store::assumed_pod;
     using store::capability_epoch_;
@@ -378,6 +381,7 @@ private:
     using store::restore;
     using store::shapes_;
     using store::take_slot;
+    using store::topologies_;
     using store::uncharge;
     using store::unused_pods_;
 
@@ -395,6 +399,7 @@ private:
 
     void settle_node(node_index index) {
         constraints_.node_changed(index.value(), nodes_[index.value()]);
+        topologies_.node_changed(index, nodes_[index.value()], this->labels_);
         ledger_.note(index, ledger<width>::change::properties);
         moved(true);
     }
@@ -439,7 +444,8 @@ private:
             const auto& vertex = tree[at];
             const auto children = static_cast<std::int64_t>(vertex.children);
             const auto required = vertex.min_subgroups.value_or(children);
-            if (vertex.min_member < 0 || required < 0 || required > children)
+            if (vertex.min_member < 0 || required < 0 || required > children ||
+                (vertex.together && !muster::well_formed(*vertex.together)))
                 return false;
         }
         return true;

@@ -16,6 +16,7 @@
 #include <muster/model/order_labels.hpp>
 #include <muster/model/records.hpp>
 #include <muster/model/shape_table.hpp>
+#include <muster/model/topology_table.hpp>
 #include <muster/model/traits.hpp>
 
 namespace muster::inline v0_1 {
@@ -47,6 +48,7 @@ public:
 
     [[nodiscard]] const ledger<width>& accounts() const noexcept { return ledger_; }
     [[nodiscard]] const constraint_table& constraint_sets() const noexcept { return constraints_; }
+    [[nodiscard]] const topology_table& topologies() const noexcept { return topologies_; }
     [[nodiscard]] const shape_table<width>& shapes() const noexcept { return shapes_; }
     /// What a pod asks for.
     [[nodiscard]] const resources<width>& request(pod_index pod) const noexcept {
@@ -161,6 +163,7 @@ protected:
                                index);
         labels_.insert(node_index_, place);
         constraints_.node_changed(index.value(), nodes_.back());
+        topologies_.node_changed(index, nodes_.back(), labels_);
         return index;
     }
 
@@ -236,6 +239,22 @@ protected:
         return constraints_.acquire(
             value, nodes_.size(),
             [this](std::size_t at) -> const node_record& { return nodes_[at]; });
+    }
+
+    /// Interns the topologies that the gang's tree names; those it had are given back.
+    void acquire_topologies(gang_record& of) {
+        std::vector<vertex_topology> fresh;
+        for (std::size_t at = 0; at < of.spec.tree.size(); ++at)
+            if (const auto& how = of.spec.tree[at].together; how && well_formed(*how))
+                fresh.push_back(
+                    {vertex_index{at},
+                     topologies_.acquire(
+                         how->within, node_order_, nodes_.size(), labels_,
+                         [this](node_index node) -> const node_record& { return (*this)[node]; }),
+                     how->required, how->preferred});
+        for (const vertex_topology& old : of.together)
+            topologies_.release(old.within);
+        of.together = std::move(fresh);
     }
 
     shape_index acquire_shape(const resources<width>& request, const constraints& value) {
@@ -321,6 +340,7 @@ protected:
     std::vector<node_index> node_order_;
     order_labels labels_;
     constraint_table constraints_;
+    topology_table topologies_;
     shape_table<width> shapes_;
     /// Gangs that something happened to since somebody asked, each once.
     std::vector<gang_index> changed_gangs_;

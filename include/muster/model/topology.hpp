@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace muster::inline v0_1 {
+
+/// How a cluster is wired or housed: keys of node labels from coarse to fine, such as block, rack,
+/// host. A cluster may be seen in several ways at once; two topologies are the same when their
+/// levels are.
+///
+/// The nodes that agree on the labels of a level and of all coarser ones form a *domain* of that
+/// level: racks of one name in two blocks are two domains. A node that lacks a label belongs to no
+/// domain of that level or of any finer one.
+struct topology {
+    std::vector<std::string> levels;
+
+    [[nodiscard]] friend auto operator<=>(const topology&, const topology&) = default;
+};
+
+/// How close together members are to stand; levels are numbers into `within.levels`.
+struct topology_constraint {
+    topology within;
+    /// All of them in one domain of this level, or they are not placed.
+    std::optional<std::size_t> required{};
+    /// In one domain of this level if they fit one, else of the next coarser one, and so on up to
+    /// the required level, or to anywhere. Never decides whether they fit.
+    std::optional<std::size_t> preferred{};
+
+    [[nodiscard]] friend bool operator==(const topology_constraint&,
+                                         const topology_constraint&) = default;
+};
+
+/// It names levels that exist, each once, and asks for something.
+[[nodiscard]] inline bool well_formed(const topology_constraint& what) {
+    const std::vector<std::string>& levels = what.within.levels;
+    for (auto at = levels.begin(); at != levels.end(); ++at)
+        if (std::find(levels.begin(), at, *at) != at)
+            return false;
+    return (what.required || what.preferred) && what.required.value_or(0) < levels.size() &&
+           what.preferred.value_or(0) < levels.size();
+}
+
+} // namespace muster::inline v0_1
