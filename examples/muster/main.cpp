@@ -12,7 +12,9 @@
 #include <muster/codec/input.hpp>
 #include <muster/codec/manifests.hpp>
 
+#include "edits.hpp"
 #include "output.hpp"
+#include "plan_diff.hpp"
 #include "report.hpp"
 
 namespace {
@@ -55,9 +57,9 @@ bool unreadable(const diagnostics& found) {
     return false;
 }
 
-/// Reads, plans, and hands the report to `show`, which prints it and answers with the exit code.
-template<class Show>
-int with_report(const cli::request& asked, const Show& show) {
+/// Reads the objects and hands them to `use`, which answers with the exit code.
+template<class Use>
+int with_objects(const cli::request& asked, const Use& use) {
     diagnostics found;
     const std::vector<document> documents = read_inputs(asked.files, found);
     if (!found.ok()) {
@@ -66,7 +68,7 @@ int with_report(const cli::request& asked, const Show& show) {
     }
     manifest_options options;
     options.default_namespace = asked.default_namespace;
-    const manifests objects = read_manifests(documents, options, found);
+    manifests objects = read_manifests(documents, options, found);
     const bool refused =
         !found.ok() || (asked.strict && (found.warnings() > 0 || !objects.skipped.empty()));
     if (refused) {
@@ -74,15 +76,32 @@ int with_report(const cli::request& asked, const Show& show) {
         print_skipped(objects);
         return cli::invalid_input;
     }
-    const cli::report made = cli::make_report(objects, asked, found);
+    return use(objects, found);
+}
+
+/// Complains of what is wrong with the objects beyond their form; true when they cannot be used.
+bool refuse(const manifests& objects, const cli::request& asked, const diagnostics& found) {
     print(found, asked.strict);
     print_skipped(objects);
-    if (!found.ok() || (asked.strict && found.warnings() > 0))
-        return cli::invalid_input;
-    const int code = show(made);
+    return !found.ok() || (asked.strict && found.warnings() > 0);
+}
+
+/// The exit code of a command whose output is out.
+int judge(const cli::report& made, int code) {
     for (const std::string& each : made.violations)
         complain("a bug in muster: " + each);
     return made.violations.empty() ? code : int{cli::broken};
+}
+
+/// Reads, plans, and hands the report to `show`, which prints it and answers with the exit code.
+template<class Show>
+int with_report(const cli::request& asked, const Show& show) {
+    return with_objects(asked, [&](const manifests& objects, diagnostics& found) {
+        const cli::report made = cli::make_report(objects, asked, found);
+        if (refuse(objects, asked, found))
+            return int{cli::invalid_input};
+        return judge(made, show(made));
+    });
 }
 
 /// False when stdout is gone.
@@ -103,6 +122,15 @@ struct look {
     std::string format = "table";
     bool no_headers = false;
 };
+
+bool print_diff(const char* kind, const std::vector<std::string>& changes,
+                const cli::plan_digest& before, const cli::plan_digest& after, const look& how) {
+    if (how.format == "json")
+        return write(cli::json_text(cli::diff_object(kind, changes, before, after)));
+    if (how.format == "yaml")
+        return write(cli::yaml_text(cli::diff_object(kind, changes, before, after)));
+    return write(cli::diff_table(before, after, how.format == "wide", !how.no_headers));
+}
 
 int plan(cli::request asked, const look& how) {
     asked.reasons = how.format != "pods" && how.format != "name";
@@ -152,6 +180,47 @@ int explain(cli::request asked, const look& how, const std::string& wanted) {
             out = cli::yaml_text(objects);
         return finish(write(out), waits);
     });
+}
+
+int whatif(cli::request asked, const look& how, const std::vector<cli::edit>& edits) {
+    if (edits.empty()) {
+        complain("nothing is to change (expected e.g. --add-nodes 4xnode-a, see --help)");
+        return cli::usage;
+    }
+    asked.all_groups = true;
+    return with_objects(asked, [&](manifests& objects, diagnostics& found) {
+        const cli::report before = cli::make_report(objects, asked, found);
+        if (refuse(objects, asked, found))
+            return int{cli::invalid_input};
+        if (const std::string fault = cli::apply_edits(edits, asked, objects); !fault.empty()) {
+            complain(fault);
+            return int{cli::usage};
+        }
+        diagnostics of_edits;
+        const cli::report after = cli::make_report(objects, asked, of_edits);
+        if (!of_edits.ok()) {
+            print(of_edits, asked.strict);
+            return int{cli::invalid_input};
+        }
+        std::vector<std::string> changes;
+        for (const cli::edit& each : edits)
+            changes.push_back(cli::option_text(each));
+        const auto was = cli::digest_of(before);
+        const auto is = cli::digest_of(after);
+        const bool written = print_diff("WhatIf", changes, was, is, how);
+        return judge(before, judge(after, finish(written, after.pods_pending > 0)));
+    });
+}
+
+int compare(const std::vector<std::string>& files, const look& how) {
+    diagnostics found;
+    const auto before = cli::read_digest(files.at(0), found);
+    const auto after = cli::read_digest(files.at(1), found);
+    if (!found.ok()) {
+        print(found, false);
+        return unreadable(found) ? cli::usage : cli::invalid_input;
+    }
+    return finish(print_diff("Diff", {}, before, after, how), false);
 }
 
 int print_version(const std::string& format) {
@@ -206,6 +275,35 @@ void add_look(CLI::App& to, look& how, const std::vector<std::string>& formats) 
     to.add_flag("--no-headers", how.no_headers, "Tables without their first line");
 }
 
+void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
+    const auto add = [&](const char* name, cli::edit::kind what, const char* value,
+                         const char* help) {
+        to.add_option_function<std::string>(
+              name,
+              [&edits, what](const std::string& text) {
+                  edits.push_back({what, text});
+              },
+              help)
+            ->trigger_on_parse()
+            ->type_name(value);
+    };
+    using kind = cli::edit::kind;
+    add("--add-nodes", kind::add_nodes, "COUNTxNODE",
+        "More nodes like that one, e.g. 4xnode-a; they are neither cordoned nor ill");
+    add("--cordon", kind::cordon, "NODE", "Nothing new goes to the node");
+    add("--uncordon", kind::uncordon, "NODE", "The node takes pods again");
+    add("--drain", kind::drain, "NODE", "Cordoned, and its pods wait for another node");
+    add("--remove-gang", kind::remove_gang, "[NAMESPACE/]NAME",
+        "The group and all its pods are gone");
+    add("--remove-pod", kind::remove_pod, "[NAMESPACE/]NAME", "The pod is gone");
+    add("--set", kind::set, "WHAT=VALUE",
+        "A field of a queue or group:\n"
+        "queue.NAME.quota.RESOURCE=QUANTITY (or none), .priority=N, .closed=true,\n"
+        "group.NAME.minMember=N, .roles.ROLE.minMember=N, .priority=N, .queue=NAME,\n"
+        ".toleration=KEY[=VALUE]:EFFECT, .nodeSelector.LABEL=VALUE (empty: dropped),\n"
+        ".nodeAffinity= (dropped)");
+}
+
 int run(int argc, char** argv) {
     CLI::App app("Says which gangs of pods start now, where, and why not the others.", "muster");
     app.require_subcommand(1);
@@ -224,10 +322,27 @@ int run(int argc, char** argv) {
     add_look(explaining, how, {"table", "json", "yaml"});
     explaining.add_option("group", wanted, "Only this one; every group that waits without")
         ->type_name("NAME|NAMESPACE/NAME");
+    CLI::App& changing = *app.add_subcommand(
+        "whatif", "What changes to the cluster would do: the plan before and after");
+    changing.footer("Changes are made in the order in which they are given, and may be repeated:\n"
+                    "  muster whatif -f cluster.yaml --add-nodes 2xnode-a --set "
+                    "queue.a.quota.cpu=40");
+    std::vector<cli::edit> edits;
+    add_request(changing, asked);
+    add_look(changing, how, {"table", "wide", "json", "yaml"});
+    add_edits(changing, edits);
+    CLI::App& comparing =
+        *app.add_subcommand("diff", "By what two outputs of `muster plan -o json` differ");
+    std::vector<std::string> files;
+    comparing.add_option("files", files, "The plan before, and the plan after")
+        ->required()
+        ->expected(2)
+        ->type_name("A.json B.json");
+    add_look(comparing, how, {"table", "wide", "json", "yaml"});
     CLI::App& describing = *app.add_subcommand("schema", "The JSON Schema of an output");
     describing.add_option("output", schema, "Of which command")
         ->required()
-        ->check(CLI::IsMember({"plan"}));
+        ->check(CLI::IsMember({"plan", "diff"}));
     CLI::App& version = *app.add_subcommand("version", "Which version this is");
     add_look(version, how, {"table", "json", "yaml"});
 
@@ -240,8 +355,12 @@ int run(int argc, char** argv) {
         return plan(asked, how);
     if (explaining)
         return explain(asked, how, wanted);
+    if (changing)
+        return whatif(asked, how, edits);
+    if (comparing)
+        return compare(files, how);
     if (describing)
-        return finish(write(cli::plan_schema), false);
+        return finish(write(schema == "plan" ? cli::plan_schema : cli::diff_schema), false);
     return print_version(how.format);
 }
 

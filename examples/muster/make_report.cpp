@@ -56,7 +56,7 @@ public:
         std::map<muster::gang_index, std::size_t> held;
         std::map<muster::gang_index, bool> listed;
         for (const auto& [key, group] : state.gang_keys()) {
-            listed[group] = is_listed(group);
+            listed[group] = asked_->all_groups || is_listed(group);
             for (const muster::pod_index member : state[group].members)
                 held[group] += state[member].holding() ? 1U : 0U;
         }
@@ -95,6 +95,7 @@ public:
         }
         for (const muster::node_index node : state.node_order())
             made.nodes += state[node].present ? 1U : 0U;
+        made.resources = use_of_nodes();
         made.pods_placed = result.counters.pods_placed;
         made.search_steps = result.counters.search_steps;
         made.violations =
@@ -105,6 +106,25 @@ public:
 private:
     [[nodiscard]] const auto& facts_of(muster::gang_index group) const {
         return known_->groups.at(known_->state[group].key);
+    }
+
+    [[nodiscard]] std::map<std::string, resource_use> use_of_nodes() const {
+        const auto& state = known_->state;
+        std::map<std::string, resource_use> found;
+        for (std::size_t column = 0; column < known_->kinds.size(); ++column) {
+            muster::int128 allocatable = 0;
+            muster::int128 requested = 0;
+            for (const muster::node_index node : state.node_order()) {
+                if (!state[node].present)
+                    continue;
+                const auto& accounts = state.accounts();
+                allocatable += accounts.allocatable(node)[column];
+                requested += accounts.allocatable(node)[column] - accounts.free(node)[column];
+            }
+            found[known_->kinds.name(muster::kind_id{column})] = {muster::saturate(allocatable),
+                                                                  muster::saturate(requested)};
+        }
+        return found;
     }
 
     /// A declared group always; others only when something of them waits.

@@ -8,6 +8,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "pod_group_status.hpp"
+#include "reason_text.hpp"
 
 namespace cli {
 namespace {
@@ -130,13 +131,13 @@ std::string first_reason(const group_line& group) {
     return group.reasons.front().code + (more > 0 ? "(+" + std::to_string(more) + ")" : "");
 }
 
+} // namespace
+
 std::string capitalised(std::string text) {
     if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
         text.front() = static_cast<char>(text.front() - 'a' + 'A');
     return text;
 }
-
-} // namespace
 
 void table::add(std::vector<std::string> cells) {
     for (std::string& cell : cells)
@@ -187,6 +188,7 @@ object group_object(const group_line& group) {
     out["gate"] = or_null(group.gate);
     if (group.answer == "waiting")
         out["couldStart"] = group.could_start ? "shown" : "unknown";
+    out["holding"] = group.holding;
     array placements;
     for (const placed_line& placed : group.placements) {
         object one;
@@ -227,6 +229,11 @@ object plan_object(const report& made) {
     summary["podsPending"] = made.pods_pending;
     summary["nodes"] = made.nodes;
     summary["searchSteps"] = made.search_steps;
+    object resources;
+    for (const auto& [kind, used] : made.resources)
+        resources[kind] = object{{"allocatable", amount_text(kind, used.allocatable)},
+                                 {"requested", amount_text(kind, used.requested)}};
+    summary["resources"] = std::move(resources);
     out["summary"] = std::move(summary);
     return out;
 }

@@ -32,6 +32,9 @@ private:
 /// The same as YAML.
 [[nodiscard]] std::string yaml_text(const boost::json::value& value);
 
+/// With its first letter in upper case.
+[[nodiscard]] std::string capitalised(std::string text);
+
 /// The plan as an object of muster.dev/v1alpha1, as `muster schema plan` describes it.
 [[nodiscard]] boost::json::object plan_object(const report& made);
 [[nodiscard]] boost::json::object group_object(const group_line& group);

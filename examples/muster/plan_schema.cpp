@@ -19,7 +19,7 @@ const char* const plan_schema = R"json({
     "summary": {
       "type": "object",
       "additionalProperties": false,
-      "required": ["groups", "admitted", "waiting", "never", "undecided", "podsPlaced", "podsPending", "nodes", "searchSteps"],
+      "required": ["groups", "admitted", "waiting", "never", "undecided", "podsPlaced", "podsPending", "nodes", "searchSteps", "resources"],
       "properties": {
         "groups": {"$ref": "#/$defs/count"},
         "admitted": {"$ref": "#/$defs/count"},
@@ -29,7 +29,20 @@ const char* const plan_schema = R"json({
         "podsPlaced": {"$ref": "#/$defs/count"},
         "podsPending": {"description": "Members that could be placed and are not.", "$ref": "#/$defs/count"},
         "nodes": {"$ref": "#/$defs/count"},
-        "searchSteps": {"$ref": "#/$defs/count"}
+        "searchSteps": {"$ref": "#/$defs/count"},
+        "resources": {
+          "description": "By kind: what all nodes have, and what all pods that hold one request once the plan is carried out.",
+          "type": "object",
+          "additionalProperties": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["allocatable", "requested"],
+            "properties": {
+              "allocatable": {"$ref": "#/$defs/quantity"},
+              "requested": {"$ref": "#/$defs/quantity"}
+            }
+          }
+        }
       }
     }
   },
@@ -41,7 +54,7 @@ const char* const plan_schema = R"json({
     "group": {
       "type": "object",
       "additionalProperties": false,
-      "required": ["namespace", "name", "origin", "queue", "priority", "answer", "gate", "placements", "reasons"],
+      "required": ["namespace", "name", "origin", "queue", "priority", "answer", "gate", "holding", "placements", "reasons"],
       "properties": {
         "namespace": {"type": "string", "minLength": 1},
         "name": {"type": "string", "minLength": 1},
@@ -51,6 +64,7 @@ const char* const plan_schema = R"json({
         "answer": {"enum": ["admitted", "waiting", "never", "undecided"]},
         "gate": {"description": "Where a group that does not start was stopped.", "enum": ["group", "members", "queue", "unsupported", "quota", "space", "order", null]},
         "couldStart": {"description": "Of a waiting group: whether a placement in the emptied cluster is known.", "enum": ["shown", "unknown"]},
+        "holding": {"description": "Members that held a node before, or have succeeded.", "$ref": "#/$defs/count"},
         "placements": {"description": "What starts now, in the order in which it was placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
         "reasons": {"type": "array", "items": {"$ref": "#/$defs/reason"}},
         "certificate": {"$ref": "#/$defs/certificate"},

@@ -28,6 +28,8 @@ struct request {
     bool reasons = true;
     /// And what the nodes say, one by one.
     bool headlines = false;
+    /// List groups of which nothing waits, too.
+    bool all_groups = false;
 };
 
 /// The exit codes, worst last.
@@ -99,6 +101,12 @@ struct group_line {
     [[nodiscard]] bool starts() const { return answer == "admitted"; }
 };
 
+/// Of one kind: what all nodes have, and what all pods that hold one request. In the core's units.
+struct resource_use {
+    std::int64_t allocatable = 0;
+    std::int64_t requested = 0;
+};
+
 struct report {
     muster::codec::timestamp now = 0;
     /// In the order in which they were decided.
@@ -108,6 +116,8 @@ struct report {
     std::size_t pods_placed = 0;
     std::size_t pods_pending = 0;
     std::size_t nodes = 0;
+    /// By the name of the kind, as the plan leaves it.
+    std::map<std::string, resource_use> resources;
     std::int64_t search_steps = 0;
     /// What the plan breaks; always empty unless there is a bug.
     std::vector<std::string> violations;

@@ -6,6 +6,7 @@ set -euo pipefail
 golden version.table 0 version
 golden version.json 0 version -o json
 golden schema_plan.json 0 schema plan
+golden schema_diff.json 0 schema diff
 run 0 --help
 run 0 plan --help
 

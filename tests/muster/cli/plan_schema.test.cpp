@@ -180,6 +180,21 @@ TEST_CASE("what `muster plan` prints is what its schema says") {
     }
 }
 
+TEST_CASE("what `muster whatif` and `muster diff` print is what their schema says") {
+    const value schema = golden("schema_diff.json");
+    validator diffs(schema);
+    for (const char* name : {"whatif.json", "whatif_remove.json", "diff.json"}) {
+        CAPTURE(name);
+        const value diff = golden(name);
+        for (const std::string& each : diffs.check(diff))
+            FAIL_CHECK(each);
+        CHECK(in_order(diff.as_object(), schema.at("properties")));
+        CHECK_FALSE(diff.at("groups").as_array().empty());
+        for (const value& group : diff.at("groups").as_array())
+            CHECK(in_order(group.as_object(), schema.at("$defs").at("group").at("properties")));
+    }
+}
+
 TEST_CASE("the schema refuses what is no plan") {
     const value schema = golden("schema_plan.json");
     validator plans(schema);

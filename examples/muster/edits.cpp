@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "edits.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <muster/codec/ack_labels.hpp>
+#include <muster/codec/membership.hpp>
+#include <muster/codec/reading_context.hpp>
+#include <muster/codec/t9k_reader.hpp>
+#include <muster/resource/quantity_text.hpp>
+
+namespace cli {
+namespace {
+
+using namespace muster::codec;
+
+constexpr std::int64_t most_nodes_added = 100'000;
+
+std::optional<std::int64_t> number(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc{} || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+std::string expected(std::string_view what, std::string_view instead) {
+    return in_quotes(what) + " is not understood (expected " + std::string(instead) + ")";
+}
+
+/// Applies one edit; what is wrong is the answer.
+class editor {
+public:
+    editor(const request& asked, manifests& objects) : asked_(&asked), objects_(&objects) {}
+
+    std::string apply(const edit& change) {
+        switch (change.what) {
+        case edit::kind::add_nodes:
+            return add_nodes(change.value);
+        case edit::kind::cordon:
+        case edit::kind::uncordon:
+        case edit::kind::drain:
+            return on_node(change);
+        case edit::kind::remove_gang:
+            return remove_gang(change.value);
+        case edit::kind::remove_pod:
+            return remove_pod(change.value);
+        case edit::kind::set:
+            break;
+        }
+        return set(change.value);
+    }
+
+private:
+    std::string add_nodes(std::string_view value) {
+        const std::size_t cross = value.find('x');
+        const auto count = number(value.substr(0, cross));
+        if (cross == value.npos || !count || *count < 1 || *count > most_nodes_added)
+            return expected(value, "COUNTxNODE with a count from 1 to 100000, e.g. 4xnode-a");
+        const node_object* like = find_node(value.substr(cross + 1));
+        if (!like)
+            return no_node(value.substr(cross + 1));
+        std::set<std::string> names;
+        for (const node_object& node : objects_->nodes)
+            names.insert(node.metadata.key.name);
+        const node_object copied = *like;
+        for (std::int64_t made = 0, at = 1; made < *count; ++at) {
+            const std::string name = copied.metadata.key.name + "-added-" + std::to_string(at);
+            if (!names.insert(name).second)
+                continue;
+            node_object fresh = copied;
+            fresh.metadata.key.name = name;
+            fresh.unschedulable = false;
+            if (fresh.metadata.labels.find("kubernetes.io/hostname"))
+                fresh.metadata.labels.set("kubernetes.io/hostname", name);
+            std::erase_if(fresh.taints,
+                          [](const muster::taint& one) { return one.is_condition(); });
+            objects_->nodes.push_back(std::move(fresh));
+            ++made;
+        }
+        return {};
+    }
+
+    std::string on_node(const edit& change) {
+        node_object* node = find_node(change.value);
+        if (!node)
+            return no_node(change.value);
+        node->unschedulable = change.what != edit::kind::uncordon;
+        if (change.what == edit::kind::uncordon)
+            std::erase_if(node->taints, [](const muster::taint& one) {
+                return one.key == muster::unschedulable_taint_key;
+            });
+        if (change.what != edit::kind::drain)
+            return {};
+        // What was on its way out is gone; whoever made the others makes them anew.
+        std::erase_if(objects_->pods, [&](const pod_object& pod) {
+            return pod.node == change.value && pod.metadata.terminating;
+        });
+        for (pod_object& pod : objects_->pods) {
+            if (pod.node != change.value || pod.phase == muster::pod_phase::succeeded ||
+                pod.phase == muster::pod_phase::failed)
+                continue;
+            pod.node.clear();
+            pod.phase = muster::pod_phase::pending;
+            pod.api_phase = "Pending";
+            pod.scheduled.reset();
+        }
+        return {};
+    }
+
+    std::string remove_gang(std::string_view value) {
+        const auto found = find_group(value);
+        if (!found)
+            return no_group(value);
+        if (found->object)
+            std::erase_if(objects_->pod_groups,
+                          [&](const pod_group_object& object) { return &object == found->object; });
+        std::vector<char> goes(objects_->pods.size(), 0);
+        for (const std::size_t at : found->members)
+            goes[at] = 1;
+        std::size_t at = 0;
+        std::erase_if(objects_->pods, [&](const pod_object&) { return goes[at++] != 0; });
+        return {};
+    }
+
+    std::string remove_pod(std::string_view value) {
+        const object_key key = key_of(value);
+        const auto gone = std::erase_if(
+            objects_->pods, [&](const pod_object& pod) { return pod.metadata.key == key; });
+        return gone > 0 ? std::string{} : "there is no pod " + in_quotes(value);
+    }
+
+    std::string set(std::string_view text) {
+        const std::size_t equals = text.find('=');
+        if (equals == text.npos)
+            return expected(text, "WHAT=VALUE, e.g. queue.a.quota.cpu=40");
+        const std::string_view what = text.substr(0, equals);
+        const std::string_view value = text.substr(equals + 1);
+        if (what.starts_with("queue."))
+            return set_queue(what.substr(6), value);
+        if (what.starts_with("group."))
+            return set_group(what.substr(6), value);
+        return expected(what, "queue.NAME.FIELD or group.NAME.FIELD");
+    }
+
+    std::string set_queue(std::string_view what, std::string_view value) {
+        constexpr std::string_view fields = "queue.NAME.quota.RESOURCE, priority or closed";
+        const std::size_t quota = what.find(".quota.");
+        const std::size_t dot = quota != what.npos ? quota : what.rfind('.');
+        if (dot == what.npos)
+            return expected(what, fields);
+        const std::string_view name = what.substr(0, dot);
+        const auto queue = std::ranges::find_if(objects_->queues, [&](const queue_object& each) {
+            return each.metadata.key.name == name &&
+                   each.metadata.key.name_space == asked_->queue_namespace;
+        });
+        if (queue == objects_->queues.end())
+            return "there is no queue " + in_quotes(name);
+        if (quota != what.npos)
+            return set_quota(*queue, std::string(what.substr(dot + 7)), value);
+        const std::string_view field = what.substr(dot + 1);
+        if (field == "priority")
+            return set_number(value, 0, 100, queue->priority);
+        if (field == "closed") {
+            if (value != "true" && value != "false")
+                return expected(value, "true or false");
+            queue->closed = value == "true";
+            return {};
+        }
+        return expected(field, fields);
+    }
+
+    static std::string set_quota(queue_object& queue, const std::string& kind,
+                                 std::string_view value) {
+        if (value == "none") {
+            queue.quota.erase(kind);
+            return {};
+        }
+        const auto parsed = muster::parse_quantity(value);
+        if (!parsed || parsed->sign() < 0)
+            return expected(value, "a quantity of at least 0 such as 40, 500m or 2Gi, or none");
+        queue.quota[kind] = capacity_units(kind, parsed.value());
+        return {};
+    }
+
+    static std::string set_number(std::string_view value, std::int64_t least, std::int64_t most,
+                                  std::int64_t& to) {
+        const auto read = number(value);
+        if (!read || *read < least || *read > most)
+            return expected(value, "a number from " + std::to_string(least) + " to " +
+                                       std::to_string(most));
+        to = *read;
+        return {};
+    }
+
+    std::string set_group(std::string_view what, std::string_view value) {
+        constexpr std::string_view fields =
+            "group.NAME.minMember, roles.ROLE.minMember, priority, queue, toleration, "
+            "nodeSelector.LABEL or nodeAffinity";
+        std::size_t dot = std::min(what.find(".roles."), what.find(".nodeSelector."));
+        if (dot == what.npos)
+            dot = what.rfind('.');
+        if (dot == what.npos)
+            return expected(what, fields);
+        const std::string_view name = what.substr(0, dot);
+        const std::string_view field = what.substr(dot + 1);
+        const auto found = find_group(name);
+        if (!found)
+            return no_group(name);
+        if (field == "toleration")
+            return tolerate(*found, value);
+        if (field == "nodeAffinity") {
+            if (!value.empty())
+                return expected(value, "nothing: the required node affinity is dropped");
+            for (const std::size_t at : found->members)
+                objects_->pods[at].where.affinity.reset();
+            return {};
+        }
+        if (field.starts_with("nodeSelector."))
+            return select(*found, std::string(field.substr(13)), value);
+        if (!found->object)
+            return set_labelled(*found, field, value, fields);
+        return set_declared(const_cast<pod_group_object&>(*found->object), field, value, fields);
+    }
+
+    static std::string set_declared(pod_group_object& object, std::string_view field,
+                                    std::string_view value, std::string_view fields) {
+        if (field == "minMember")
+            return set_number(value, 0, largest_member_count, object.min_member);
+        if (field == "priority")
+            return set_number(value, 0, 100, object.priority);
+        if (field == "queue") {
+            object.queue = value;
+            return {};
+        }
+        if (field.starts_with("roles.") && field.ends_with(".minMember")) {
+            const std::string_view name = field.substr(6, field.size() - 16);
+            const auto role = std::ranges::find(object.roles, name, &role_minimum::name);
+            if (role == object.roles.end())
+                return "there is no role " + in_quotes(name);
+            return set_number(value, 0, largest_member_count, role->min_member);
+        }
+        return expected(field, fields);
+    }
+
+    /// Without an object all is said on the pods.
+    std::string set_labelled(const group_facts& group, std::string_view field,
+                             std::string_view value, std::string_view fields) {
+        for (const std::size_t at : group.members) {
+            pod_object& pod = objects_->pods[at];
+            std::string fault;
+            std::int64_t read = 0;
+            if (field == "priority") {
+                fault = set_number(value, std::numeric_limits<std::int32_t>::min(),
+                                   std::numeric_limits<std::int32_t>::max(), read);
+                pod.priority = read;
+            } else if (field == "queue") {
+                pod.metadata.labels.set(std::string(t9k_queue_label), std::string(value));
+            } else if (field == "minMember" && pod.metadata.labels.find(ack_minimum_label)) {
+                fault = set_number(value, 1, largest_member_count, read);
+                pod.metadata.labels.set(std::string(ack_minimum_label), std::to_string(read));
+            } else {
+                return expected(field, fields);
+            }
+            if (!fault.empty())
+                return fault;
+        }
+        return {};
+    }
+
+    std::string tolerate(const group_facts& group, std::string_view value) {
+        const std::size_t colon = value.rfind(':');
+        const std::string_view effect =
+            colon == value.npos ? std::string_view{} : value.substr(colon + 1);
+        if (effect != "NoSchedule" && effect != "NoExecute")
+            return expected(value, "KEY=VALUE:EFFECT or KEY:EFFECT of a taint, with the effect "
+                                   "NoSchedule or NoExecute");
+        const std::string_view taint = value.substr(0, colon);
+        const std::size_t equals = taint.find('=');
+        muster::toleration made;
+        made.key = std::string(taint.substr(0, equals));
+        made.value = equals == taint.npos ? "" : std::string(taint.substr(equals + 1));
+        made.effect = effect == "NoSchedule" ? muster::taint_effect::no_schedule
+                                             : muster::taint_effect::no_execute;
+        for (const std::size_t at : group.members)
+            objects_->pods[at].where.tolerations.push_back(made);
+        return {};
+    }
+
+    std::string select(const group_facts& group, const std::string& label, std::string_view value) {
+        for (const std::size_t at : group.members) {
+            auto& required = objects_->pods[at].where.selector.requirements;
+            std::erase_if(required, [&](const auto& each) { return each.key == label; });
+            if (!value.empty())
+                required.push_back({label, muster::label_operator::in, {std::string(value)}});
+        }
+        return {};
+    }
+
+    [[nodiscard]] node_object* find_node(std::string_view name) const {
+        const auto found = std::ranges::find_if(objects_->nodes, [&](const node_object& node) {
+            return node.metadata.key.name == name;
+        });
+        return found == objects_->nodes.end() ? nullptr : &*found;
+    }
+
+    [[nodiscard]] object_key key_of(std::string_view value) const {
+        const std::size_t slash = value.find('/');
+        if (slash == value.npos)
+            return {asked_->default_namespace, std::string(value)};
+        return {std::string(value.substr(0, slash)), std::string(value.substr(slash + 1))};
+    }
+
+    /// A declared group before a labelled one before a pod of that name.
+    [[nodiscard]] std::optional<group_facts> find_group(std::string_view value) const {
+        const object_key key = key_of(value);
+        const object_lookup lookup(*objects_);
+        std::vector<const group_map::value_type*> group_of;
+        diagnostics ignored;
+        const group_map groups = find_groups(*objects_, lookup, group_of, ignored);
+        const auto found = groups.lower_bound({key.name_space, key.name, group_origin::pod_group});
+        if (found == groups.end() || found->first.name_space != key.name_space ||
+            found->first.name != key.name)
+            return std::nullopt;
+        return found->second;
+    }
+
+    [[nodiscard]] static std::string no_node(std::string_view name) {
+        return "there is no node " + in_quotes(name);
+    }
+    [[nodiscard]] static std::string no_group(std::string_view name) {
+        return "there is no group " + in_quotes(name) + " (expected NAME or NAMESPACE/NAME)";
+    }
+
+    const request* asked_;
+    manifests* objects_;
+};
+
+} // namespace
+
+std::string option_text(const edit& change) {
+    constexpr std::string_view names[] = {"--add-nodes",   "--cordon",     "--uncordon", "--drain",
+                                          "--remove-gang", "--remove-pod", "--set"};
+    return std::string(names[static_cast<std::size_t>(change.what)]) + " " + change.value;
+}
+
+std::string apply_edits(const std::vector<edit>& edits, const request& asked, manifests& objects) {
+    editor apply(asked, objects);
+    for (const edit& each : edits)
+        if (std::string fault = apply.apply(each); !fault.empty())
+            return option_text(each) + ": " + fault;
+    return {};
+}
+
+} // namespace cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <muster/codec/objects.hpp>
+
+#include "report.hpp"
+
+namespace cli {
+
+/// A change to the cluster, as the command line spells it.
+struct edit {
+    enum class kind : std::uint8_t {
+        add_nodes,
+        cordon,
+        uncordon,
+        drain,
+        remove_gang,
+        remove_pod,
+        set
+    };
+    kind what = kind::set;
+    /// What stands behind the option.
+    std::string value;
+};
+
+/// `--add-nodes 4xnode-a`: what the user writes to get the change.
+[[nodiscard]] std::string option_text(const edit& change);
+
+/// Changes the objects, one edit after the other. Answers with what is wrong with the first edit
+/// that cannot be applied, or with nothing.
+[[nodiscard]] std::string apply_edits(const std::vector<edit>& edits, const request& asked,
+                                      muster::codec::manifests& objects);
+
+} // namespace cli

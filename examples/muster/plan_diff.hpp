@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include <muster/codec/diagnostic.hpp>
+
+#include "report.hpp"
+
+namespace cli {
+
+/// What two plans are compared by.
+struct plan_digest {
+    struct group {
+        std::optional<std::string> queue;
+        std::string answer;
+        /// Its first reason, if it does not start.
+        std::string reason;
+        /// Members that hold a node once the plan is carried out, or have succeeded.
+        std::int64_t pods = 0;
+        /// What starts now, by pod.
+        std::map<std::string, std::string> placements;
+    };
+    /// By namespace, name and origin.
+    std::map<std::tuple<std::string, std::string, std::string>, group> groups;
+    std::int64_t nodes = 0;
+    std::int64_t starting = 0;
+    std::int64_t pods_placed = 0;
+    std::int64_t pods_pending = 0;
+    /// By the name of the kind.
+    std::map<std::string, resource_use> resources;
+};
+
+[[nodiscard]] plan_digest digest_of(const report& made);
+
+/// Reads what `muster plan -o json` wrote; what is wrong with it goes to `out`.
+[[nodiscard]] plan_digest read_digest(const std::string& file, muster::codec::diagnostics& out);
+
+/// Who gained, who lost, what moved, and by how much the figures differ.
+[[nodiscard]] boost::json::object diff_object(const std::string& kind,
+                                              const std::vector<std::string>& changes,
+                                              const plan_digest& before, const plan_digest& after);
+/// The same for people: the groups for which something changed, then the figures; `wide` adds the
+/// pods that move.
+[[nodiscard]] std::string diff_table(const plan_digest& before, const plan_digest& after, bool wide,
+                                     bool with_header);
+
+/// The JSON Schema of `diff_object`.
+extern const char* const diff_schema;
+
+} // namespace cli
