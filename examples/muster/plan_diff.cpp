@@ -228,7 +228,7 @@ plan_digest read_digest(const std::string& file, diagnostics& out) {
     if (!out.ok())
         return digest;
     if (documents.size() != 1) {
-        out.error({file, 0, 0},
+        out.error({file, 1, 1},
                   "holds " + std::to_string(documents.size()) + " documents (expected one plan)");
         return digest;
     }
