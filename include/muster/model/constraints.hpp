@@ -10,6 +10,7 @@
 
 #include <muster/model/labels.hpp>
 #include <muster/model/node.hpp>
+#include <muster/model/pod_terms.hpp>
 #include <muster/model/taints.hpp>
 
 namespace muster::inline v0_1 {
@@ -74,6 +75,8 @@ struct constraints {
     std::vector<preferred_node_term> preferred;
     std::vector<toleration> tolerations;
     std::vector<host_port> ports;
+    /// With regard to other pods; absent = none does matter.
+    std::optional<pod_terms> pods;
     /// Something that bears on placement and is not modelled: the pod waits, it is never placed
     /// as if that were not there.
     bool unsupported = false;

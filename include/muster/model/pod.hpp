@@ -7,6 +7,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/model/constraints.hpp>
+#include <muster/model/labels.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -36,6 +37,8 @@ struct pod {
     pod_phase phase = pod_phase::pending;
     /// Being deleted: no member any more, yet it occupies its node until it is gone.
     bool terminating = false;
+    /// What terms of other pods speak of it by, with the tenant of its gang.
+    label_set labels{};
 };
 
 } // namespace muster::inline v0_1

@@ -8,6 +8,7 @@
 #include <muster/base/id.hpp>
 #include <muster/model/answer.hpp>
 #include <muster/model/gang.hpp>
+#include <muster/model/label_table.hpp>
 #include <muster/model/node.hpp>
 #include <muster/model/pod.hpp>
 #include <muster/model/queue.hpp>
@@ -66,6 +67,7 @@ struct pod_record {
     bool terminating = false;
     /// Placed by a committed decision, not yet observed.
     bool assumed = false;
+    label_set_index labels;
 
     /// It was seen on that node, so it waits no more, whatever its phase said.
     void stand_on(node_index seen_on) noexcept {
@@ -104,6 +106,8 @@ struct gang_record {
     std::vector<pod_index> members;
     /// Members that wait for a node.
     std::size_t placeable = 0;
+    /// Of the spec.
+    label_set_index tenant;
     /// False for a gang that only its members name.
     bool present = false;
     /// Something about it or its members changed since it was answered last.

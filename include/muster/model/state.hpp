@@ -136,6 +136,7 @@ public:
         gang_record& record = gangs_[index.value()];
         if (!recharge(record, spec.queue))
             return event_result::out_of_range;
+        move_to_tenant(record, spec.tenant);
         record.spec = std::move(spec);
         record.present = true;
         acquire_topologies(record);
@@ -152,6 +153,7 @@ public:
         const bool moved_out = recharge(record, std::nullopt);
         MUSTER_ASSERT(moved_out, "nothing is added up when a queue is left");
         static_cast<void>(moved_out);
+        move_to_tenant(record, {});
         record.present = false;
         record.spec = {};
         record.spec.fault = gang_fault::missing;
@@ -204,19 +206,21 @@ public:
             changed.node.reset();
             changed.assumed = false;
         }
-        changed.shape = acquire_shape(spec.request, spec.where);
+        adopt(changed, spec);
         const bool was_charged = record.charged();
         if (was_charged)
             uncharge(record);
         if (changed.charged() && !charge(changed)) {
             if (was_charged)
                 restore(record);
-            release_shape(changed.shape);
+            disown(changed);
             forget_nodes_from(nodes_before);
             return event_result::out_of_range;
         }
         if (was_charged && gives_something_back(record, changed))
             moved(false);
+        if (!same_to_others(record, changed))
+            population_.moved();
         if (changed.charged() &&
             (!was_charged || !dominates(shapes_[record.shape].request, spec.request)))
             more_used(record.gang);
@@ -226,7 +230,7 @@ public:
         const bool moves = changed.created != record.created;
         if (moves)
             delist(index);
-        release_shape(record.shape);
+        disown(record);
         record = std::move(changed);
         if (moves)
             enlist(index);
@@ -248,7 +252,7 @@ public:
         gangs_[record.gang.value()].placeable -= record.placeable() ? 1U : 0U;
         delist(index);
         mark_dirty(record.gang);
-        release_shape(record.shape);
+        disown(record);
         drop_if_unused(record.gang);
         pod_index_.erase(known);
         const std::uint32_t generation = record.generation + 1;
@@ -288,7 +292,7 @@ public:
     [[nodiscard]] ledger<width>& tentative() noexcept { return ledger_; }
 
     /// A pod that a committed plan has already charged to `node` is assumed to stand there.
-    void assume(pod_index pod, node_index node) noexcept {
+    void assume(pod_index pod, node_index node) {
         stand_assumed(pod, node);
         --gangs_[pods_[pod.value()].gang.value()].placeable;
         more_used(pods_[pod.value()].gang);
@@ -296,7 +300,7 @@ public:
 
     /// The same for pods of one gang; `placed` gives pairs of pod and node.
     template<class Placements>
-    void assume_members(gang_index gang, const Placements& placed) noexcept {
+    void assume_members(gang_index gang, const Placements& placed) {
         for (const auto& [pod, node] : placed)
             stand_assumed(pod, node);
         gangs_[gang.value()].placeable -= placed.size();
@@ -341,8 +345,8 @@ public:
 
 private:
     using store::acquire;
-    using store::acquire_shape;
     using store::acquire_topologies;
+    using store::adopt;
     using store::answers_;
     using store::assumed_pod;
     using store::capability_epoch_;
@@ -353,6 +357,7 @@ private:
     using store::count_out;
     using store::delist;
     using store::derived_;
+    using store::disown;
     using store::drop_if_unused;
     using store::enlist;
     using store::finish;
@@ -366,31 +371,35 @@ private:
     using store::ledger_;
     using store::mark_dirty;
     using store::more_used;
+    using store::move_to_tenant;
     using store::moved;
     using store::node_index_;
     using store::nodes_;
     using store::pod_index_;
     using store::pods_;
+    using store::population_;
     using store::queue_epoch_;
     using store::queue_index_;
     using store::queues_;
     using store::recharge;
     using store::refit;
     using store::release_epoch_;
-    using store::release_shape;
     using store::restore;
+    using store::same_to_others;
     using store::shapes_;
     using store::take_slot;
     using store::topologies_;
     using store::uncharge;
     using store::unused_pods_;
 
-    void stand_assumed(pod_index pod, node_index node) noexcept {
+    void stand_assumed(pod_index pod, node_index node) {
         pod_record& record = pods_[pod.value()];
         MUSTER_ASSERT(!record.node && record.phase == pod_phase::pending,
                       "only a pending pod is assumed");
         record.node = node;
         record.assumed = true;
+        this->stand(record, 1);
+        population_.moved();
     }
 
     static bool is_role(const gang_tree& tree, vertex_index role) noexcept {
@@ -420,15 +429,17 @@ private:
         const std::size_t nodes_before = nodes_.size();
         if (on)
             fresh.stand_on(intern_node(*on));
-        fresh.shape = acquire_shape(spec.request, spec.where);
+        adopt(fresh, spec);
         if (fresh.charged() && !charge(fresh)) {
-            release_shape(fresh.shape);
+            disown(fresh);
             forget_nodes_from(nodes_before);
             drop_if_unused(fresh.gang);
             return event_result::out_of_range;
         }
-        if (fresh.charged())
+        if (fresh.charged()) {
             more_used(fresh.gang);
+            population_.moved();
+        }
         const pod_index index = take_slot(pods_, unused_pods_);
         fresh.generation = pods_[index.value()].generation;
         gangs_[fresh.gang.value()].placeable += fresh.placeable() ? 1U : 0U;

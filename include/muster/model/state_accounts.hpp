@@ -9,14 +9,14 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/event_result.hpp>
-#include <muster/model/state_store.hpp>
+#include <muster/model/state_population.hpp>
 
 namespace muster::inline v0_1 {
 
 /// What the pods of a state hold: of their nodes, and of their queues' quotas.
 template<class Traits>
-class state_accounts : public state_store<Traits> {
-    using store = state_store<Traits>;
+class state_accounts : public state_population<Traits> {
+    using store = state_population<Traits>;
 
 public:
     using store::width;
@@ -44,10 +44,14 @@ protected:
 
     [[nodiscard]] bool charge(const pod_record& of) {
         const auto& shape = shapes_[of.shape];
-        return ledger_.take(*of.node, gangs_[of.gang.value()].queue, shape.request,
-                            constraints_[shape.where].value.ports);
+        if (!ledger_.take(*of.node, gangs_[of.gang.value()].queue, shape.request,
+                          constraints_[shape.where].value.ports))
+            return false;
+        this->stand(of, 1);
+        return true;
     }
-    void uncharge(const pod_record& of) noexcept {
+    void uncharge(const pod_record& of) {
+        this->stand(of, -1);
         const auto& shape = shapes_[of.shape];
         ledger_.give(*of.node, gangs_[of.gang.value()].queue, shape.request,
                      constraints_[shape.where].value.ports);
@@ -106,6 +110,7 @@ protected:
             if (!record.charged())
                 continue;
             any = true;
+            this->stand(record, -1);
             end(record);
             const shape_index shape = record.shape;
             const auto& what = shapes_[shape];
@@ -117,6 +122,7 @@ protected:
                 if (!next.charged() || next.node != record.node || next.shape != shape ||
                     !ports.empty())
                     break;
+                this->stand(next, -1);
                 end(next);
             }
             resources<width> amount = what.request;

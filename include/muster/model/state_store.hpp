@@ -12,8 +12,10 @@
 #include <muster/base/id.hpp>
 #include <muster/model/attachment.hpp>
 #include <muster/model/constraint_table.hpp>
+#include <muster/model/label_table.hpp>
 #include <muster/model/ledger.hpp>
 #include <muster/model/order_labels.hpp>
+#include <muster/model/pod_population.hpp>
 #include <muster/model/records.hpp>
 #include <muster/model/shape_table.hpp>
 #include <muster/model/topology_table.hpp>
@@ -57,9 +59,12 @@ public:
     /// All that is known of a pod but where it stands, as an event would say it.
     [[nodiscard]] pod_type spec_of(pod_index pod) const {
         const pod_record& from = pods_[pod.value()];
-        return {from.role,    request(pod), where(pod).value,
-                from.created, from.phase,   from.terminating};
+        return {from.role,  request(pod),     where(pod).value,        from.created,
+                from.phase, from.terminating, label_sets_[from.labels]};
     }
+    /// Who stands where, as far as terms between pods ask.
+    [[nodiscard]] const pod_population& population() const noexcept { return population_; }
+    [[nodiscard]] const label_table& label_sets() const noexcept { return label_sets_; }
     /// Where a pod may stand.
     [[nodiscard]] const constraint_table::row& where(pod_index pod) const noexcept {
         return constraints_[shapes_[pods_[pod.value()].shape].where];
@@ -257,22 +262,6 @@ protected:
         of.together = std::move(fresh);
     }
 
-    shape_index acquire_shape(const resources<width>& request, const constraints& value) {
-        const constraint_index where = acquire(value);
-        bool fresh = false;
-        const shape_index shape = shapes_.acquire(request, where, fresh);
-        // A shape holds its constraints once, however many pods have it.
-        if (!fresh)
-            constraints_.release(where);
-        return shape;
-    }
-
-    void release_shape(shape_index shape) {
-        const constraint_index where = shapes_[shape].where;
-        if (shapes_.release(shape))
-            constraints_.release(where);
-    }
-
     /// Puts a member in its place among the gang's. O(log members), and 4 bytes moved for each
     /// member behind it.
     void enlist(pod_index pod) {
@@ -341,6 +330,8 @@ protected:
     order_labels labels_;
     constraint_table constraints_;
     topology_table topologies_;
+    label_table label_sets_;
+    pod_population population_;
     shape_table<width> shapes_;
     /// Gangs that something happened to since somebody asked, each once.
     std::vector<gang_index> changed_gangs_;

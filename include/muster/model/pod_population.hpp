@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/label_table.hpp>
+#include <muster/model/pod_terms.hpp>
+
+namespace muster::inline v0_1 {
+
+/// An interned `pod_selector`.
+using selector_index = index_of<struct selector_tag>;
+/// Pods that are alike to every selector: same labels, same tenant.
+using identity_index = index_of<struct identity_tag>;
+
+/// How many pods stand on a node.
+struct standing_count {
+    node_index node;
+    /// Without those on their way out, which count for affinity and not for spread.
+    std::int32_t staying = 0;
+    std::int32_t leaving = 0;
+};
+
+/// A term with its selector and the topology of its label key looked up.
+struct known_term {
+    selector_index pods;
+    topology_index topology;
+    /// Of a preferred term.
+    std::int32_t weight = 0;
+};
+
+/// Terms of one set of constraints, and the pods that carry them where they stand.
+struct known_terms {
+    constraint_index where;
+    std::vector<known_term> affinity;
+    std::vector<known_term> anti_affinity;
+    std::vector<known_term> preferred;
+    std::vector<known_term> spread;
+    /// By node.
+    std::vector<standing_count> standing;
+};
+
+/// Who stands where, as far as terms between pods ask: kept from the first such term on, and
+/// nothing before. Which selectors match which pods is found once per pair, not per pod.
+class pod_population {
+public:
+    /// Some pod carried terms once; from then on all pods are counted.
+    [[nodiscard]] bool active() const noexcept { return active_; }
+    void activate() noexcept { active_ = true; }
+    /// Some pod carries terms: only then may terms bear on anybody.
+    [[nodiscard]] bool in_use() const noexcept { return !terms_.empty(); }
+    /// Moves whenever somebody comes to stand somewhere, or changes there: terms may hold then that
+    /// did not. (Who leaves moves the state's release epoch.)
+    [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
+    void moved() noexcept { ++epoch_; }
+
+    // ---- terms ---------------------------------------------------------------------------------
+
+    /// The set of constraints `where` carries these terms. `topology_of(key)` interns the topology
+    /// whose one level is that label key. O(log sets), and O(identities) for each selector that is
+    /// new.
+    template<class TopologyOf>
+    void add_terms(constraint_index where, const pod_terms& value, const label_table& labels,
+                   const TopologyOf& topology_of) {
+        known_terms fresh;
+        fresh.where = where;
+        const auto know = [&](const pod_selector& pods, const std::string& key,
+                              std::int32_t weight) {
+            return known_term{acquire(pods, labels), topology_of(key), weight};
+        };
+        for (const affinity_term& each : value.affinity)
+            fresh.affinity.push_back(know(each.pods, each.topology, 0));
+        for (const affinity_term& each : value.anti_affinity)
+            fresh.anti_affinity.push_back(know(each.pods, each.topology, 0));
+        for (const preferred_affinity_term& each : value.preferred)
+            fresh.preferred.push_back(know(each.term.pods, each.term.topology, each.weight));
+        for (const spread_term& each : value.spread)
+            fresh.spread.push_back(know(each.pods, each.topology, 0));
+        for_each_pull(fresh, [&](const known_term& each) {
+            auto& carriers = selectors_[each.pods.value()].carriers;
+            if (std::ranges::find(carriers, where) == carriers.end())
+                carriers.push_back(where);
+        });
+        terms_.emplace(where, std::move(fresh));
+    }
+
+    /// The last pod that carried them is gone; `forget(topology)` gives one back.
+    template<class Forget>
+    void remove_terms(constraint_index where, const Forget& forget) {
+        const auto known = terms_.find(where);
+        MUSTER_ASSERT(known != terms_.end() && known->second.standing.empty(),
+                      "terms go after the pods that carry them");
+        for_each_pull(known->second, [&](const known_term& each) {
+            std::erase(selectors_[each.pods.value()].carriers, where);
+        });
+        for (const auto* list : {&known->second.affinity, &known->second.anti_affinity,
+                                 &known->second.preferred, &known->second.spread})
+            for (const known_term& each : *list) {
+                release(each.pods);
+                forget(each.topology);
+            }
+        terms_.erase(known);
+    }
+
+    /// The terms of a set of constraints, or null.
+    [[nodiscard]] const known_terms* terms(constraint_index where) const noexcept {
+        const auto known = terms_.find(where);
+        return known == terms_.end() ? nullptr : &known->second;
+    }
+
+    /// Sets of constraints whose affinity, anti-affinity or preferred terms have that selector.
+    [[nodiscard]] const std::vector<constraint_index>&
+    carriers(selector_index which) const noexcept {
+        return selectors_[which.value()].carriers;
+    }
+
+    // ---- pods ----------------------------------------------------------------------------------
+
+    /// One more pod with these labels, of a gang with that tenant. O(log identities), and
+    /// O(selectors) for an identity that is new.
+    void add_pod(label_set_index labels, label_set_index tenant, const label_table& sets) {
+        const auto [known, fresh] = identity_of_.try_emplace({labels, tenant});
+        if (fresh) {
+            std::size_t slot = identities_.size();
+            if (unused_identities_.empty()) {
+                identities_.emplace_back();
+            } else {
+                slot = unused_identities_.back();
+                unused_identities_.pop_back();
+            }
+            identity& made = identities_[slot];
+            made = {};
+            made.labels = labels;
+            made.tenant = tenant;
+            known->second = identity_index{slot};
+            for (std::size_t at = 0; at < selectors_.size(); ++at)
+                if (selectors_[at].users > 0 &&
+                    selectors_[at].value.matches(sets[labels], sets[tenant]))
+                    join(identity_index{slot}, selector_index{at});
+        }
+        ++identities_[known->second.value()].pods;
+    }
+
+    void remove_pod(label_set_index labels, label_set_index tenant) {
+        const auto known = identity_of_.find({labels, tenant});
+        MUSTER_ASSERT(known != identity_of_.end(), "removed once per add");
+        const identity_index which = known->second;
+        identity& at = identities_[which.value()];
+        if (--at.pods > 0)
+            return;
+        MUSTER_ASSERT(at.standing.empty(), "pods are gone after they stand nowhere");
+        while (!at.matched.empty())
+            part(which, at.matched.back().selector);
+        at = {};
+        identity_of_.erase(known);
+        unused_identities_.push_back(which.value());
+    }
+
+    /// The identity of pods with these labels and tenant, of which there are some.
+    [[nodiscard]] identity_index identity_of(label_set_index labels,
+                                             label_set_index tenant) const noexcept {
+        const auto known = identity_of_.find({labels, tenant});
+        MUSTER_ASSERT(known != identity_of_.end(), "every pod of the state is known");
+        return known->second;
+    }
+
+    /// A pod comes to stand on the node (`by` 1) or stands there no more (-1); `where` are its
+    /// constraints when they have terms. O(log nodes), and 12 bytes moved for each node behind it.
+    void count(identity_index who, const constraint_index* where, node_index node, std::int32_t by,
+               bool leaving) {
+        count_in(identities_[who.value()].standing, node, by, leaving);
+        if (!where)
+            return;
+        known_terms& carried = terms_.find(*where)->second;
+        count_in(carried.standing, node, by, leaving);
+        for (const known_term& each : carried.anti_affinity)
+            selectors_[each.pods.value()].repelling += by;
+    }
+
+    // ---- for decisions -------------------------------------------------------------------------
+
+    /// The selectors that match the identity, in ascending order.
+    template<class Use>
+    void for_each_selector(identity_index who, const Use& use) const {
+        for (const match& each : identities_[who.value()].matched)
+            use(each.selector);
+    }
+    [[nodiscard]] bool matches(selector_index which, identity_index who) const noexcept {
+        const auto& matched = identities_[who.value()].matched;
+        const auto at = std::ranges::lower_bound(matched, which, {}, &match::selector);
+        return at != matched.end() && at->selector == which;
+    }
+    /// Some pod stands somewhere whose required anti-affinity speaks of that identity.
+    [[nodiscard]] bool repelled(identity_index who) const noexcept {
+        return std::ranges::any_of(identities_[who.value()].matched, [&](const match& each) {
+            return selectors_[each.selector.value()].repelling > 0;
+        });
+    }
+    /// The identities that the selector matches, in no order.
+    [[nodiscard]] const std::vector<identity_index>& matched(selector_index which) const noexcept {
+        return selectors_[which.value()].matched;
+    }
+    /// Where pods of the identity stand, by node.
+    [[nodiscard]] const std::vector<standing_count>& standing(identity_index who) const noexcept {
+        return identities_[who.value()].standing;
+    }
+
+private:
+    struct selector {
+        pod_selector value;
+        std::size_t users = 0;
+        std::vector<identity_index> matched;
+        std::vector<constraint_index> carriers;
+        /// Standing pods whose required anti-affinity has this selector.
+        std::int64_t repelling = 0;
+    };
+    struct match {
+        selector_index selector;
+        /// Where the identity stands in the selector's list.
+        std::uint32_t place = 0;
+    };
+    struct identity {
+        label_set_index labels;
+        label_set_index tenant;
+        std::size_t pods = 0;
+        /// By selector.
+        std::vector<match> matched;
+        std::vector<standing_count> standing;
+    };
+
+    /// Terms by which those who carry them bear on others.
+    template<class Use>
+    static void for_each_pull(const known_terms& of, const Use& use) {
+        for (const auto* list : {&of.affinity, &of.anti_affinity, &of.preferred})
+            std::ranges::for_each(*list, use);
+    }
+
+    static void count_in(std::vector<standing_count>& counts, node_index node, std::int32_t by,
+                         bool leaving) {
+        auto at = std::ranges::lower_bound(counts, node, {}, &standing_count::node);
+        if (at == counts.end() || at->node != node)
+            at = counts.insert(at, {node, 0, 0});
+        (leaving ? at->leaving : at->staying) += by;
+        if (at->staying == 0 && at->leaving == 0)
+            counts.erase(at);
+    }
+
+    void join(identity_index who, selector_index which) {
+        auto& list = selectors_[which.value()].matched;
+        auto& matched = identities_[who.value()].matched;
+        matched.insert(std::ranges::upper_bound(matched, which, {}, &match::selector),
+                       {which, static_cast<std::uint32_t>(list.size())});
+        list.push_back(who);
+    }
+
+    void part(identity_index who, selector_index which) {
+        auto& list = selectors_[which.value()].matched;
+        const auto mine = find_match(who, which);
+        const identity_index last = list.back();
+        list[mine->place] = last;
+        find_match(last, which)->place = mine->place;
+        list.pop_back();
+        identities_[who.value()].matched.erase(mine);
+    }
+
+    [[nodiscard]] std::vector<match>::iterator find_match(identity_index who,
+                                                          selector_index which) noexcept {
+        return std::ranges::lower_bound(identities_[who.value()].matched, which, {},
+                                        &match::selector);
+    }
+
+    [[nodiscard]] selector_index acquire(const pod_selector& value, const label_table& sets) {
+        const auto [known, fresh] = selector_of_.try_emplace(value);
+        if (fresh) {
+            std::size_t slot = selectors_.size();
+            if (unused_selectors_.empty()) {
+                selectors_.emplace_back();
+            } else {
+                slot = unused_selectors_.back();
+                unused_selectors_.pop_back();
+            }
+            selectors_[slot].value = value;
+            known->second = selector_index{slot};
+            for (const auto& [key, who] : identity_of_)
+                if (value.matches(sets[key.first], sets[key.second]))
+                    join(who, known->second);
+        }
+        ++selectors_[known->second.value()].users;
+        return known->second;
+    }
+
+    void release(selector_index which) {
+        selector& at = selectors_[which.value()];
+        if (--at.users > 0)
+            return;
+        while (!at.matched.empty())
+            part(at.matched.back(), which);
+        selector_of_.erase(at.value);
+        at = {};
+        unused_selectors_.push_back(which.value());
+    }
+
+    bool active_ = false;
+    std::uint64_t epoch_ = 0;
+    std::map<constraint_index, known_terms> terms_;
+    std::map<pod_selector, selector_index> selector_of_;
+    std::vector<selector> selectors_;
+    std::vector<std::size_t> unused_selectors_;
+    std::map<std::pair<label_set_index, label_set_index>, identity_index> identity_of_;
+    std::vector<identity> identities_;
+    std::vector<std::size_t> unused_identities_;
+};
+
+} // namespace muster::inline v0_1
