@@ -40,6 +40,7 @@ public:
                                  std::int64_t steps) {
         verdict outcome;
         short_of_.reset();
+        slack_.reset();
         sorter_.sort(known, which, members_);
         outcome.at = gate_before_search(known, which, members_);
         if (outcome.at != gate::none) {
@@ -71,6 +72,10 @@ public:
         std::int64_t room = 0;
     };
     [[nodiscard]] const std::optional<shortage>& short_of() const noexcept { return short_of_; }
+
+    /// By how much the nodes carry too little of the weights in the proof that the gang decided
+    /// last got from the search, when that is one leaf; see `fit_search::slack`.
+    [[nodiscard]] const std::optional<int128>& slack() const noexcept { return slack_; }
 
     /// What the gang decided last asks of its queue's quota at least, when that is one amount;
     /// false when it depends on the choice of members.
@@ -148,6 +153,7 @@ private:
         if (now.outcome == fit_outcome::impossible) {
             outcome.kind = answer::waiting;
             outcome.proof = certificate{certificate_scope::free_now, std::move(now.proof)};
+            slack_ = now.slack;
         }
         return false;
     }
@@ -223,6 +229,7 @@ private:
     gang_members<width> members_;
     std::vector<std::int64_t> needs_;
     std::optional<shortage> short_of_;
+    std::optional<int128> slack_;
     emptied_cluster<Traits> emptied_;
     detail::leaf_proofs proofs_;
     fit_search<width> search_;

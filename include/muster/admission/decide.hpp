@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct finding {
     /// The quotas alone stop it, whatever the nodes could take.
     bool by_quota = false;
     std::vector<certificate::vertex> proof;
+    /// Of a proof that speaks of nodes; see `fit_search::slack`.
+    std::optional<int128> slack;
     /// Rows × classes of the problem.
     std::vector<std::int64_t> counts;
 };
@@ -32,9 +35,12 @@ template<class Traits>
                              certificate_scope scope, std::int64_t& steps,
                              fit_search<Traits::width>& search) {
     finding found;
+    std::optional<int128> slack;
     const auto ask = [&](const fit_problem<Traits::width>& problem) {
         found.outcome = search.run(problem, steps);
         steps = std::max<std::int64_t>(0, search.steps_left());
+        if (found.outcome == fit_outcome::impossible)
+            slack = search.slack();
         found.proof = std::move(search.proof());
         found.counts = search.counts();
     };
@@ -49,6 +55,8 @@ template<class Traits>
             return found;
     }
     ask(pose(known, members, scope));
+    if (found.outcome == fit_outcome::impossible && !found.by_quota)
+        found.slack = slack;
     return found;
 }
 

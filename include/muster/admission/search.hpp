@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -80,6 +81,23 @@ public:
     [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept { return counts_; }
     [[nodiscard]] std::int64_t steps_left() const noexcept { return steps_left_; }
 
+    /// After `impossible`, when the proof is one leaf of weights alone: by how much its nodes carry
+    /// too little for any choice of waiting members. The proof holds as long as what the nodes can
+    /// carry has grown by less, while members and quotas stay. Nothing when that cannot be told.
+    [[nodiscard]] std::optional<int128> slack() {
+        if (proof_.size() != 1 || !proof_.front().prices.empty() || bound_ < 0)
+            return std::nullopt;
+        // The choice was held to what the nodes can take one by one, which may grow too.
+        costs_.assign(proof_.front().weights.begin(), proof_.front().weights.end());
+        lower_.assign(classes(), 0);
+        upper_.resize(classes());
+        for (std::size_t at = 0; at < classes(); ++at)
+            upper_[at] = problem_->members[at].waiting;
+        if (!choices_.find(costs_, lower_, upper_, chosen_) || chosen_.cost <= bound_)
+            return std::nullopt;
+        return chosen_.cost - bound_;
+    }
+
 private:
     using pattern = typename detail::search_box<Width>::pattern;
 
@@ -111,6 +129,7 @@ private:
                 bound += static_cast<int128>(by_.weights[at]) * alone_[at];
             if (choose() && chosen_.cost <= bound)
                 continue;
+            bound_ = bound;
             add_leaf();
             return true;
         }
@@ -179,6 +198,7 @@ private:
         if (steps_left_ < 0)
             return trial::spent;
         if (!possible) {
+            bound_ = -1;
             add_leaf();
             return trial::proven;
         }

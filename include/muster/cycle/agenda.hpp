@@ -28,6 +28,8 @@ struct agenda_entry {
     /// The watched class is all of it; and it could never start.
     bool only_class = false;
     bool never = false;
+    /// What proved that it does not fit is kept among the leaves.
+    bool by_leaf = false;
     /// It waits for room, as far as is known.
     bool wants_room = false;
     /// The cycle's budget ended before it had its own.

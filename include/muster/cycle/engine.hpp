@@ -11,6 +11,7 @@
 
 #include <muster/admission/admit.hpp>
 #include <muster/cycle/agenda.hpp>
+#include <muster/cycle/leaf_watches.hpp>
 #include <muster/cycle/policy.hpp>
 #include <muster/index/finder.hpp>
 #include <muster/model/state.hpp>
@@ -60,6 +61,7 @@ struct engine {
         resources<Traits::width> least;
     };
     std::vector<use> uses;
+    leaf_watches<Traits> leaves;
     /// Of each decision of the cycle that goes on.
     std::vector<noted> made;
     /// The journal; its memory stays between cycles.
@@ -80,17 +82,32 @@ struct engine {
         return outcome;
     }
 
+    /// Follows in what is kept of refused gangs what nodes gave back.
+    void refresh(const state<Traits>& known) {
+        finder.refresh_rooms([&](node_index node, const resources<width>& before) {
+            leaves.changed(known, node, before);
+        });
+    }
+
     /// Keeps of the gang decided last what tells, without asking it, that its answer still holds.
-    void remember(agenda_entry& entry) {
+    void remember(const state<Traits>& known, agenda_entry& entry, const verdict& outcome) {
         entry.watch = agenda_entry::no_watch;
+        entry.by_leaf = false;
+        leaves.forget(entry.gang);
         const auto& members = deciding.members();
         const auto shortage = deciding.short_of();
         // A port that is given back shows in no amount, so those who claim one do not watch.
         if (shortage && members.classes[shortage->member_class].ports->empty()) {
             const auto& of = members.classes[shortage->member_class];
+            refresh(known);
             entry.watch = finder.watch(of.shape, placing.queue_nodes(), shortage->room);
             entry.need = shortage->need;
             entry.only_class = members.classes.size() == 1;
+        } else if (finder_type::exhaustive && deciding.slack() && outcome.kind == answer::waiting) {
+            refresh(known);
+            leaves.watch(known, entry.gang, members, placing.queue_nodes(),
+                         outcome.proof->vertices.front().weights, *deciding.slack());
+            entry.by_leaf = leaves.holds(entry.gang);
         }
         if (uses.size() <= entry.gang.value())
             uses.resize(entry.gang.value() + 1);

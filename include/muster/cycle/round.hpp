@@ -94,6 +94,8 @@ private:
         queues_moved_ = kept_->queue_epoch != known.queue_epoch();
         kept_->release_epoch = known.release_epoch();
         kept_->queue_epoch = known.queue_epoch();
+        if (capable_)
+            kept_->leaves.clear();
         kept_->capability_epoch = known.capability_epoch();
         if (!kept_->has_agenda || options_.list_all) {
             kept_->asking.rebuild(known, now_, how_->gangs, options_.list_all);
@@ -109,7 +111,7 @@ private:
             if (!timeless_order<GangOrder>)
                 kept_->asking.sort_again(known, now_, how_->gangs);
             if (released_)
-                kept_->finder.refresh_rooms();
+                kept_->refresh(known);
         }
         kept_->has_agenda = !options_.list_all;
         kept_->asking.begin();
@@ -124,6 +126,8 @@ private:
             return true;
         if (!released_ || entry.asleep)
             return false;
+        if (entry.by_leaf)
+            return capable_ || !kept_->leaves.holds(entry.gang);
         if (entry.watch == agenda_entry::no_watch ||
             kept_->finder.room_seen(entry.watch) >= entry.need)
             return true;
@@ -186,7 +190,7 @@ private:
         steps_left_ = std::max<std::int64_t>(0, steps_left_ - outcome.steps);
         ++result_->counters.asked;
         result_->counters.search_steps += outcome.steps;
-        kept_->remember(entry);
+        kept_->remember(*known_, entry, outcome);
         answer_with(line, entry, std::move(outcome), cut_short, false);
     }
 

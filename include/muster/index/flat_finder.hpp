@@ -103,7 +103,8 @@ public:
     [[nodiscard]] std::int64_t room_seen(std::uint32_t) const noexcept {
         return std::numeric_limits<std::int64_t>::max();
     }
-    void refresh_rooms() noexcept {}
+    template<class Use>
+    void refresh_rooms(const Use&) noexcept {}
     [[nodiscard]] bool still_holds(std::uint32_t, std::int64_t) const noexcept { return false; }
     [[nodiscard]] bool still_too_small(std::uint32_t, std::int64_t) const noexcept { return false; }
 

@@ -129,7 +129,7 @@ public:
     /// shape and the queue's selector do.
     [[nodiscard]] std::uint32_t
     watch(shape_index shape, std::optional<constraint_index> queue_nodes, std::int64_t room) {
-        refresh_rooms();
+        MUSTER_ASSERT(touched_.empty(), "what was given back is known");
         asked& about = ask(shape, queue_nodes);
         const auto at = static_cast<std::uint32_t>(&about - asked_.data());
         about.room = room;
@@ -185,12 +185,15 @@ public:
         return asked_[watched].holds_most < need;
     }
 
-    /// Raises the rooms by what was given back since the last time.
-    /// O(nodes changed × shapes remembered).
-    void refresh_rooms() {
+    /// Raises the rooms by what was given back since the last time, and calls `use(node, before)`
+    /// for every node that now has other amounts free. O(nodes changed × shapes remembered).
+    template<class Use>
+    void refresh_rooms(const Use& use) {
         follow();
-        for (const before& was : touched_)
+        for (const before& was : touched_) {
+            use(was.node, was.free);
             raise_rooms(was);
+        }
         touched_.clear();
         ++touch_round_;
     }

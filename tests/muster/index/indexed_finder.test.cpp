@@ -265,6 +265,7 @@ struct walk {
         // Ports that are given back show in no amount: who claims them does not watch.
         if (room >= everything || !known.where(about.pod).value.ports.empty())
             return;
+        finder.refresh_rooms([](node_index, const auto&) {});
         const std::uint32_t number = finder.watch(about.shape, about.queue_nodes, room);
         if (finder.room_seen(number) != room)
             say("watch: the room is not what was found");
@@ -272,7 +273,7 @@ struct walk {
                            about.queue_nodes, stamp_of(about.queue_nodes)});
     }
     void check_watches() {
-        finder.refresh_rooms();
+        finder.refresh_rooms([](node_index, const auto&) {});
         std::erase_if(watches, [&](const watched& each) {
             const auto& shape = known.shapes()[each.shape];
             return shape.users == 0 || shape.stamp != each.stamp ||

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/admission/fit_problem.hpp>
+#include <muster/admission/members.hpp>
+#include <muster/admission/pattern.hpp>
+#include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
+#include <muster/index/flat_scan.hpp>
+#include <muster/model/state.hpp>
+
+namespace muster::inline v0_1 {
+
+/// A refusal that the search proved by one leaf of weights, kept as a memo: it holds until what the
+/// nodes can carry of those weights has grown by `slack`. After changes only the terms of the nodes
+/// that gave something back are computed anew.
+template<class Traits>
+class leaf_watch {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    /// Patterns of a node are looked for in so many steps; where they do not suffice the gang is
+    /// asked again.
+    static constexpr std::int64_t steps_per_node = 1024;
+
+    /// Forgets the refusal: whoever waited is asked.
+    void clear() noexcept { slack_ = 0; }
+
+    /// Takes a refusal over. Members that claim ports cannot be watched: a port that is given back
+    /// shows in no amount. O(classes).
+    void watch(const state<Traits>& known, const gang_members<width>& members,
+               std::optional<constraint_index> queue_nodes,
+               const std::vector<std::int64_t>& weights, int128 slack) {
+        slack_ = 0;
+        problem_.members.clear();
+        weights_.clear();
+        where_.clear();
+        queue_nodes_ = queue_nodes ? named(known, *queue_nodes) : constraints_seen{};
+        for (std::size_t at = 0; at < weights.size(); ++at) {
+            if (weights[at] == 0)
+                continue;
+            const member_class<width>& from = members.classes[at];
+            if (!from.ports->empty())
+                return;
+            problem_.members.push_back(
+                {from.role.value(), from.request, from.request, from.waiting()});
+            weights_.push_back(weights[at]);
+            where_.push_back(named(known, from.where));
+        }
+        problem_.apart.assign(weights_.size() * weights_.size(), 0);
+        least_.assign(weights_.size(), 0);
+        slack_ = slack;
+    }
+
+    /// The refusal still holds, as far as the nodes reported go.
+    [[nodiscard]] bool holds() const noexcept { return slack_ > 0; }
+
+    /// A node has so much free where `before` was free the last time; what it is has not changed.
+    void changed(const state<Traits>& known, node_index node, const resources<width>& before) {
+        if (slack_ <= 0)
+            return;
+        most_.resize(weights_.size());
+        queries_.resize(weights_.size());
+        bool any = false;
+        for (std::size_t at = 0; at < weights_.size(); ++at) {
+            // Constraints that nobody has any more are gone.
+            const auto* where = seen(known, where_[at]);
+            const auto* queue_nodes = seen(known, queue_nodes_);
+            if (!where || (queue_nodes_.which && !queue_nodes))
+                return clear();
+            queries_[at].where = where;
+            queries_[at].queue_nodes = queue_nodes;
+            any = eligible(queries_[at], node) || any;
+        }
+        if (!any)
+            return;
+        const auto now = carried(node, known.accounts().free(node));
+        const auto was = carried(node, before);
+        if (!now || !was)
+            slack_ = 0;
+        else
+            slack_ -= std::max<int128>(0, *now - *was);
+    }
+
+private:
+    struct constraints_seen {
+        std::optional<constraint_index> which;
+        std::uint64_t stamp = 0;
+    };
+
+    [[nodiscard]] static constraints_seen named(const state<Traits>& known,
+                                                constraint_index which) {
+        return {which, known.constraint_sets()[which].stamp};
+    }
+    [[nodiscard]] static const constraint_table::row* seen(const state<Traits>& known,
+                                                           const constraints_seen& what) {
+        if (!what.which)
+            return nullptr;
+        const auto& row = known.constraint_sets()[*what.which];
+        return row.users > 0 && row.stamp == what.stamp ? &row : nullptr;
+    }
+
+    /// The heaviest that the node takes with so much free; nothing when the steps end first.
+    [[nodiscard]] std::optional<int128> carried(node_index node, const resources<width>& free) {
+        for (std::size_t at = 0; at < weights_.size(); ++at) {
+            const auto& member = problem_.members[at];
+            most_[at] =
+                eligible(queries_[at], node) ? fit_count(member.request, free, member.waiting) : 0;
+        }
+        std::int64_t steps = steps_per_node;
+        finder_.reset(problem_, steps);
+        const bool found = finder_.find(free, least_.data(), most_.data(), weights_);
+        if (steps < 0)
+            return std::nullopt;
+        return found ? finder_.weight() : int128{0};
+    }
+
+    int128 slack_ = 0;
+    fit_problem<width> problem_;
+    std::vector<std::int64_t> weights_;
+    std::vector<constraints_seen> where_;
+    constraints_seen queue_nodes_;
+    std::vector<node_query<width>> queries_;
+    std::vector<std::int64_t> least_;
+    std::vector<std::int64_t> most_;
+    pattern_finder<width> finder_;
+};
+
+} // namespace muster::inline v0_1
