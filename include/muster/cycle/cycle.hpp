@@ -27,37 +27,32 @@ namespace muster::inline v0_1 {
 /// undecided is asked again when something happens. O(1) when nothing happened since the last
 /// cycle; else a few nanoseconds for every gang that waits, plus what `admission::decide` costs for
 /// every gang whose answer may have changed.
-template<class Traits, placement_score<Traits::width> Score, gang_order GangOrder,
-         queue_order QueueOrder>
-void cycle(state<Traits>& known, std::int64_t now, const policy<Score, GangOrder, QueueOrder>& how,
-           budget limit, cycle_options options, cycle_result& result) {
+template<class Traits, cycle_policy<Traits> Policy>
+void cycle(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
+           cycle_options options, cycle_result& result) {
     if (known.at_rest() && !options.list_all) {
         result.clear();
         static_cast<answer_counts&>(result.counters) = known.last_answers();
         result.counters.skipped = known.gang_keys().size();
         return;
     }
-    detail::round<Traits, Score, GangOrder, QueueOrder>(known, now, how, limit, options, result)
-        .run();
+    detail::round<Traits, Policy>(known, now, how, limit, options, result).run();
 }
 
 /// The same with a result of its own.
-template<class Traits, placement_score<Traits::width> Score = best_fit,
-         gang_order GangOrder = priority_then_age, queue_order QueueOrder = priority_then_share>
-cycle_result cycle(state<Traits>& known, std::int64_t now,
-                   const policy<Score, GangOrder, QueueOrder>& how = {}, budget limit = {},
-                   cycle_options options = {}) {
+template<class Traits, cycle_policy<Traits> Policy = policy<>>
+cycle_result cycle(state<Traits>& known, std::int64_t now, const Policy& how = {},
+                   budget limit = {}, cycle_options options = {}) {
     cycle_result result;
     cycle(known, now, how, limit, options, result);
     return result;
 }
 
 /// The pure form: the same answers, and the state untouched. O(state) more than `cycle`.
-template<class Traits, placement_score<Traits::width> Score = best_fit,
-         gang_order GangOrder = priority_then_age, queue_order QueueOrder = priority_then_share>
+template<class Traits, cycle_policy<Traits> Policy = policy<>>
 [[nodiscard]] cycle_result preview(const state<Traits>& known, std::int64_t now,
-                                   const policy<Score, GangOrder, QueueOrder>& how = {},
-                                   budget limit = {}, cycle_options options = {}) {
+                                   const Policy& how = {}, budget limit = {},
+                                   cycle_options options = {}) {
     state<Traits> copy = known;
     return cycle(copy, now, how, limit, options);
 }
@@ -65,27 +60,24 @@ template<class Traits, placement_score<Traits::width> Score = best_fit,
 /// Follows in the index what happened since the last decision, so that the next one need not: for
 /// schedulers that have time to spare between events and decisions. Changes no answer.
 /// O(changes · log nodes).
-template<class Traits, placement_score<Traits::width> Score, gang_order GangOrder,
-         queue_order QueueOrder>
-void catch_up(state<Traits>& known, const policy<Score, GangOrder, QueueOrder>& how) {
+template<class Traits, cycle_policy<Traits> Policy>
+void catch_up(state<Traits>& known, const Policy& how) {
     detail::engine_of(known, how).finder.catch_up(known);
 }
 
 /// Bytes of the index that is kept with the state for this policy's score, with its map of nodes;
 /// the model's own records apart. O(nodes / fan-out).
-template<class Traits, ordered_score Score, gang_order GangOrder, queue_order QueueOrder>
-[[nodiscard]] std::size_t index_bytes(state<Traits>& known,
-                                      const policy<Score, GangOrder, QueueOrder>& how) {
+template<class Traits, cycle_policy<Traits> Policy, ordered_score = detail::score_of<Policy>>
+[[nodiscard]] std::size_t index_bytes(state<Traits>& known, const Policy& how) {
     return detail::engine_of(known, how).finder.memory_bytes();
 }
 
 /// Decides one gang at once, whoever else waits, and commits it as assumed when it starts: for
 /// schedulers that keep an order of their own. The answer is the only decision in `result`. Costs
 /// what `admission::decide` does, and O(log nodes) for each node that changed since the last call.
-template<class Traits, placement_score<Traits::width> Score, gang_order GangOrder,
-         queue_order QueueOrder>
-void start(state<Traits>& known, gang_index which, const policy<Score, GangOrder, QueueOrder>& how,
-           budget limit, cycle_result& result) {
+template<class Traits, cycle_policy<Traits> Policy>
+void start(state<Traits>& known, gang_index which, const Policy& how, budget limit,
+           cycle_result& result) {
     auto& kept = detail::engine_of(known, how);
     for (decision& each : result.decisions)
         kept.deciding.recycle(each.outcome.proof);

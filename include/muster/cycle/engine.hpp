@@ -146,10 +146,10 @@ template<class Traits>
 }
 
 /// The engine that is kept with the state, or a new one when there is none for such a policy.
-template<class Traits, class Score, gang_order GangOrder, class QueueOrder>
-[[nodiscard]] engine<Traits, Score, GangOrder>&
-engine_of(state<Traits>& known, const policy<Score, GangOrder, QueueOrder>& how) {
-    using kept = engine<Traits, Score, GangOrder>;
+template<class Traits, class Policy>
+[[nodiscard]] engine<Traits, score_of<Policy>, gang_order_of<Policy>>&
+engine_of(state<Traits>& known, const Policy& how) {
+    using kept = engine<Traits, score_of<Policy>, gang_order_of<Policy>>;
     kept* found = known.derived().template find<kept>();
     if (found && same_policy(found->finder.score(), how.score) &&
         same_policy(found->order, how.gangs))

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
 #include <muster/policy/gang_order.hpp>
 #include <muster/policy/placement.hpp>
 #include <muster/policy/queue_order.hpp>
+#include <muster/policy/reservation.hpp>
 
 namespace muster::inline v0_1 {
 
 /// The choices that a cycle leaves open, each a small value that satisfies its concept.
 template<class Score = best_fit, gang_order GangOrder = priority_then_age,
-         queue_order QueueOrder = priority_then_share>
+         queue_order QueueOrder = priority_then_share,
+         reservation_rule Reservations = no_reservations>
 struct policy {
     Score score{};
     GangOrder gangs{};
     QueueOrder queues{};
+    Reservations reservations{};
 };
 
 // clang 14 does not deduce the arguments of an aggregate by itself.
@@ -23,5 +30,25 @@ template<class Score, class GangOrder>
 policy(Score, GangOrder) -> policy<Score, GangOrder>;
 template<class Score, class GangOrder, class QueueOrder>
 policy(Score, GangOrder, QueueOrder) -> policy<Score, GangOrder, QueueOrder>;
+template<class Score, class GangOrder, class QueueOrder, class Reservations>
+policy(Score, GangOrder, QueueOrder, Reservations)
+    -> policy<Score, GangOrder, QueueOrder, Reservations>;
 
+/// What a cycle on such a state can be handed: a `policy`, or anything with the same members.
+template<class Policy, class Traits>
+concept cycle_policy = std::copyable<Policy> && requires(const Policy how) {
+    requires placement_score<std::remove_cvref_t<decltype(how.score)>, Traits::width>;
+    requires gang_order<std::remove_cvref_t<decltype(how.gangs)>>;
+    requires queue_order<std::remove_cvref_t<decltype(how.queues)>>;
+    requires reservation_rule<std::remove_cvref_t<decltype(how.reservations)>>;
+};
+
+namespace detail {
+
+template<class Policy>
+using score_of = std::remove_cvref_t<decltype(std::declval<Policy>().score)>;
+template<class Policy>
+using gang_order_of = std::remove_cvref_t<decltype(std::declval<Policy>().gangs)>;
+
+} // namespace detail
 } // namespace muster::inline v0_1

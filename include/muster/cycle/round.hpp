@@ -56,11 +56,13 @@ template<class Traits>
 }
 
 /// One cycle as it goes.
-template<class Traits, class Score, gang_order GangOrder, queue_order QueueOrder>
+template<class Traits, class Policy>
 class round {
+    using order_type = gang_order_of<Policy>;
+
 public:
-    round(state<Traits>& known, std::int64_t now, const policy<Score, GangOrder, QueueOrder>& how,
-          budget limit, cycle_options options, cycle_result& result)
+    round(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
+          cycle_options options, cycle_result& result)
         : known_(&known),
           now_(now),
           how_(&how),
@@ -108,7 +110,7 @@ private:
                 }
         } else {
             kept_->asking.update(known, now_, how_->gangs);
-            if (!timeless_order<GangOrder>)
+            if (!timeless_order<order_type>)
                 kept_->asking.sort_again(known, now_, how_->gangs);
             if (released_)
                 kept_->refresh(known);
@@ -301,16 +303,16 @@ private:
         static_cast<answer_counts&>(result_->counters) = known_->last_answers();
         result_->counters.skipped = known_->gang_keys().size() - result_->counters.asked;
         // Time alone may bring another to the head of a line that is kept in strict order.
-        known_->cycle_ended(!any_cut_short_ && (timeless_order<GangOrder> || !any_behind_));
+        known_->cycle_ended(!any_cut_short_ && (timeless_order<order_type> || !any_behind_));
     }
 
     state<Traits>* known_;
     std::int64_t now_;
-    const policy<Score, GangOrder, QueueOrder>* how_;
+    const Policy* how_;
     budget limit_;
     cycle_options options_;
     cycle_result* result_;
-    engine<Traits, Score, GangOrder>* kept_;
+    engine<Traits, score_of<Policy>, order_type>* kept_;
     std::int64_t steps_left_;
     bool released_ = false;
     bool capable_ = false;
