@@ -313,7 +313,8 @@ over_committed(const peer_case& of,
             const auto found = mine->second.find(one.name);
             if (found == mine->second.end())
                 continue;
-            const auto& [state, node] = found->second;
+            const pod_state state = found->second.state;
+            const std::string& node = found->second.node;
             const auto charge = [&](std::map<std::string, amounts>& to) {
                 for (const auto& [kind, amount] : one.request)
                     to[node][kind] += amount;
