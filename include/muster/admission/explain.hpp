@@ -84,7 +84,7 @@ public:
         for (const kind_id kind : kinds)
             listed_.push_back({reason_code::insufficient_resource, kind});
         for (const kind_id kind : kinds)
-            if (members.queue && known.accounts().quota(*members.queue).limited(kind))
+            if (members.queue && known.accounts().queues().tightest(*members.queue, kind))
                 listed_.push_back({reason_code::quota_exceeded, kind});
         listed_.push_back({reason_code::node_selector_mismatch, {}});
         listed_.push_back({reason_code::untolerated_taint, {}});
@@ -161,8 +161,6 @@ private:
         made.code = what.code;
         made.kind = kind;
         made.resource = what.kind;
-        if (what.code == reason_code::quota_exceeded)
-            made.queue = members_->queue;
         if (what.kind)
             amounts(what, made);
         made.roles = shortages(force, false);
@@ -186,9 +184,11 @@ private:
         if (const auto least = choices.cheapest(costs, none, waiting))
             made.amount_needed = saturate(least->cost);
         if (what.code == reason_code::quota_exceeded) {
-            const auto quota = accounts.quota(*members_->queue)[*what.kind];
-            const auto used = now ? accounts.used(*members_->queue)[*what.kind] : 0;
-            made.amount_left = std::max<std::int64_t>(0, quota.value_or(0) - used);
+            const auto top =
+                accounts.queues().tightest(*members_->queue, *what.kind, counted_in(scope_));
+            MUSTER_ASSERT(top, "a quota is a reason only where there is one");
+            made.queue = top->at;
+            made.amount_left = top->left;
             return;
         }
         int128 left = 0;
@@ -315,6 +315,8 @@ template<class Traits>
                     : !queue.spec.tenants || !queue.spec.tenants->matches(group.spec.tenant)
                         ? reason_code::queue_forbidden
                         : reason_code::queue_closed;
+        if (made.code == reason_code::queue_closed)
+            made.queue = closed_at(known, *group.queue);
         break;
     }
     default:

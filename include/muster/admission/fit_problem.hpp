@@ -30,7 +30,7 @@ struct constraints_in_force {
 };
 
 /// "Does this gang fit?" as numbers: classes of members, the tree that says how many are needed,
-/// nodes with what is free, and what the queue's quota leaves.
+/// nodes with what is free, and what the quotas of its queue and of those above leave.
 template<std::size_t Width>
 struct fit_problem {
     struct member {
@@ -81,8 +81,13 @@ struct fit_problem {
     return static_cast<std::uint8_t>(mask);
 }
 
-/// What the queue's quota leaves of each kind that it lists and the gang asks for. O(classes ×
-/// width).
+/// What counts against quotas in this scope.
+[[nodiscard]] constexpr occupancy counted_in(certificate_scope scope) noexcept {
+    return scope == certificate_scope::free_now ? occupancy::present : occupancy::emptied;
+}
+
+/// What the quotas of the queue and of those above it leave of each kind that one of them lists and
+/// the gang asks for. O((classes + depth) × width).
 template<class Traits>
 [[nodiscard]] std::vector<typename fit_problem<Traits::width>::allowance>
 allowances(const state<Traits>& known, const gang_members<Traits::width>& members,
@@ -90,17 +95,14 @@ allowances(const state<Traits>& known, const gang_members<Traits::width>& member
     std::vector<typename fit_problem<Traits::width>::allowance> left;
     if (!members.queue)
         return left;
-    const auto& accounts = known.accounts();
-    const auto& quota = accounts.quota(*members.queue);
+    const auto quota = known.accounts().headroom(*members.queue, counted_in(scope));
     for (std::size_t column = 0; column < Traits::width; ++column) {
         const kind_id kind{column};
         const bool asked = std::ranges::any_of(
             members.classes, [&](const auto& each) { return each.request[kind] > 0; });
         if (!quota.limited(kind) || !asked || (force.quotas >> column & 1U) == 0)
             continue;
-        const bool now = scope == certificate_scope::free_now;
-        const std::int64_t used = now ? accounts.used(*members.queue)[kind] : 0;
-        left.push_back({kind, std::max<std::int64_t>(0, *quota[kind] - used)});
+        left.push_back({kind, *quota[kind]});
     }
     return left;
 }

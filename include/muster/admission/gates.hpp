@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <muster/admission/members.hpp>
@@ -12,8 +13,17 @@
 
 namespace muster::inline v0_1 {
 
-/// True when the queue takes this gang: it exists, admits the tenant, and is open or the gang holds
-/// something already. A gang without a queue needs none.
+/// The queue itself or the nearest one above it that is closed, if any is. O(depth).
+template<class Traits>
+[[nodiscard]] std::optional<queue_index> closed_at(const state<Traits>& known, queue_index queue) {
+    for (std::optional<queue_index> at = queue; at; at = known[*at].parent)
+        if (known[*at].spec.closed)
+            return at;
+    return std::nullopt;
+}
+
+/// True when the queue takes this gang: it exists, admits the tenant, and it and those above are
+/// open or the gang holds something already. A gang without a queue needs none.
 template<class Traits>
 [[nodiscard]] bool queue_takes(const state<Traits>& known, gang_index which) {
     const auto& group = known[which];
@@ -22,9 +32,9 @@ template<class Traits>
     const auto& queue = known[*group.queue];
     if (!queue.present || !queue.spec.tenants || !queue.spec.tenants->matches(group.spec.tenant))
         return false;
-    return !queue.spec.closed || std::ranges::any_of(group.members, [&](pod_index member) {
-        return known[member].charged();
-    });
+    return !closed_at(known, *group.queue) ||
+           std::ranges::any_of(group.members,
+                               [&](pod_index member) { return known[member].charged(); });
 }
 
 /// The first gate at which a gang is stopped before any search, or `gate::none`. O(members).

@@ -23,22 +23,25 @@
 
 namespace muster::inline v0_1 {
 
-/// How many pods of this request the queue's quota still admits, at most `most`. O(width).
+/// How many pods of this request the queue and those above it still admit, at most `most`.
+/// O(depth × width).
 template<std::size_t Width>
 [[nodiscard]] std::int64_t quota_room(const ledger<Width>& accounts,
                                       std::optional<queue_index> queue,
                                       const resources<Width>& request, std::int64_t most) {
     if (!queue)
         return most;
-    const resources<Width>& used = accounts.used(*queue);
-    const limits<Width>& quota = accounts.quota(*queue);
+    const auto& queues = accounts.queues();
+    // Sums stay within int64, whatever the ceilings are.
+    const resources<Width>& claimed = queues.claimed(queues.root(*queue));
     for (std::size_t column = 0; column < Width; ++column) {
         const kind_id kind{column};
         if (request[kind] == 0)
             continue;
-        const int128 ceiling = quota[kind].value_or(std::numeric_limits<std::int64_t>::max());
-        const int128 left = ceiling - used[kind];
-        most = left < request[kind] ? 0 : saturate(std::min<int128>(most, left / request[kind]));
+        std::int64_t left = std::numeric_limits<std::int64_t>::max() - claimed[kind];
+        if (const auto top = queues.tightest(*queue, kind))
+            left = std::min(left, top->left);
+        most = std::min(most, left / request[kind]);
     }
     return most;
 }
@@ -78,12 +81,14 @@ public:
                 first_[vertex] = first_[vertex + 1];
         cursor_ = first_;
         queue_nodes_.reset();
-        if (members.queue && known[*members.queue].present &&
-            !known[*members.queue].spec.nodes.requirements.empty())
-            queue_nodes_ = known[*members.queue].nodes;
+        if (members.queue && known[*members.queue].present) {
+            const constraint_index nodes = known[*members.queue].nodes;
+            if (!known.constraint_sets()[nodes].value.selector.requirements.empty())
+                queue_nodes_ = nodes;
+        }
     }
 
-    /// The queue's own node selector, if it has one.
+    /// The node selectors of the queue and of those above it, if any.
     [[nodiscard]] std::optional<constraint_index> queue_nodes() const noexcept {
         return queue_nodes_;
     }

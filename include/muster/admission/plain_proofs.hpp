@@ -90,26 +90,23 @@ private:
 
 } // namespace detail
 
-/// The kind of which these needs exceed what the queue's quota leaves, if there is one. O(classes ×
-/// width).
+/// The kind of which these needs exceed what the quotas of the queue and of those above leave, if
+/// there is one. O((classes + depth) × width).
 template<class Traits>
 [[nodiscard]] std::optional<kind_id>
 over_quota(const state<Traits>& known, const gang_members<Traits::width>& members,
            const std::vector<std::int64_t>& needs, certificate_scope scope) {
     if (!members.queue)
         return std::nullopt;
-    const auto& quota = known.accounts().quota(*members.queue);
-    for (std::size_t column = 0; quota.any() && column < Traits::width; ++column) {
+    const auto left = known.accounts().headroom(*members.queue, counted_in(scope));
+    for (std::size_t column = 0; left.any() && column < Traits::width; ++column) {
         const kind_id kind{column};
-        if (!quota.limited(kind))
+        if (!left.limited(kind))
             continue;
         int128 asked = 0;
         for (std::size_t at = 0; at < needs.size(); ++at)
             asked += static_cast<int128>(needs[at]) * members.classes[at].request[kind];
-        const int128 used =
-            scope == certificate_scope::free_now ? known.accounts().used(*members.queue)[kind] : 0;
-        const int128 left = *quota[kind] - used;
-        if (asked > 0 && asked > left)
+        if (asked > 0 && asked > *left[kind])
             return kind;
     }
     return std::nullopt;

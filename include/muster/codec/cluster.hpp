@@ -83,6 +83,7 @@ namespace detail {
         return "the requests leave int64, or a sum with others does (expected less than 2^63)";
     case event_result::immutable:
     case event_result::no_such_role:
+    case event_result::circular:
     case event_result::unexpected:
     case event_result::applied:
         break;

@@ -55,7 +55,7 @@ struct agenda_line {
     bool any_done = false;
     /// Strict order keeps the others behind one that waits.
     bool held_up = false;
-    /// Of the queue, when its gangs' gates were looked at last.
+    /// Of the ceilings that bind the queue, when its gangs' gates were looked at last.
     std::uint64_t use_epoch = 0;
 };
 

@@ -88,7 +88,7 @@ void start(state<Traits>& known, gang_index which, const Policy& how, budget lim
     result.counters.asked = 1;
     result.counters.pods_placed = kept.journal->size();
     result.counters.search_steps = outcome.steps;
-    known.answered(which, detail::standing_after(known, which, outcome));
+    known.answered(which, detail::standing_after(known, outcome));
     result.add(which, std::move(outcome), kept.journal->placements());
     kept.journal->commit();
     kept.finder.follow();

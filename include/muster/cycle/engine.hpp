@@ -115,32 +115,28 @@ struct engine {
         mine.known = members.queue && deciding.least_use(mine.least);
     }
 
-    /// What is left of the queue's quota alone keeps the gang from starting.
+    /// What is left of the quotas of its queue and of those above alone keeps the gang from
+    /// starting.
     [[nodiscard]] bool stopped_by_quota(const state<Traits>& known, gang_index which,
                                         std::int64_t steps) const {
         const auto& group = known[which];
         if (group.last.kind != answer::waiting)
             return false;
         if (which.value() < uses.size() && uses[which.value()].known)
-            return !known.accounts()
-                        .quota(*group.queue)
-                        .admits(known.accounts().used(*group.queue), uses[which.value()].least);
+            return !known.accounts().admits(*group.queue, uses[which.value()].least);
         return quota_stops(known, which, steps);
     }
 };
 
 /// What is to be remembered of an answer given now.
 template<class Traits>
-[[nodiscard]] standing standing_after(const state<Traits>& known, gang_index which,
-                                      const verdict& outcome) {
-    const auto queue = known[which].queue;
+[[nodiscard]] standing standing_after(const state<Traits>& known, const verdict& outcome) {
     return {true,
             outcome.kind,
             outcome.at,
             outcome.could_start,
             known.release_epoch(),
             known.capability_epoch(),
-            queue ? known[*queue].use_epoch : 0,
             false,
             false};
 }

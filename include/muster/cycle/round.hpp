@@ -204,7 +204,7 @@ private:
             kept_->asking.shares_moved();
         result_->counters.pods_placed += kept_->journal->size();
         const standing before = (*known_)[entry.gang].last;
-        standing now = standing_after(*known_, entry.gang, outcome);
+        standing now = standing_after(*known_, outcome);
         now.unreached = cut_short;
         now.held_back = held_back;
         known_->answered(entry.gang, now);
@@ -218,8 +218,8 @@ private:
         entry.done = now.kind == answer::admitted && has_all_it_wants(*known_, entry.gang);
         line.any_done |= entry.done;
 
-        // Of a queue with a quota, gangs that start later may still move this one to another gate.
-        const bool quota = line.queue && known_->accounts().quota(*line.queue).any();
+        // Under a quota, gangs that start later may still move this one to another gate.
+        const bool quota = line.queue && known_->accounts().queues().limited(*line.queue);
         if (quota || options_.list_all || before.known == false || before.kind != now.kind ||
             before.at != now.at || kept_->journal->size() > 0)
             note(entry, before, std::move(outcome));
@@ -238,10 +238,8 @@ private:
     void close_gates() {
         const std::size_t asked = result_->decisions.size();
         for (agenda_line& line : kept_->asking.lines()) {
-            if (!line.queue || line.use_epoch == (*known_)[*line.queue].use_epoch)
-                continue;
-            line.use_epoch = (*known_)[*line.queue].use_epoch;
-            if (!known_->accounts().quota(*line.queue).any())
+            const std::uint64_t used = line.queue ? known_->use_epoch(*line.queue) : 0;
+            if (std::exchange(line.use_epoch, used) == used)
                 continue;
             for (agenda_entry& entry : line.entries)
                 if (entry.wants_room &&

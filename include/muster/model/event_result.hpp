@@ -8,7 +8,8 @@ namespace muster::inline v0_1 {
 /// What became of an event. Everything but `applied` left the state as it was.
 enum class [[nodiscard]] event_result : std::uint8_t{
     applied,
-    /// An amount is negative, an allocatable is above `largest_allocatable`, or a sum leaves int64.
+    /// An amount is negative, an allocatable is above `largest_allocatable`, a weight is negative
+    /// or above `largest_weight`, or a sum leaves int64.
     out_of_range,
     /// The gang or role of a pod never changes: delete the pod and create it anew.
     immutable,
@@ -16,6 +17,8 @@ enum class [[nodiscard]] event_result : std::uint8_t{
     unexpected,
     /// The role is no leaf of the gang's tree.
     no_such_role,
+    /// The queue named as parent is the queue itself, or stands below it.
+    circular,
 };
 
 } // namespace muster::inline v0_1

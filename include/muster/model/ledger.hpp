@@ -12,6 +12,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/model/constraints.hpp>
+#include <muster/model/queue_accounts.hpp>
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -25,6 +26,8 @@ template<class Traits>
 class state_store;
 template<class Traits>
 class state_accounts;
+template<class Traits>
+class state_queues;
 
 /// Who holds what: free amounts and claimed ports per node, use and quota per queue. Everybody may
 /// read it; only the state (observed events) and the plan (tentative placements) write it.
@@ -42,11 +45,24 @@ public:
     [[nodiscard]] const std::vector<host_port>& ports(node_index node) const noexcept {
         return rows_[node.value()].ports;
     }
+    /// The tree of queues: ceilings, guarantees and use.
+    [[nodiscard]] const queue_accounts<Width>& queues() const noexcept { return queues_; }
     [[nodiscard]] const limits<Width>& quota(queue_index queue) const noexcept {
-        return queues_[queue.value()].quota;
+        return queues_.quota(queue);
     }
+    /// Of the queue and those below it.
     [[nodiscard]] const resources<Width>& used(queue_index queue) const noexcept {
-        return queues_[queue.value()].used;
+        return queues_.used(queue);
+    }
+    /// The queue may take that much more as far as its ceilings and those above it go.
+    /// O(depth × width).
+    [[nodiscard]] bool admits(queue_index queue, const resources<Width>& amount) const noexcept {
+        return queues_.admits(queue, amount);
+    }
+    /// What the queue may still take as far as all those ceilings go. O(depth × width).
+    [[nodiscard]] limits<Width> headroom(queue_index queue,
+                                         occupancy counted = occupancy::present) const noexcept {
+        return queues_.headroom(queue, counted);
     }
 
     /// The largest allocatable amount of the kind on any node, as the exponent of the least power
@@ -83,8 +99,7 @@ public:
             each.free = each.allocatable;
             each.ports.clear();
         }
-        for (account& each : copy.queues_)
-            each.used = {};
+        copy.queues_.empty();
         return copy;
     }
 
@@ -100,6 +115,8 @@ private:
     friend class state_store;
     template<class Traits>
     friend class state_accounts;
+    template<class Traits>
+    friend class state_queues;
 
     enum class change : std::uint8_t { none, amounts, properties };
 
@@ -116,13 +133,6 @@ private:
                    lhs.ports == rhs.ports;
         }
     };
-    struct account {
-        limits<Width> quota;
-        resources<Width> used;
-
-        [[nodiscard]] friend bool operator==(const account&, const account&) = default;
-    };
-
     void note(node_index node, change what) noexcept {
         row& at = rows_[node.value()];
         if (at.changed == change::none)
@@ -180,13 +190,8 @@ private:
         if (!checked_subtract(at.free, amount, free) ||
             !checked_subtract(at.allocatable, free, in_use))
             return false;
-        if (on) {
-            account& to = queues_[on->value()];
-            resources<Width> used;
-            if (!checked_add(to.used, amount, used))
-                return false;
-            to.used = used;
-        }
+        if (on && !queues_.take(*on, amount))
+            return false;
         for (const host_port& one : claimed)
             at.ports.insert(std::ranges::lower_bound(at.ports, one), one);
         at.free = free;
@@ -201,8 +206,7 @@ private:
         for (std::size_t column = 0; column < Width; ++column)
             at.free[column] += amount[column];
         if (on)
-            for (std::size_t column = 0; column < Width; ++column)
-                queues_[on->value()].used[column] -= amount[column];
+            queues_.give(*on, amount);
         for (const host_port& one : claimed) {
             const auto where = std::ranges::lower_bound(at.ports, one);
             if (where != at.ports.end() && *where == one)
@@ -211,7 +215,7 @@ private:
         note(back, change::amounts);
     }
 
-    std::vector<account> queues_;
+    queue_accounts<Width> queues_;
     /// Per kind: how many nodes have an allocatable of that size.
     std::array<std::array<std::uint32_t, 59>, Width> logs_{};
     /// Per kind: the sizes that occur, as bits.

@@ -3,26 +3,49 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include <muster/model/labels.hpp>
 #include <muster/resource/limits.hpp>
+#include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
 
-/// A queue: the ceiling on what its pods hold, its rank, and who may use it.
+/// Weights beyond this are input errors: shares with weights are compared exactly.
+inline constexpr std::int64_t largest_weight = std::numeric_limits<std::uint32_t>::max();
+
+/// A queue: what its pods may hold, its rank, and who may use it. Queues form a tree; what is said
+/// here holds for the pods of the queue and of all queues below it, unless it says otherwise.
+/// The table in policy/README.md shows how the queues of other schedulers are written.
 template<std::size_t Width>
 struct queue {
+    /// The ceiling at its own level, which binds whatever its children's say (T9k: quota, KAI:
+    /// limit, Volcano: capability, Kueue: nominalQuota + borrowingLimit).
     limits<Width> quota{};
+    /// Up to that its use is rightfully its own, beyond it is borrowed and may be reclaimed. Of an
+    /// absent kind nothing can be reclaimed (KAI: quota, Volcano: deserved, Kueue: nominalQuota;
+    /// T9k has none).
+    limits<Width> deserved{};
+    /// Kept for it even while unused: nothing that its siblings can take (Volcano: guarantee,
+    /// Kueue: nominalQuota − lendingLimit; KAI and T9k have none).
+    resources<Width> guarantee{};
+    /// Its part of what its siblings leave over, 0 to `largest_weight` (KAI: overQuotaWeight,
+    /// Volcano: weight, Kueue: fairSharing.weight).
+    std::int64_t weight = 1;
     std::int64_t priority = 0;
+    /// Its pods may be evicted for others (T9k: preemptible, Volcano: reclaimable). Of its own pods
+    /// alone.
+    bool preemptible = true;
     /// No new gangs; those that already hold something may complete.
     bool closed = false;
-    /// A gang that does not fit blocks those behind it.
+    /// A gang that does not fit blocks those behind it. Of its own gangs alone.
     bool strict_order = false;
     /// Tenants that may use the queue; absent = nobody, a selector without requirements =
-    /// everybody.
+    /// everybody. Of its own gangs alone.
     std::optional<label_selector> tenants = label_selector{};
-    /// Nodes that the queue's pods may use; no requirement = all.
+    /// Nodes that its pods may use; no requirement = all. Requirements of all queues on the way up
+    /// count.
     label_selector nodes{};
 };
 

@@ -24,8 +24,6 @@ struct standing {
     bool could_start = false;
     std::uint64_t release_epoch = 0;
     std::uint64_t capability_epoch = 0;
-    /// Of the gang's queue.
-    std::uint64_t use_epoch = 0;
     /// The cycle's budget ended before this gang had its own: it is asked again, and first.
     bool unreached = false;
     /// It runs, but strict order kept its surplus waiting.
@@ -123,9 +121,11 @@ struct queue_record {
     using tag = queue_tag;
     typename Traits::queue_key key{};
     queue<Traits::width> spec;
-    /// The interned node selector, while the queue is present.
+    /// The queue above it, known or not.
+    std::optional<queue_index> parent;
+    /// The interned node selectors of it and of all above it, while the queue is present.
     constraint_index nodes;
-    /// Moves whenever its pods take more of the quota.
+    /// Moves whenever its pods, or those of a queue below it, take more.
     std::uint64_t use_epoch = 0;
     /// False for a queue that only its gangs name.
     bool present = false;

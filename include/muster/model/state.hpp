@@ -13,7 +13,7 @@
 #include <muster/model/event_result.hpp>
 #include <muster/model/ledger.hpp>
 #include <muster/model/pod.hpp>
-#include <muster/model/state_accounts.hpp>
+#include <muster/model/state_queues.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -22,8 +22,8 @@ namespace muster::inline v0_1 {
 /// used from distinct threads; const calls on one state are concurrent. When memory runs out
 /// during an event, the state must be dropped and rebuilt.
 template<class Traits>
-class state : public state_accounts<Traits> {
-    using store = state_accounts<Traits>;
+class state : public state_queues<Traits> {
+    using store = state_queues<Traits>;
 
 public:
     using store::width;
@@ -84,43 +84,6 @@ public:
         return event_result::applied;
     }
 
-    // ---- queues --------------------------------------------------------------------------------
-
-    event_result upsert_queue(const queue_key& key, queue_type spec) {
-        for (std::size_t column = 0; column < width; ++column)
-            if (spec.quota[kind_id{column}].value_or(0) < 0)
-                return event_result::out_of_range;
-        const queue_index index = intern_queue(key);
-        queue_record& record = queues_[index.value()];
-        constraints where;
-        where.selector = spec.nodes;
-        const constraint_index nodes = acquire(where);
-        if (record.present)
-            constraints_.release(record.nodes);
-        record.nodes = nodes;
-        ledger_.queues_[index.value()].quota = spec.quota;
-        record.spec = std::move(spec);
-        record.present = true;
-        moved(true);
-        ++queue_epoch_;
-        return event_result::applied;
-    }
-
-    event_result remove_queue(const queue_key& key) {
-        const auto known = queue_index_.find(key);
-        if (known == queue_index_.end() || !queues_[known->second.value()].present)
-            return event_result::unexpected;
-        queue_record& record = queues_[known->second.value()];
-        constraints_.release(record.nodes);
-        ledger_.queues_[known->second.value()].quota = {};
-        record.spec = {};
-        record.present = false;
-        ++record.generation;
-        moved(true);
-        ++queue_epoch_;
-        return event_result::applied;
-    }
-
     // ---- gangs ---------------------------------------------------------------------------------
 
     /// A gang is new or changed. Members may have come before it. O(members).
@@ -134,7 +97,7 @@ public:
             spec.fault = gang_fault::malformed;
         const gang_index index = intern_gang(key);
         gang_record& record = gangs_[index.value()];
-        if (!recharge(record, spec.queue))
+        if (!recharge(index, spec.queue))
             return event_result::out_of_range;
         move_to_tenant(record, spec.tenant);
         record.spec = std::move(spec);
@@ -150,7 +113,7 @@ public:
         if (known == gang_index_.end() || !gangs_[known->second.value()].present)
             return event_result::unexpected;
         gang_record& record = gangs_[known->second.value()];
-        const bool moved_out = recharge(record, std::nullopt);
+        const bool moved_out = recharge(known->second, std::nullopt);
         MUSTER_ASSERT(moved_out, "nothing is added up when a queue is left");
         static_cast<void>(moved_out);
         move_to_tenant(record, {});
@@ -367,7 +330,6 @@ private:
     using store::gives_something_back;
     using store::intern_gang;
     using store::intern_node;
-    using store::intern_queue;
     using store::ledger_;
     using store::mark_dirty;
     using store::more_used;
@@ -378,8 +340,6 @@ private:
     using store::pod_index_;
     using store::pods_;
     using store::population_;
-    using store::queue_epoch_;
-    using store::queue_index_;
     using store::queues_;
     using store::recharge;
     using store::refit;

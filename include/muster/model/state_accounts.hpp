@@ -38,8 +38,9 @@ protected:
     }
 
     void more_used(gang_index by) noexcept {
-        if (const auto queue = gangs_[by.value()].queue)
-            ++queues_[queue->value()].use_epoch;
+        ++use_clock_;
+        for (auto at = gangs_[by.value()].queue; at; at = queues_[at->value()].parent)
+            queues_[at->value()].use_epoch = use_clock_;
     }
 
     [[nodiscard]] bool charge(const pod_record& of) {
@@ -72,7 +73,8 @@ protected:
 
     /// Moves what the gang's members hold from its queue to the one named; false and nothing
     /// changed when that overflows.
-    [[nodiscard]] bool recharge(gang_record& group, const std::optional<queue_key>& to) {
+    [[nodiscard]] bool recharge(gang_index which, const std::optional<queue_key>& to) {
+        gang_record& group = gangs_[which.value()];
         const auto known = to ? queue_index_.find(*to) : queue_index_.end();
         if (known != queue_index_.end() ? known->second == group.queue : !to && !group.queue)
             return true;
@@ -82,23 +84,28 @@ protected:
             if (const pod_record& record = pods_[member.value()]; record.charged())
                 if (!checked_add(held, shapes_[record.shape].request, held))
                     return false;
-        resources<width> sum = held;
-        if (known != queue_index_.end() &&
-            !checked_add(ledger_.queues_[known->second.value()].used, held, sum))
-            return false;
         if (leaves)
-            for (std::size_t column = 0; column < width; ++column)
-                ledger_.queues_[group.queue->value()].used[column] -= held[column];
-        group.queue.reset();
-        if (to) {
-            group.queue = intern_queue(*to);
-            ledger_.queues_[group.queue->value()].used = sum;
-            if (held != resources<width>{})
-                ++queues_[group.queue->value()].use_epoch;
+            ledger_.queues_.give(*group.queue, held);
+        const std::size_t queues_before = queues_.size();
+        const auto queue = to ? std::optional(intern_queue(*to)) : std::nullopt;
+        if (queue && !ledger_.queues_.take(*queue, held)) {
+            forget_queues_from(queues_before);
+            if (leaves)
+                charge_again(*group.queue, held);
+            return false;
         }
+        group.queue = queue;
+        if (held != resources<width>{})
+            more_used(which);
         if (leaves && held != resources<width>{})
             moved(false);
         return true;
+    }
+
+    void charge_again(queue_index to, const resources<width>& held) noexcept {
+        const bool restored = ledger_.queues_.take(to, held);
+        MUSTER_ASSERT(restored, "what was charged a moment ago can be charged again");
+        static_cast<void>(restored);
     }
 
     event_result finish(gang_index which) {
@@ -149,6 +156,7 @@ protected:
     }
 
     using store::constraints_;
+    using store::forget_queues_from;
     using store::gangs_;
     using store::intern_queue;
     using store::ledger_;
@@ -159,6 +167,7 @@ protected:
     using store::queue_index_;
     using store::queues_;
     using store::shapes_;
+    using store::use_clock_;
 };
 
 } // namespace muster::inline v0_1

@@ -125,6 +125,16 @@ public:
     /// Moves with the capability epoch when a queue was the cause.
     [[nodiscard]] std::uint64_t queue_epoch() const noexcept { return queue_epoch_; }
 
+    /// Moves whenever pods took more under a ceiling that binds the queue, its own or one above.
+    /// O(depth).
+    [[nodiscard]] std::uint64_t use_epoch(queue_index queue) const noexcept {
+        std::uint64_t newest = 0;
+        for (std::optional<queue_index> at = queue; at; at = queues_[at->value()].parent)
+            if (queues_[at->value()].spec.quota.any())
+                newest = std::max(newest, queues_[at->value()].use_epoch);
+        return newest;
+    }
+
     /// The column that counts pods, if there is one.
     [[nodiscard]] std::optional<kind_id> pods_kind() const noexcept { return pods_kind_; }
 
@@ -190,9 +200,18 @@ protected:
         const queue_index index{queues_.size()};
         queues_.push_back({});
         queues_.back().key = key;
-        ledger_.queues_.push_back({});
+        ledger_.queues_.add();
         queue_index_.emplace(key, index);
         return index;
+    }
+
+    /// Takes back the queues that an event named before it was refused.
+    void forget_queues_from(std::size_t first) {
+        while (queues_.size() > first) {
+            queue_index_.erase(queues_.back().key);
+            queues_.pop_back();
+            ledger_.queues_.drop_last();
+        }
     }
 
     gang_index intern_gang(const gang_key& key) {
@@ -343,6 +362,7 @@ protected:
     std::uint64_t release_epoch_ = 0;
     std::uint64_t capability_epoch_ = 0;
     std::uint64_t queue_epoch_ = 0;
+    std::uint64_t use_clock_ = 0;
 };
 
 } // namespace muster::inline v0_1

@@ -52,8 +52,8 @@ public:
     [[nodiscard]] savepoint mark() const noexcept { return {journal_.size(), placements_.size()}; }
 
     /// True and placed when all these pods, each with that request, fit what is free on the node,
-    /// their ports are free there, and the queue's quota admits them; false and nothing changed
-    /// otherwise. `ports` must outlive the plan. O(width + pods + ports).
+    /// their ports are free there, and the queue and those above admit them; false and nothing
+    /// changed otherwise. `ports` must outlive the plan. O(depth × width + pods + ports).
     [[nodiscard]] bool try_place(std::span<const pod_index> pods, node_index node,
                                  const resources<Width>& request,
                                  const std::vector<host_port>& ports,
@@ -67,7 +67,7 @@ public:
             (!ports.empty() &&
              (conflicts(ports, accounts_->ports(node)) || (count > 1 && conflicts(ports, ports)))))
             return false;
-        if (queue && !accounts_->quota(*queue).admits(accounts_->used(*queue), amount))
+        if (queue && !accounts_->admits(*queue, amount))
             return false;
         const savepoint before = mark();
         journal_.push_back({placements_.size(), node, amount, &ports, queue});

@@ -37,7 +37,7 @@ inline gang<std::string>& add_gang(world& to, std::string key, gang_tree tree) {
 }
 
 inline queue<world_width>& add_queue(world& to, std::string key) {
-    to.queues.push_back({std::move(key), {}});
+    to.queues.push_back({std::move(key), {}, {}});
     return to.queues.back().spec;
 }
 

@@ -68,9 +68,13 @@ using world_maker = std::function<world(std::uint64_t seed)>;
         reset(
             &world::queues, [](auto& of) -> auto& { return of.quota; });
         reset(
+            &world::queues, [](auto& of) -> auto& { return of.guarantee; });
+        reset(
             &world::queues, [](auto& of) -> auto& { return of.strict_order; });
         reset(
             &world::queues, [](auto& of) -> auto& { return of.nodes.requirements; });
+        for (std::size_t at = 0; at < from.queues.size(); ++at)
+            offer([&](world& in) { in.queues[at].parent.reset(); });
         reset(
             &world::gangs, [](auto& of) -> auto& { return of.queue; });
         reset(

@@ -15,6 +15,7 @@
 #include <muster/admission/certificate.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/state.hpp>
+#include <muster/testing/queue_view.hpp>
 
 namespace muster::inline v0_1 {
 namespace testing {
@@ -128,7 +129,9 @@ struct gang_view {
     const gang_tree* tree = nullptr;
     /// The queue that the gang names, if it exists.
     const queue_record<Traits>* queue = nullptr;
-    /// Ceiling less use, where there is a ceiling.
+    /// What it and those above it ask of nodes.
+    std::vector<const label_selector*> allowed;
+    /// What its queue may still take, where there is a ceiling.
     std::array<std::optional<std::int64_t>, width> quota_left;
     /// Per vertex (leaves only).
     std::vector<std::int64_t> holding;
@@ -147,8 +150,9 @@ struct gang_view {
             bool chosen = !of.affinity;
             for (std::size_t at = 0; of.affinity && at < of.affinity->size(); ++at)
                 chosen = chosen || selects((*of.affinity)[at], on);
-            if (!chosen || !selects(of.selector, on.labels) ||
-                (queue && !selects(queue->spec.nodes, on.labels)))
+            for (const label_selector* each : allowed)
+                chosen = chosen && selects(*each, on.labels);
+            if (!chosen || !selects(of.selector, on.labels))
                 return false;
         }
         bool cordoned =
@@ -186,11 +190,6 @@ template<class Traits>
 [[nodiscard]] bool is_waiting(const pod_record<Traits>& pod) {
     return is_member(pod) && pod.phase == pod_phase::pending && !pod.assumed;
 }
-template<class Traits>
-[[nodiscard]] bool takes_room(const pod_record<Traits>& pod) {
-    return pod.node && pod.phase != pod_phase::succeeded && pod.phase != pod_phase::failed;
-}
-
 /// O(cluster): everything is added up anew.
 template<class Traits>
 [[nodiscard]] gang_view<Traits> view_of(const state<Traits>& known, gang_index which,
@@ -216,8 +215,11 @@ template<class Traits>
 
     if (group.queue && known[*group.queue].present) {
         view.queue = &known[*group.queue];
+        const queue_view<Traits> queues(known, scope);
+        for (const queue_index at : queues.upwards(*group.queue))
+            view.allowed.push_back(&known[at].spec.nodes);
         for (std::size_t kind = 0; kind < width; ++kind)
-            view.quota_left[kind] = view.queue->spec.quota[kind_id{kind}];
+            view.quota_left[kind] = queues.room(*group.queue, kind);
     }
 
     for (const auto& entry : known.pod_keys()) {
@@ -231,10 +233,6 @@ template<class Traits>
                 const auto& ports = known.where(entry.second).value.ports;
                 node.ports.insert(node.ports.end(), ports.begin(), ports.end());
             }
-            if (view.queue && known[pod.gang].queue == group.queue)
-                for (std::size_t kind = 0; kind < width; ++kind)
-                    if (view.quota_left[kind])
-                        *view.quota_left[kind] -= known.request(entry.second)[kind];
         }
         if (pod.gang != which || !is_member(pod))
             continue;

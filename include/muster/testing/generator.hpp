@@ -29,6 +29,8 @@ public:
         if (!chance_.percent(25))
             for (std::int64_t at = chance_.between(1, 2); at > 0; --at)
                 add_queue();
+        if (!made_.queues.empty() && chance_.percent(40))
+            grow_queue_tree();
         for (std::int64_t at = chance_.between(1, 4); at > 0; --at)
             add_gang();
         if (chance_.percent(8))
@@ -79,7 +81,8 @@ private:
 
     void add_queue() {
         world::named_queue one;
-        one.key = made_.queues.empty() ? "y-queue" : "x-queue";
+        // Keys whose order is not that of the tree.
+        one.key = std::string(1, "yxbza"[made_.queues.size()]) + "-queue";
         auto& spec = one.spec;
         for (std::size_t kind = 0; kind < made_.kinds; ++kind)
             if (chance_.percent(35))
@@ -95,6 +98,28 @@ private:
         if (rarely(12))
             spec.nodes.requirements.push_back({"zone", label_operator::in, {zone()}});
         made_.queues.push_back(std::move(one));
+    }
+
+    /// Up to three queues above those that are there, and what they guarantee.
+    void grow_queue_tree() {
+        const std::size_t leaves = made_.queues.size();
+        for (std::int64_t at = chance_.between(1, 3); at > 0; --at)
+            add_queue();
+        for (std::size_t at = 0; at < made_.queues.size(); ++at) {
+            // Parents stand behind their children, so that there are no circles.
+            const std::size_t first = std::max(at + 1, leaves);
+            if (first < made_.queues.size() && chance_.percent(85))
+                made_.queues[at].parent =
+                    made_.queues[first + chance_.below(made_.queues.size() - first)].key;
+            else if (rarely(10))
+                made_.queues[at].parent = "unknown-parent";
+            if (!made_.queues[at].parent || !chance_.percent(60))
+                continue;
+            for (std::size_t kind = 0; kind < made_.kinds; ++kind)
+                if (chance_.percent(50))
+                    made_.queues[at].spec.guarantee[kind_id{kind}] =
+                        unit(kind == made_.kinds - 1 ? 0 : kind) * chance_.between(1, 6);
+        }
     }
 
     [[nodiscard]] gang_tree random_tree() {

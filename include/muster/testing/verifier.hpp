@@ -33,12 +33,7 @@ class certificate_verifier {
 
 public:
     certificate_verifier(const state<Traits>& known, gang_index which, const certificate& proof)
-        : proof_(&proof), view_(view_of(known, which, proof.scope)), classes_(kinds_of(view_)) {
-        for (auto& left : view_.quota_left)
-            // Over its quota a queue still admits those who ask nothing of it, at no price.
-            if (left)
-                left = std::max<std::int64_t>(0, *left);
-    }
+        : proof_(&proof), view_(view_of(known, which, proof.scope)), classes_(kinds_of(view_)) {}
 
     [[nodiscard]] proof_check check(std::size_t most_patterns = std::size_t{1} << 22U) {
         patterns_left_ = most_patterns;

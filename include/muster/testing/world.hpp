@@ -34,6 +34,7 @@ struct world {
     struct named_queue {
         std::string key;
         queue<world_width> spec;
+        std::optional<std::string> parent;
     };
     struct named_gang {
         std::string key;
@@ -65,7 +66,7 @@ inline void feed(world_state& to, const world::named_node& one) {
     expect_applied(to.upsert_node(one.key, one.spec));
 }
 inline void feed(world_state& to, const world::named_queue& one) {
-    expect_applied(to.upsert_queue(one.key, one.spec));
+    expect_applied(to.upsert_queue(one.key, one.spec, one.parent));
 }
 inline void feed(world_state& to, const world::named_gang& one) {
     expect_applied(to.upsert_gang(one.key, one.spec));
@@ -181,14 +182,14 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
             out += " taint(" + one.key + "=" + one.value + ":" +
                    std::to_string(static_cast<int>(one.effect)) + ")";
     }
-    for (const auto& [key, spec] : of.queues) {
+    for (const auto& [key, spec, parent] : of.queues) {
         out += "\nqueue " + key + " priority " + std::to_string(spec.priority) + " quota(";
         for (std::size_t column = 0; column < world_width; ++column)
             if (const auto ceiling = spec.quota[kind_id{column}])
                 out += std::to_string(column) + ":" + std::to_string(*ceiling) + " ";
-        out += std::string(")") + (spec.closed ? " closed" : "") +
-               (spec.strict_order ? " strict" : "") + " nodes" + text(spec.nodes) + " tenants" +
-               (spec.tenants ? text(*spec.tenants) : "(nobody)");
+        out += ") guarantee" + text(spec.guarantee) + (parent ? " below " + *parent : "") +
+               (spec.closed ? " closed" : "") + (spec.strict_order ? " strict" : "") + " nodes" +
+               text(spec.nodes) + " tenants" + (spec.tenants ? text(*spec.tenants) : "(nobody)");
     }
     for (const auto& [key, spec] : of.gangs)
         out += "\ngang " + key + " queue " + spec.queue.value_or("-") + " priority " +

@@ -49,7 +49,10 @@ bool queue_refuses(const world_state& known, gang_index which) {
     bool holds_something = false;
     for (const auto& [key, pod] : known.pod_keys())
         holds_something = holds_something || (known[pod].gang == which && takes_room(known[pod]));
-    return spec.closed && !holds_something;
+    bool closed = false;
+    for (const queue_index at : queue_view(known, certificate_scope::emptied).upwards(queue->index))
+        closed = closed || known[at].spec.closed;
+    return closed && !holds_something;
 }
 
 /// The answer by definition; the state is as it was when the gang was asked.

@@ -49,12 +49,18 @@ std::string check_accounts(const world_state& known) {
                 known.accounts().ports(node.node) != ports)
                 return "accounts: node " + known[node.node].key;
         }
-        for (std::size_t kind = 0; kind < world_width && view.queue; ++kind)
-            if (view.quota_left[kind] &&
-                *view.queue->spec.quota[kind_id{kind}] - *view.quota_left[kind] !=
-                    known.accounts().used(*known[which].queue)[kind])
-                return "accounts: queue of " + key;
     }
+    for (const certificate_scope scope : {certificate_scope::free_now, certificate_scope::emptied})
+        for (const auto& [key, which] : known.queue_keys()) {
+            const queue_view queues(known, scope);
+            const bool now = scope == certificate_scope::free_now;
+            const auto left =
+                known.accounts().headroom(which, now ? occupancy::present : occupancy::emptied);
+            for (std::size_t kind = 0; kind < world_width; ++kind)
+                if ((now && known.accounts().used(which)[kind] != queues.used(which, kind)) ||
+                    left[kind_id{kind}] != queues.room(which, kind))
+                    return "accounts: queue " + key;
+        }
     return {};
 }
 
@@ -146,10 +152,8 @@ rank_of_queue rank(const world_state& known, const std::optional<std::string>& k
         const auto quota = queue.spec.quota[kind_id{kind}];
         if (!quota)
             continue;
-        int128 used = 0;
-        for (const auto& [name, pod] : known.pod_keys())
-            if (takes_room(known[pod]) && known[known[pod].gang].spec.queue == key)
-                used += known.request(pod)[kind];
+        const int128 used = queue_view(known, certificate_scope::free_now)
+                                .used(known.find_queue(*key)->index, kind);
         const rank_of_queue candidate{0, used, *quota, {}};
         const rank_of_queue so_far{0, found.used, found.quota, {}};
         if (so_far.before(candidate)) {
@@ -214,13 +218,19 @@ world disturbed(const world& from, testing::random& chance) {
         if (chance.percent(30))
             spec.taints.push_back({"dedicated", "c", taint_effect::no_schedule});
     }
-    for (auto& [key, spec] : other.queues) {
+    for (auto& [key, spec, parent] : other.queues) {
         spec.closed = chance.percent(30);
         spec.priority = chance.between(0, 2);
         if (chance.percent(30))
             spec.quota.set(kind_id{0}, chance.between(0, 5));
         if (chance.percent(30))
             spec.nodes.requirements.push_back({"zone", label_operator::in, {"c"}});
+        if (chance.percent(30))
+            spec.guarantee[0] = chance.between(0, 5);
+        if (chance.percent(20))
+            parent.reset();
+        else if (chance.percent(20))
+            parent = "other-parent";
     }
     for (auto& [key, spec] : other.gangs) {
         spec.priority = chance.between(0, 3);
@@ -316,6 +326,10 @@ void happen(world& in, world_state& known, testing::random& chance) {
         auto& queue = in.queues[chance.below(in.queues.size())];
         queue.spec.quota.set(kind_id{0}, chance.between(0, 14));
         queue.spec.closed = chance.percent(20);
+        if (chance.percent(30))
+            queue.spec.guarantee[0] = chance.between(0, 4);
+        if (chance.percent(20))
+            queue.parent.reset();
         return settle(queue);
     }
     if (what == 3) {

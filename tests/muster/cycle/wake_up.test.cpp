@@ -464,6 +464,191 @@ TEST_CASE_TEMPLATE("quota that another gang of the queue gives back lets a gang 
     in.start();
 }
 
+/// Queues "q" and "sibling" below "root", whose ceiling of 4 the sibling has used up to 3, and a
+/// gang in "q" that asks for 2.
+template<class Traits>
+struct queue_family : backlog<Traits> {
+    using in = backlog<Traits>;
+    explicit queue_family(std::int64_t ceiling = 4) {
+        in::ok(in::known.upsert_node("n", in::machine(9)));
+        in::ok(in::known.upsert_queue("root", in::quota_of(ceiling)));
+        in::ok(in::known.upsert_queue("middle", {}, "root"));
+        in::ok(in::known.upsert_queue("q", {}, "middle"));
+        in::ok(in::known.upsert_queue("sibling", {}, "root"));
+        in::add_running("r", 3, "n", "sibling");
+        in::add_gang("g", 1, 2, "q");
+        CHECK(in::run() == names{});
+        CHECK(in::answered("g", ceiling < 2 ? answer::never : answer::waiting, gate::quota));
+    }
+};
+
+TEST_CASE_TEMPLATE("a ceiling anywhere above that gives way lets a gang start", Traits, usual,
+                   splitting) {
+    queue_family<Traits> in;
+    SUBCASE("because it is raised") {
+        in.ok(in.known.upsert_queue("root", in.quota_of(5)));
+    }
+    SUBCASE("because its queue goes") {
+        in.ok(in.known.remove_queue("root"));
+    }
+    SUBCASE("because a queue below it leaves it") {
+        in.ok(in.known.upsert_queue("middle", {}));
+    }
+    SUBCASE("because the gang's queue leaves it") {
+        in.ok(in.known.upsert_queue("q", {}, "elsewhere"));
+    }
+    SUBCASE("because the gang leaves its queue") {
+        in.ok(in.known.upsert_queue("other", {}));
+        in.ok(in.known.upsert_gang("g", in.gang_of(1, "other")));
+    }
+    SUBCASE("because the gang's queue is guaranteed as much, which takes from nobody") {
+        auto queue = in.quota_of(9);
+        queue.guarantee[0] = 2;
+        in.ok(in.known.upsert_queue("middle", queue, "root"));
+    }
+    in.start();
+}
+
+TEST_CASE_TEMPLATE("a ceiling above that was too low for a gang ever, raised, lets it start",
+                   Traits, usual, splitting) {
+    queue_family<Traits> in(1);
+    in.ok(in.known.upsert_queue("root", in.quota_of(5)));
+    in.start();
+}
+
+TEST_CASE_TEMPLATE("what another queue gives back under a common ceiling lets a gang start", Traits,
+                   usual, splitting) {
+    queue_family<Traits> in;
+    SUBCASE("a pod is removed") {
+        in.ok(in.known.remove_pod("r-0"));
+    }
+    SUBCASE("a pod ended") {
+        in.ok(
+            in.known.upsert_pod("r-0", "r", in.in_phase(pod_phase::succeeded, in.asking(3)), "n"));
+    }
+    SUBCASE("a gang finished") {
+        in.ok(in.known.finish_gang("r"));
+    }
+    SUBCASE("a gang moved to a queue elsewhere") {
+        in.ok(in.known.upsert_queue("other", {}));
+        in.ok(in.known.upsert_gang("r", in.gang_of(1, "other")));
+    }
+    SUBCASE("the queue moved elsewhere") {
+        in.ok(in.known.upsert_queue("sibling", {}, "elsewhere"));
+    }
+    SUBCASE("the queue is removed, and what it held is nobody's") {
+        in.ok(in.known.remove_queue("sibling"));
+    }
+    in.start();
+}
+
+TEST_CASE_TEMPLATE("a guarantee given up by another queue lets a gang start", Traits, usual,
+                   splitting) {
+    backlog<Traits> in;
+    in.ok(in.known.upsert_node("n", in.machine(9)));
+    in.ok(in.known.upsert_queue("root", in.quota_of(4)));
+    in.ok(in.known.upsert_queue("q", {}, "root"));
+    auto kept = in.quota_of(9);
+    kept.guarantee[0] = 3;
+    in.ok(in.known.upsert_queue("sibling", kept, "root"));
+    in.add_gang("g", 1, 2, "q");
+    in.refuse(answer::never, gate::quota);
+    SUBCASE("in part") {
+        kept.guarantee[0] = 2;
+        in.ok(in.known.upsert_queue("sibling", kept, "root"));
+    }
+    SUBCASE("by leaving") {
+        in.ok(in.known.upsert_queue("sibling", kept));
+    }
+    SUBCASE("by going") {
+        in.ok(in.known.remove_queue("sibling"));
+    }
+    in.start();
+}
+
+TEST_CASE_TEMPLATE("a queue above that opens lets a gang start", Traits, usual, splitting) {
+    backlog<Traits> in;
+    in.ok(in.known.upsert_node("n", in.machine(9)));
+    auto above = in.quota_of(9);
+    above.closed = true;
+    in.ok(in.known.upsert_queue("root", above));
+    in.ok(in.known.upsert_queue("q", {}, "root"));
+    in.add_gang("g", 1, 2, "q");
+    in.refuse(answer::waiting, gate::queue);
+    SUBCASE("because it says so") {
+        above.closed = false;
+        in.ok(in.known.upsert_queue("root", above));
+    }
+    SUBCASE("because it goes") {
+        in.ok(in.known.remove_queue("root"));
+    }
+    SUBCASE("because the gang's queue leaves it") {
+        in.ok(in.known.upsert_queue("q", {}));
+    }
+    in.start();
+}
+
+TEST_CASE_TEMPLATE("a queue above that allows other nodes lets a gang start there", Traits, usual,
+                   splitting) {
+    backlog<Traits> in;
+    auto node = in.machine(4);
+    node.labels = {{"zone", "b"}};
+    in.ok(in.known.upsert_node("n", node));
+    auto above = in.quota_of(9);
+    above.nodes = in.label_is("zone", "a");
+    in.ok(in.known.upsert_queue("root", above));
+    in.ok(in.known.upsert_queue("q", {}, "root"));
+    in.add_gang("g", 1, 2, "q");
+    in.refuse(answer::never, gate::space);
+    SUBCASE("because it says so") {
+        above.nodes = in.label_is("zone", "b");
+        in.ok(in.known.upsert_queue("root", above));
+    }
+    SUBCASE("because it goes") {
+        in.ok(in.known.remove_queue("root"));
+    }
+    SUBCASE("because the gang's queue leaves it") {
+        in.ok(in.known.upsert_queue("q", {}));
+    }
+    in.start();
+}
+
+TEST_CASE_TEMPLATE("a gang that waits for room stands at the quota once another queue used up a "
+                   "common ceiling, and starts when that is given back",
+                   Traits, usual, splitting) {
+    backlog<Traits> in;
+    in.ok(in.known.upsert_node("n", in.machine(4)));
+    in.ok(in.known.upsert_queue("root", in.quota_of(6)));
+    in.ok(in.known.upsert_queue("a", {}, "root"));
+    in.ok(in.known.upsert_queue("b", {}, "root"));
+    in.add_running("r", 3, "n");
+    in.add_gang("g", 1, 4, "a");
+    CHECK(in.run() == names{});
+    CHECK(in.answered("g", answer::waiting, gate::space));
+    SUBCASE("by a gang that starts") {
+        in.ok(in.known.upsert_node("m", in.machine(3)));
+        in.add_gang("h", 1, 3, "b");
+        CHECK(in.run() == names{"h"});
+    }
+    SUBCASE("by a pod that is seen") {
+        in.add_running("h", 3, "unknown", "b");
+        CHECK(in.run() == names{});
+    }
+    SUBCASE("by a gang that moves there") {
+        in.add_running("h", 3, "unknown");
+        CHECK(in.run() == names{});
+        CHECK(in.answered("g", answer::waiting, gate::space));
+        in.ok(in.known.upsert_gang("h", in.gang_of(1, "b")));
+        CHECK(in.run() == names{});
+    }
+    CHECK(in.answered("g", answer::waiting, gate::quota));
+    in.ok(in.known.remove_pod("r-0"));
+    CHECK(in.run() == names{});
+    CHECK(in.answered("g", answer::waiting, gate::quota));
+    in.ok(in.known.remove_pod("h-0"));
+    in.start();
+}
+
 TEST_CASE_TEMPLATE("quota given back on a node that is not known lets a gang start", Traits, usual,
                    splitting) {
     backlog<Traits> in;

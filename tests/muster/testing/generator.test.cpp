@@ -57,7 +57,7 @@ TEST_CASE("random worlds have some of everything that bears on a decision") {
 
 TEST_CASE("a world is shrunk to what its fault needs") {
     const world_check has_a_closed_queue = [](const world& of) {
-        for (const auto& [key, spec] : of.queues)
+        for (const auto& [key, spec, parent] : of.queues)
             if (spec.closed)
                 return "closed: " + key;
         return std::string();

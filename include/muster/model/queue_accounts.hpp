@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
+#include <muster/resource/limits.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Whose use counts against the ceilings: that of the pods that stand now, or none.
+enum class occupancy : std::uint8_t { present, emptied };
+
+/// What the queues hold, which form a tree of any depth (many trees, strictly: a queue without a
+/// parent is a root). A queue claims of its parent what it uses or what is guaranteed to it,
+/// whichever is more, so that a guarantee is room that its siblings cannot take even while it
+/// stands unused:
+///
+///     claimed(q) = what q's own pods hold + Σ over its children c of max(claimed(c), guarantee(c))
+///
+/// Every queue's claim stays under its own ceiling; what a queue takes within its guarantee claims
+/// nothing more above, so that no ceiling above stands against it. All sums are kept as pods and
+/// queues come and go and depend on nothing but what is there: giving back undoes taking exactly.
+template<std::size_t Width>
+class queue_accounts {
+public:
+    /// What still may be taken of a kind, and the queue whose ceiling says so.
+    struct ceiling {
+        queue_index at;
+        std::int64_t left = 0;
+    };
+
+    [[nodiscard]] std::size_t size() const noexcept { return accounts_.size(); }
+    [[nodiscard]] const limits<Width>& quota(queue_index queue) const noexcept {
+        return accounts_[queue.value()].quota;
+    }
+    /// What pods of the queue and of those below it hold.
+    [[nodiscard]] const resources<Width>& used(queue_index queue) const noexcept {
+        return accounts_[queue.value()].used;
+    }
+    /// What counts against its quota: what it uses, and what queues below it could still take
+    /// within their guarantees.
+    [[nodiscard]] const resources<Width>& claimed(queue_index queue) const noexcept {
+        return accounts_[queue.value()].claimed;
+    }
+    [[nodiscard]] std::optional<queue_index> parent(queue_index queue) const noexcept {
+        return accounts_[queue.value()].parent;
+    }
+    /// The queue above it that has none above. O(depth).
+    [[nodiscard]] queue_index root(queue_index queue) const noexcept {
+        while (const auto above = parent(queue))
+            queue = *above;
+        return queue;
+    }
+    /// The queue is `above` or stands anywhere below it. O(depth).
+    [[nodiscard]] bool within(queue_index queue, queue_index above) const noexcept {
+        for (std::optional<queue_index> at = queue; at; at = parent(*at))
+            if (*at == above)
+                return true;
+        return false;
+    }
+    /// It or a queue above it has a ceiling. O(depth).
+    [[nodiscard]] bool limited(queue_index queue) const noexcept {
+        for (std::optional<queue_index> at = queue; at; at = parent(*at))
+            if (quota(*at).any())
+                return true;
+        return false;
+    }
+
+    /// No ceiling, its own or one above it, is in the way of the queue's taking that much more. A
+    /// kind of which nothing is asked is not checked. O(depth × width).
+    [[nodiscard]] bool admits(queue_index queue, const resources<Width>& amount) const noexcept {
+        resources<Width> rest = amount;
+        for (;;) {
+            const account& of = accounts_[queue.value()];
+            if (!of.quota.admits(of.claimed, rest))
+                return false;
+            if (!of.parent)
+                return true;
+            bool any = false;
+            for (std::size_t column = 0; column < Width; ++column) {
+                rest[column] -= std::min(rest[column], of.unclaimed(of.claimed, column));
+                any = any || rest[column] != 0;
+            }
+            if (!any)
+                return true;
+            queue = *of.parent;
+        }
+    }
+
+    /// The ceiling that lets the queue take least of the kind, the lowest when several do; nothing
+    /// when none does. What is left is never below 0. O(depth).
+    [[nodiscard]] std::optional<ceiling>
+    tightest(queue_index queue, kind_id kind,
+             occupancy counted = occupancy::present) const noexcept {
+        std::optional<ceiling> found;
+        // What the queues passed may still take without claiming more above.
+        std::int64_t kept = 0;
+        for (std::optional<queue_index> at = queue; at; at = parent(*at)) {
+            const account& of = accounts_[at->value()];
+            const resources<Width>& claimed =
+                counted == occupancy::present ? of.claimed : of.reserved;
+            if (const auto top = of.quota[kind]) {
+                const std::int64_t left =
+                    saturating_add(kept, std::max<std::int64_t>(0, *top - claimed[kind]));
+                if (!found || left < found->left)
+                    found = ceiling{*at, left};
+            }
+            kept = saturating_add(kept, of.unclaimed(claimed, kind.value()));
+        }
+        return found;
+    }
+
+    /// What the queue may still take as far as all ceilings go: `admits(queue, amount)` is to be
+    /// within these limits. A gang's pods all stand in one queue, so this is all that a decision
+    /// about it needs of the tree. O(depth × width).
+    [[nodiscard]] limits<Width> headroom(queue_index queue,
+                                         occupancy counted = occupancy::present) const noexcept {
+        limits<Width> left;
+        for (std::size_t column = 0; column < Width; ++column)
+            if (const auto top = tightest(queue, kind_id{column}, counted))
+                left.set(kind_id{column}, top->left);
+        return left;
+    }
+
+    [[nodiscard]] friend bool operator==(const queue_accounts&, const queue_accounts&) = default;
+
+    // ---- for the state and the ledger ----------------------------------------------------------
+
+    void add() { accounts_.push_back({}); }
+    /// The last queue goes; nothing stands in it or below it.
+    void drop_last() noexcept { accounts_.pop_back(); }
+    void set_quota(queue_index queue, const limits<Width>& quota) noexcept {
+        accounts_[queue.value()].quota = quota;
+    }
+
+    /// The queue now stands below that parent, with all that it holds, and has that guarantee;
+    /// false and nothing changed when a sum would leave int64. The parent is not below the queue.
+    /// O(depth × width).
+    [[nodiscard]] bool settle(queue_index queue, std::optional<queue_index> parent,
+                              const resources<Width>& guarantee) noexcept {
+        MUSTER_ASSERT(!parent || !within(*parent, queue), "a tree has no circles");
+        account& of = accounts_[queue.value()];
+        const auto before_parent = of.parent;
+        const auto before_guarantee = of.guarantee;
+        detach(of);
+        of.parent = parent;
+        of.guarantee = guarantee;
+        if (attach(of))
+            return true;
+        of.parent = before_parent;
+        of.guarantee = before_guarantee;
+        const bool restored = attach(of);
+        MUSTER_ASSERT(restored, "what was added up a moment ago can be added up again");
+        static_cast<void>(restored);
+        return false;
+    }
+
+    /// Pods of the queue hold that much more; false and nothing changed when a sum would leave
+    /// int64. O(depth × width).
+    [[nodiscard]] bool take(queue_index queue, const resources<Width>& amount) noexcept {
+        if (!can_add(queue, amount))
+            return false;
+        shift(queue, amount, amount, {});
+        return true;
+    }
+    /// The inverse of a `take` that succeeded.
+    void give(queue_index queue, const resources<Width>& amount) noexcept {
+        const resources<Width> less = negative(amount);
+        shift(queue, less, less, {});
+    }
+
+    /// The same queues with every pod gone. O(queues).
+    void empty() noexcept {
+        for (account& each : accounts_) {
+            each.used = {};
+            each.claimed = each.reserved;
+        }
+    }
+
+private:
+    struct account {
+        limits<Width> quota;
+        resources<Width> guarantee;
+        resources<Width> used;
+        resources<Width> claimed;
+        /// What would be claimed without any pod.
+        resources<Width> reserved;
+        std::optional<queue_index> parent;
+
+        /// What it claims of its parent.
+        [[nodiscard]] resources<Width> passed_on(const resources<Width>& of) const noexcept {
+            resources<Width> most;
+            for (std::size_t column = 0; column < Width; ++column)
+                most[column] = std::max(of[column], guarantee[column]);
+            return most;
+        }
+        /// What its parent keeps for it and it does not claim itself.
+        [[nodiscard]] std::int64_t unclaimed(const resources<Width>& of,
+                                             std::size_t column) const noexcept {
+            return std::max<std::int64_t>(0, guarantee[column] - of[column]);
+        }
+        [[nodiscard]] friend bool operator==(const account&, const account&) = default;
+    };
+
+    [[nodiscard]] static resources<Width> negative(const resources<Width>& of) noexcept {
+        resources<Width> less;
+        for (std::size_t column = 0; column < Width; ++column)
+            less[column] = -of[column];
+        return less;
+    }
+    /// Adds to `sum`, and makes of `by` what that adds to the claim on the parent.
+    static void raise(const account& of, resources<Width>& sum, resources<Width>& by) noexcept {
+        const resources<Width> before = of.passed_on(sum);
+        for (std::size_t column = 0; column < Width; ++column)
+            sum[column] += by[column];
+        const resources<Width> after = of.passed_on(sum);
+        for (std::size_t column = 0; column < Width; ++column)
+            by[column] = after[column] - before[column];
+    }
+
+    /// No claim leaves int64. Uses and reserves are never above claims.
+    [[nodiscard]] bool can_add(queue_index to, resources<Width> claim) const noexcept {
+        for (std::optional<queue_index> at = to; at; at = parent(*at)) {
+            const account& of = accounts_[at->value()];
+            resources<Width> sum = of.claimed;
+            resources<Width> checked;
+            if (!checked_add(sum, claim, checked))
+                return false;
+            raise(of, sum, claim);
+        }
+        return true;
+    }
+    void shift(queue_index from, resources<Width> claim, const resources<Width>& use,
+               resources<Width> reserve) noexcept {
+        for (std::optional<queue_index> at = from; at; at = parent(*at)) {
+            account& of = accounts_[at->value()];
+            raise(of, of.claimed, claim);
+            raise(of, of.reserved, reserve);
+            for (std::size_t column = 0; column < Width; ++column)
+                of.used[column] += use[column];
+        }
+    }
+    void detach(const account& of) noexcept {
+        if (of.parent)
+            shift(*of.parent, negative(of.passed_on(of.claimed)), negative(of.used),
+                  negative(of.passed_on(of.reserved)));
+    }
+    [[nodiscard]] bool attach(const account& of) noexcept {
+        if (!of.parent)
+            return true;
+        if (!can_add(*of.parent, of.passed_on(of.claimed)))
+            return false;
+        shift(*of.parent, of.passed_on(of.claimed), of.used, of.passed_on(of.reserved));
+        return true;
+    }
+
+    std::vector<account> accounts_;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/event_result.hpp>
+#include <muster/model/labels.hpp>
+#include <muster/model/state_accounts.hpp>
+
+namespace muster::inline v0_1 {
+
+/// What can happen to the queues of a state. They may be told in any order.
+template<class Traits>
+class state_queues : public state_accounts<Traits> {
+    using store = state_accounts<Traits>;
+
+public:
+    using store::width;
+    using typename store::queue_key;
+    using typename store::queue_record;
+    using typename store::queue_type;
+
+    /// A queue is new or changed, and stands below `parent`, or below none. A parent that is not
+    /// known yet bounds nothing until it is. O(depth), and O(queues × depth) when what nodes those
+    /// below it may use changes.
+    event_result upsert_queue(const queue_key& key, queue_type spec,
+                              const std::optional<queue_key>& parent = std::nullopt) {
+        for (std::size_t column = 0; column < width; ++column)
+            if (spec.quota[kind_id{column}].value_or(0) < 0 ||
+                spec.deserved[kind_id{column}].value_or(0) < 0 || spec.guarantee[column] < 0)
+                return event_result::out_of_range;
+        if (spec.weight < 0 || spec.weight > largest_weight)
+            return event_result::out_of_range;
+        if (parent && is_circular(key, *parent))
+            return event_result::circular;
+        const std::size_t queues_before = queues_.size();
+        const queue_index index = intern_queue(key);
+        const auto above = parent ? std::optional(intern_queue(*parent)) : std::nullopt;
+        if (!ledger_.queues_.settle(index, above, spec.guarantee)) {
+            forget_queues_from(queues_before);
+            return event_result::out_of_range;
+        }
+        place_queue(index, above, std::move(spec), true);
+        return event_result::applied;
+    }
+
+    /// The queue is gone: its gangs wait, and those below it stand below a queue that is not known.
+    event_result remove_queue(const queue_key& key) {
+        const auto known = queue_index_.find(key);
+        if (known == queue_index_.end() || !queues_[known->second.value()].present)
+            return event_result::unexpected;
+        const bool left = ledger_.queues_.settle(known->second, std::nullopt, {});
+        MUSTER_ASSERT(left, "nothing is added up when a parent is left");
+        static_cast<void>(left);
+        place_queue(known->second, std::nullopt, {}, false);
+        ++queues_[known->second.value()].generation;
+        return event_result::applied;
+    }
+
+protected:
+    state_queues() = default;
+    explicit state_queues(kind_id pods_kind) : store(pods_kind) {}
+
+    using store::acquire;
+    using store::constraints_;
+    using store::forget_queues_from;
+    using store::intern_queue;
+    using store::ledger_;
+    using store::moved;
+    using store::queue_epoch_;
+    using store::queue_index_;
+    using store::queues_;
+
+private:
+    [[nodiscard]] bool is_circular(const queue_key& key, const queue_key& parent) const {
+        const auto queue = queue_index_.find(key);
+        const auto above = queue_index_.find(parent);
+        if (queue == queue_index_.end() || above == queue_index_.end())
+            return !key_less<Traits>{}(key, parent) && !key_less<Traits>{}(parent, key);
+        return ledger_.queues().within(above->second, queue->second);
+    }
+
+    /// The accounts have the queue below its parent already.
+    void place_queue(queue_index index, std::optional<queue_index> above, queue_type spec,
+                     bool present) {
+        queue_record& record = queues_[index.value()];
+        const label_selector before = nodes_allowed(index);
+        const bool was_present = std::exchange(record.present, present);
+        record.parent = above;
+        ledger_.queues_.set_quota(index, spec.quota);
+        record.spec = std::move(spec);
+        if (was_present && !present)
+            constraints_.release(record.nodes);
+        const bool same = before == nodes_allowed(index);
+        for (std::size_t at = 0; at < queues_.size(); ++at) {
+            const queue_index each{same ? index.value() : at};
+            if (queues_[each.value()].present && ledger_.queues().within(each, index))
+                allow_nodes(each, each != index || was_present);
+            if (same)
+                break;
+        }
+        moved(true);
+        ++queue_epoch_;
+    }
+
+    /// What the queue and all above it ask of nodes.
+    [[nodiscard]] label_selector nodes_allowed(queue_index queue) const {
+        label_selector all;
+        for (std::optional<queue_index> at = queue; at; at = queues_[at->value()].parent) {
+            const auto& own = queues_[at->value()].spec.nodes.requirements;
+            all.requirements.insert(all.requirements.end(), own.begin(), own.end());
+        }
+        return all;
+    }
+
+    void allow_nodes(queue_index queue, bool anew) {
+        queue_record& record = queues_[queue.value()];
+        constraints where;
+        where.selector = nodes_allowed(queue);
+        const constraint_index nodes = acquire(where);
+        if (anew)
+            constraints_.release(record.nodes);
+        record.nodes = nodes;
+    }
+};
+
+} // namespace muster::inline v0_1
