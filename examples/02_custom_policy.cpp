@@ -31,19 +31,19 @@ struct fill_up_first {
     }
 };
 
-/// Every `seconds_per_point` of waiting are worth one point of priority.
-struct aging {
-    std::int64_t seconds_per_point = 3600;
+/// From `from` o'clock on the low priorities go first, until midnight.
+struct night_shift {
+    std::int64_t from = 20;
 
     bool operator()(muster::gang_rank lhs, muster::gang_rank rhs, std::int64_t now) const noexcept {
-        lhs.priority += (now - lhs.created) / seconds_per_point;
-        rhs.priority += (now - rhs.created) / seconds_per_point;
+        if (now / 3600 % 24 >= from && lhs.priority != rhs.priority)
+            return lhs.priority < rhs.priority;
         return muster::priority_then_age{}(lhs, rhs, now);
     }
 };
 
 static_assert(muster::placement_score<fill_up_first<muster::worst_fit>, width>);
-static_assert(muster::gang_order<aging>);
+static_assert(muster::gang_order<night_shift>);
 
 void expect_applied(muster::event_result what) {
     if (what != muster::event_result::applied)
@@ -89,14 +89,14 @@ int main() {
     add_node(known, "medium", 4);
     add_node(known, "small", 2);
     const std::int64_t now = 20 * 3600;
-    add_gang(known, "fresh", 10, now, 3, 4);      // high priority, and came just now
-    add_gang(known, "stale", 0, 0, 2, 4);         // low priority, and waits for 20 hours
+    add_gang(known, "urgent", 10, now, 3, 4);     // high priority, and came just now
+    add_gang(known, "batch", 0, 0, 2, 4);         // low priority: batch work
     add_gang(known, "tiny", 5, now - 3600, 1, 2); // fills the small node exactly
 
     show("built-in: pack, by priority and age", known, now, muster::policy<>{});
     show("built-in: spread, by priority and age", known, now, muster::policy<muster::worst_fit>{});
-    show("our own: fill up first, else spread; by priority with aging", known, now,
-         muster::policy<fill_up_first<muster::worst_fit>, aging>{});
-    show("our own: the same, where a point of priority takes a day", known, now,
-         muster::policy<fill_up_first<muster::worst_fit>, aging>{{}, {24 * 3600}, {}});
+    show("our own: fill up first, else spread; the night shift began at 20:00", known, now,
+         muster::policy<fill_up_first<muster::worst_fit>, night_shift>{});
+    show("our own: the same, where it begins at 22:00", known, now,
+         muster::policy<fill_up_first<muster::worst_fit>, night_shift>{{}, {22}, {}, {}});
 }
