@@ -50,6 +50,9 @@ public:
         return vertex_index{vertices_.size() - 1};
     }
 
+    void require_members(vertex_index of, std::int64_t count) {
+        vertices_[of.value()].min_member = count;
+    }
     void require_subgroups(vertex_index of, std::int64_t count) {
         vertices_[of.value()].min_subgroups = count;
     }
