@@ -30,14 +30,15 @@ class admission {
 
 public:
     /// Decides one gang. Admitted: its placements stand in `into`, minima first, then the surplus
-    /// that fits. Otherwise `into` is as it was. `into` must be a plan on the state's own accounts.
+    /// that fits, as much of it as is wished. Otherwise `into` is as it was. `into` must be a plan
+    /// on the state's own accounts.
     ///
     /// Greedy placement comes first; then what can be proven without a search; then the search,
     /// with `steps`, and again as many for whether the gang could ever start.
     template<class Finder>
     [[nodiscard]] verdict decide(const state<Traits>& known, gang_index which, plan<width>& into,
                                  Finder& finder, placer<Traits, Finder>& placing,
-                                 std::int64_t steps) {
+                                 std::int64_t steps, surplus_wish surplus = {}) {
         verdict outcome;
         short_of_.reset();
         slack_.reset();
@@ -49,14 +50,14 @@ public:
         }
         placing.begin(known, members_, into, finder);
         if (placing.meet_minima()) {
-            placing.place_surplus();
+            placing.place_surplus(surplus);
             outcome.kind = answer::admitted;
             return outcome;
         }
         const bool fixed = fixed_needs(members_, needs_);
         if (!(fixed &&
               refuse(known, placing.queue_nodes(), finder, placing.stopped_by(), outcome)) &&
-            search(known, into, placing, finder, outcome, steps))
+            search(known, into, placing, finder, outcome, steps, surplus))
             return outcome;
         look_ahead(known, which, fixed, placing.queue_nodes(), finder, outcome, steps);
         return outcome;
@@ -133,7 +134,7 @@ private:
     template<class Finder>
     [[nodiscard]] bool search(const state<Traits>& known, plan<width>& into,
                               placer<Traits, Finder>& placing, Finder& finder, verdict& outcome,
-                              std::int64_t steps) {
+                              std::int64_t steps, surplus_wish surplus) {
         std::int64_t left = steps;
         detail::finding now =
             detail::decide(known, members_, certificate_scope::free_now, left, search_);
@@ -142,7 +143,7 @@ private:
             placing.begin(known, members_, into, finder);
             if (placing.place_found(pose(known, members_, certificate_scope::free_now),
                                     now.counts)) {
-                placing.place_surplus();
+                placing.place_surplus(surplus);
                 outcome.kind = answer::admitted;
                 outcome.at = gate::none;
                 return true;

@@ -20,6 +20,8 @@
 #include <muster/index/placement_order.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
+#include <muster/policy/surplus_concept.hpp>
+#include <muster/resource/share.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -121,7 +123,14 @@ public:
 
     /// Places what is left, best effort: further members of subgroups that are met, and whole
     /// subgroups that are not yet.
-    void place_surplus() { surplus(0); }
+    void place_surplus(surplus_wish wish = {}) {
+        if (wish == surplus_wish{})
+            return surplus(0);
+        const std::size_t before = into_->size();
+        const auto placed = [&] { return static_cast<std::int64_t>(into_->size() - before); };
+        while (placed() < wish.most && one_more(0, wish.level)) {
+        }
+    }
 
 private:
     [[nodiscard]] bool put(std::size_t of_class, node_index node, std::int64_t count) {
@@ -317,6 +326,37 @@ private:
             if (flat_ || stand(tree, counts_).met[child] || try_satisfy(child) || search_for(child))
                 surplus(child);
         }
+    }
+
+    /// What the vertex has for what it needs.
+    [[nodiscard]] share saturation(std::size_t vertex) const {
+        const gang_tree& tree = *members_->tree;
+        if (tree.is_leaf(vertex))
+            return {counts_[vertex], tree[vertex].min_member};
+        const tree_standing now = stand(tree, counts_);
+        share found{0, tree[vertex].min_subgroups.value_or(
+                           static_cast<std::int64_t>(tree[vertex].children))};
+        for (std::size_t child = vertex + 1; child < tree.size(); ++child)
+            found.used += tree[child].parent == vertex && now.met[child] ? 1 : 0;
+        return found;
+    }
+
+    /// One member more below the vertex, which is met, or one more of its subgroups.
+    [[nodiscard]] bool one_more(std::size_t vertex, bool level) {
+        const gang_tree& tree = *members_->tree;
+        if (tree.is_leaf(vertex))
+            return place_next(vertex, 1) > 0;
+        std::vector<std::pair<share, std::size_t>> children;
+        for (std::size_t child = vertex + 1; child < tree.size(); ++child)
+            if (tree[child].parent == vertex)
+                children.emplace_back(level ? saturation(child) : share{}, child);
+        std::stable_sort(children.begin(), children.end(),
+                         [](const auto& lhs, const auto& rhs) { return lhs.first < rhs.first; });
+        return std::ranges::any_of(children, [&](const auto& each) {
+            const std::size_t child = each.second;
+            return stand(tree, counts_).met[child] ? one_more(child, level)
+                                                   : try_satisfy(child) || search_for(child);
+        });
     }
 
     static constexpr std::int64_t steps_for_subgroup = std::int64_t{1} << 18;

@@ -51,6 +51,12 @@ struct agenda_line {
     std::vector<agenda_entry> entries;
     /// Passed in this cycle.
     std::size_t given = 0;
+    /// Those whose surplus has a turn of its own to come, by their places among the entries, in
+    /// the order of gangs.
+    std::vector<std::uint32_t> again;
+    /// Whose turn it is, by its place; and whether it is a turn of its surplus.
+    std::size_t at = 0;
+    bool for_surplus = false;
     /// Some of the entries are done.
     bool any_done = false;
     /// Strict order keeps the others behind one that waits.
@@ -137,19 +143,45 @@ public:
             if (each.any_done)
                 compact(each);
             each.given = 0;
+            each.again.clear();
             each.held_up = false;
         }
     }
 
-    /// The next gang's line, whose entry `given - 1` it is; nothing when all were given.
+    /// The next gang's line, whose entry `at` it is; nothing when all were given.
     template<queue_order QueueOrder>
-    [[nodiscard]] line* next(const state<Traits>& known, const QueueOrder& queues) {
+    [[nodiscard]] line* next(const state<Traits>& known, std::int64_t now, const GangOrder& gangs,
+                             const QueueOrder& queues) {
         if (!current_ || done(lines_[*current_]))
             choose(known, queues);
         if (!current_)
             return nullptr;
-        ++lines_[*current_].given;
-        return &lines_[*current_];
+        line& from = lines_[*current_];
+        from.for_surplus =
+            !from.again.empty() && (from.given == from.entries.size() ||
+                                    gangs(surplus_rank(from.entries[from.again.front()]),
+                                          from.entries[from.given].rank, now));
+        if (from.for_surplus) {
+            from.at = from.again.front();
+            from.again.erase(from.again.begin());
+        } else {
+            from.at = from.given++;
+        }
+        return &from;
+    }
+
+    /// The entry whose turn it was gets one more, for its surplus. O(those who wait for theirs).
+    void once_more(const state<Traits>& known, std::int64_t now, const GangOrder& gangs, line& in) {
+        const auto less = [&](std::uint32_t lhs, std::uint32_t rhs) {
+            const entry& left = in.entries[lhs];
+            const entry& right = in.entries[rhs];
+            if (gangs(surplus_rank(left), surplus_rank(right), now))
+                return true;
+            return !gangs(surplus_rank(right), surplus_rank(left), now) &&
+                   key_less<Traits>{}(known[left.gang].key, known[right.gang].key);
+        };
+        const auto fresh = static_cast<std::uint32_t>(in.at);
+        in.again.insert(std::ranges::lower_bound(in.again, fresh, less), fresh);
     }
 
     /// Something started: shares moved, so the queues are compared anew.
@@ -183,7 +215,12 @@ private:
                !has_all_it_wants(known, which);
     }
     [[nodiscard]] static bool done(const line& of) noexcept {
-        return of.given == of.entries.size();
+        return of.given == of.entries.size() && of.again.empty();
+    }
+    [[nodiscard]] static gang_rank surplus_rank(const entry& of) noexcept {
+        gang_rank rank = of.rank;
+        rank.surplus = true;
+        return rank;
     }
 
     [[nodiscard]] slot slot_of(gang_index which) const noexcept {

@@ -76,8 +76,9 @@ struct engine {
     }
 
     /// Decides one gang; what starts is assumed, and stands in the journal until `commit`.
-    [[nodiscard]] verdict decide(state<Traits>& known, gang_index which, std::int64_t steps) {
-        verdict outcome = deciding.decide(known, which, *journal, finder, placing, steps);
+    [[nodiscard]] verdict decide(state<Traits>& known, gang_index which, std::int64_t steps,
+                                 surplus_wish surplus = {}) {
+        verdict outcome = deciding.decide(known, which, *journal, finder, placing, steps, surplus);
         known.assume_members(which, journal->placements());
         return outcome;
     }

@@ -9,18 +9,20 @@
 #include <muster/policy/placement.hpp>
 #include <muster/policy/queue_order.hpp>
 #include <muster/policy/reservation.hpp>
+#include <muster/policy/surplus.hpp>
 
 namespace muster::inline v0_1 {
 
 /// The choices that a cycle leaves open, each a small value that satisfies its concept.
 template<class Score = best_fit, gang_order GangOrder = priority_then_age,
          queue_order QueueOrder = priority_then_share,
-         reservation_rule Reservations = no_reservations>
+         reservation_rule Reservations = no_reservations, surplus_rule Surplus = surplus_at_once>
 struct policy {
     Score score{};
     GangOrder gangs{};
     QueueOrder queues{};
     Reservations reservations{};
+    Surplus surplus{};
 };
 
 // clang 14 does not deduce the arguments of an aggregate by itself.
@@ -33,6 +35,9 @@ policy(Score, GangOrder, QueueOrder) -> policy<Score, GangOrder, QueueOrder>;
 template<class Score, class GangOrder, class QueueOrder, class Reservations>
 policy(Score, GangOrder, QueueOrder, Reservations)
     -> policy<Score, GangOrder, QueueOrder, Reservations>;
+template<class Score, class GangOrder, class QueueOrder, class Reservations, class Surplus>
+policy(Score, GangOrder, QueueOrder, Reservations, Surplus)
+    -> policy<Score, GangOrder, QueueOrder, Reservations, Surplus>;
 
 /// What a cycle on such a state can be handed: a `policy`, or anything with the same members.
 template<class Policy, class Traits>
@@ -41,6 +46,7 @@ concept cycle_policy = std::copyable<Policy> && requires(const Policy how) {
     requires gang_order<std::remove_cvref_t<decltype(how.gangs)>>;
     requires queue_order<std::remove_cvref_t<decltype(how.queues)>>;
     requires reservation_rule<std::remove_cvref_t<decltype(how.reservations)>>;
+    requires surplus_rule<std::remove_cvref_t<decltype(how.surplus)>>;
 };
 
 namespace detail {
@@ -49,6 +55,8 @@ template<class Policy>
 using score_of = std::remove_cvref_t<decltype(std::declval<Policy>().score)>;
 template<class Policy>
 using gang_order_of = std::remove_cvref_t<decltype(std::declval<Policy>().gangs)>;
+template<class Policy>
+using surplus_of = std::remove_cvref_t<decltype(std::declval<Policy>().surplus)>;
 
 } // namespace detail
 } // namespace muster::inline v0_1

@@ -59,6 +59,7 @@ template<class Traits>
 template<class Traits, class Policy>
 class round {
     using order_type = gang_order_of<Policy>;
+    static constexpr bool takes_turns = surplus_of<Policy>::own_turn;
 
 public:
     round(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
@@ -80,8 +81,8 @@ public:
 
     void run() {
         prepare();
-        while (agenda_line* line = kept_->asking.next(*known_, how_->queues))
-            pass(*line, line->entries[line->given - 1]);
+        while (agenda_line* line = kept_->asking.next(*known_, now_, how_->gangs, how_->queues))
+            pass(*line, line->entries[line->at]);
         close_gates();
         finish();
     }
@@ -152,7 +153,7 @@ private:
             if (held != stake::some)
                 return hold_back(line, entry, held);
         }
-        if (must_ask(entry))
+        if (line.for_surplus || must_ask(entry))
             ask(line, entry);
         else
             skip(line, entry);
@@ -186,14 +187,26 @@ private:
         const int128 kept = entry.unreached ? 0 : static_cast<int128>(unreached_) * limit_.per_gang;
         const std::int64_t steps =
             saturate(std::clamp<int128>(steps_left_ - kept, 0, limit_.per_gang));
-        verdict outcome = kept_->decide(*known_, entry.gang, steps);
+        verdict outcome = kept_->decide(*known_, entry.gang, steps, surplus(line));
         const bool cut_short = outcome.kind == answer::undecided && steps < limit_.per_gang;
         any_cut_short_ |= cut_short;
         steps_left_ = std::max<std::int64_t>(0, steps_left_ - outcome.steps);
         ++result_->counters.asked;
         result_->counters.search_steps += outcome.steps;
         kept_->remember(*known_, entry, outcome);
+        const bool more = takes_turns && outcome.kind == answer::admitted &&
+                          (!line.for_surplus || kept_->journal->size() > 0);
         answer_with(line, entry, std::move(outcome), cut_short, false);
+        if (more && (*known_)[entry.gang].placeable > 0)
+            kept_->asking.once_more(*known_, now_, how_->gangs, line);
+    }
+
+    /// Of its surplus, what the gang may place in this turn.
+    [[nodiscard]] surplus_wish surplus(const agenda_line& line) const {
+        if constexpr (takes_turns)
+            if (!line.for_surplus)
+                return {0, false};
+        return how_->surplus.per_turn();
     }
 
     void answer_with(agenda_line& line, agenda_entry& entry, verdict&& outcome, bool cut_short,

@@ -40,6 +40,24 @@ struct aging {
     [[nodiscard]] friend constexpr bool operator==(aging, aging) noexcept = default;
 };
 
+/// Among gangs of one priority those that lack their minima go before the surplus of others; equals
+/// by `Then`. For a `surplus_rule` with turns of its own.
+template<gang_order Then = priority_then_age>
+struct minima_first {
+    static constexpr bool timeless = timeless_order<Then>;
+
+    [[no_unique_address]] Then then{};
+
+    [[nodiscard]] constexpr bool operator()(gang_rank lhs, gang_rank rhs,
+                                            std::int64_t now) const noexcept {
+        if (lhs.priority != rhs.priority)
+            return lhs.priority > rhs.priority;
+        return lhs.surplus != rhs.surplus ? rhs.surplus : then(lhs, rhs, now);
+    }
+
+    [[nodiscard]] friend constexpr bool operator==(minima_first, minima_first) noexcept = default;
+};
+
 /// The earliest `start_by` first; gangs without one come after all others. Equals by `Then`.
 /// Earliest deadline first (Liu and Layland, JACM 1973).
 template<gang_order Then = priority_then_age>

@@ -18,6 +18,9 @@ struct gang_rank {
     /// How long it will run once started; `none` when nobody said.
     std::int64_t duration = none;
 
+    /// It has its minima and stands in line for more (see `surplus_rule`).
+    bool surplus = false;
+
     [[nodiscard]] friend constexpr bool operator==(const gang_rank&, const gang_rank&) = default;
 };
 

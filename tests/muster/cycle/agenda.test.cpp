@@ -27,8 +27,8 @@ std::string order(cluster& known, const GangOrder& gangs = {}) {
     asking.rebuild(known, 0, gangs, false);
     asking.begin();
     std::string out;
-    while (const agenda_line* line = asking.next(known, queues))
-        out += known[line->entries[line->given - 1].gang].key + " ";
+    while (const agenda_line* line = asking.next(known, 0, gangs, queues))
+        out += known[line->entries[line->at].gang].key + " ";
     return out;
 }
 
@@ -131,8 +131,8 @@ TEST_CASE("shares are compared anew after something started, and not before") {
     asking.rebuild(known, 0, gangs, false);
     asking.begin();
     const auto next = [&] {
-        const agenda_line* line = asking.next(known, queues);
-        return line ? known[line->entries[line->given - 1].gang].key : std::string("none");
+        const agenda_line* line = asking.next(known, 0, gangs, queues);
+        return line ? known[line->entries[line->at].gang].key : std::string("none");
     };
     CHECK(next() == "q1");
     ok(known.upsert_pod("p", "q1", in_phase(pod_phase::running, builders::asking(1)), "n"));
@@ -175,11 +175,12 @@ TEST_CASE("the order does not depend on the order in which gangs and queues came
 using plain_agenda = agenda<traits, priority_then_age>;
 
 std::string turns(plain_agenda& asking, cluster& known) {
+    const priority_then_age gangs;
     const priority_then_share queues;
     asking.begin();
     std::string out;
-    while (const agenda_line* line = asking.next(known, queues))
-        out += known[line->entries[line->given - 1].gang].key + " ";
+    while (const agenda_line* line = asking.next(known, 0, gangs, queues))
+        out += known[line->entries[line->at].gang].key + " ";
     return out;
 }
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+
+namespace muster::inline v0_1 {
+
+/// How much of a gang's surplus to place, and whose first.
+struct surplus_wish {
+    static constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+
+    /// Members at most; a subgroup that may stay away comes whole all the same.
+    std::int64_t most = all;
+    /// Every member goes to the subgroup that has least for what it needs; otherwise subgroups are
+    /// served one after the other.
+    bool level = false;
+
+    [[nodiscard]] friend constexpr bool operator==(surplus_wish, surplus_wish) noexcept = default;
+};
+
+/// When members beyond a gang's minima are placed: right behind the minima (`own_turn` is false),
+/// or in turns of their own, in which the gang stands in line anew, with `gang_rank::surplus`, and
+/// `per_turn()` is placed. Never decides whether a gang starts.
+template<class Rule>
+concept surplus_rule = std::copyable<Rule> && requires(const Rule rule) {
+    { Rule::own_turn } -> std::convertible_to<bool>;
+    { rule.per_turn() }
+    noexcept->std::same_as<surplus_wish>;
+};
+
+} // namespace muster::inline v0_1
