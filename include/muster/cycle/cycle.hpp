@@ -86,11 +86,12 @@ void start(state<Traits>& known, gang_index which, const Policy& how, budget lim
     kept.begin(known);
     verdict outcome = kept.decide(known, which, limit.per_gang);
     result.counters.asked = 1;
-    result.counters.pods_placed = kept.journal->size();
+    result.counters.pods_placed = kept.placed.size();
     result.counters.search_steps = outcome.steps;
     known.answered(which, detail::standing_after(known, outcome));
-    result.add(which, std::move(outcome), kept.journal->placements());
+    result.add(which, std::move(outcome), kept.placed);
     kept.journal->commit();
+    kept.placed.clear();
     kept.finder.follow();
     known.cycle_ended(false);
     static_cast<answer_counts&>(result.counters) = known.last_answers();

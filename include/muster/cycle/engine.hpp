@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <muster/cycle/leaf_watches.hpp>
 #include <muster/cycle/policy.hpp>
 #include <muster/index/finder.hpp>
+#include <muster/index/flat_scan.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
 
@@ -35,6 +37,30 @@ struct noted {
     std::uint32_t visit = 0;
     standing before;
 };
+
+/// With its nominations the gang reaches its minima, and there will be room for them where they are
+/// to stand. O(members).
+template<class Traits>
+[[nodiscard]] bool nominations_stand(const state<Traits>& known, gang_index which) {
+    const auto members = members_of(known, which);
+    if (known[which].spec.fault != gang_fault::none ||
+        !reaches_minima(*members.tree, members.holding))
+        return false;
+    return std::ranges::all_of(known[which].members, [&](pod_index member) {
+        const auto& record = known[member];
+        if (!record.nominated)
+            return true;
+        node_query<Traits::width> query;
+        query.where = &known.where(member);
+        if (members.queue && known[*members.queue].present)
+            query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
+        const auto later = known.accounts().future(*record.node);
+        for (std::size_t column = 0; column < Traits::width; ++column)
+            if (later[column] < 0 && known.request(member)[column] > 0)
+                return false;
+        return eligible(query, *record.node);
+    });
+}
 
 /// What a cycle derives from a state and keeps with it: how nodes are found, whose turn it is, and
 /// scratch. All of it can be made anew from the state at any time without a decision changing.
@@ -64,6 +90,10 @@ struct engine {
     leaf_watches<Traits> leaves;
     /// Of each decision of the cycle that goes on.
     std::vector<noted> made;
+    /// What the gang decided last places now.
+    std::vector<placement> placed;
+    /// It is a gang that was nominated before.
+    bool came = false;
     /// The journal; its memory stays between cycles.
     std::optional<plan<width>> journal;
 
@@ -75,11 +105,25 @@ struct engine {
             journal->stand_on(known.tentative());
     }
 
-    /// Decides one gang; what starts is assumed, and stands in the journal until `commit`.
+    /// Decides one gang; what starts is assumed, and stands in `placed`, and in the journal until
+    /// `commit`. A gang that is nominated comes when there is room, and asks for no more until
+    /// then.
     [[nodiscard]] verdict decide(state<Traits>& known, gang_index which, std::int64_t steps,
                                  surplus_wish surplus = {}) {
+        placed.clear();
+        came = false;
+        if (known[which].nominated > 0) {
+            if (nominations_stand(known, which)) {
+                bring(known, which);
+                verdict outcome;
+                outcome.kind = answer::admitted;
+                return outcome;
+            }
+            known.forget_nominations(which);
+        }
         verdict outcome = deciding.decide(known, which, *journal, finder, placing, steps, surplus);
         known.assume_members(which, journal->placements());
+        placed = journal->placements();
         return outcome;
     }
 
@@ -90,11 +134,23 @@ struct engine {
         });
     }
 
+    /// The nominated members of the gang are assumed, all at once, when there is room for them.
+    void bring(state<Traits>& known, gang_index which) {
+        for (const pod_index member : known[which].members)
+            if (known[member].nominated)
+                placed.push_back({member, *known[member].node});
+        came = known.assume_nominated(which);
+        if (!came)
+            placed.clear();
+    }
+
     /// Keeps of the gang decided last what tells, without asking it, that its answer still holds.
     void remember(const state<Traits>& known, agenda_entry& entry, const verdict& outcome) {
         entry.watch = agenda_entry::no_watch;
         entry.by_leaf = false;
         leaves.forget(entry.gang);
+        if (came)
+            return;
         const auto& members = deciding.members();
         const auto shortage = deciding.short_of();
         // A port that is given back shows in no amount, so those who claim one do not watch.

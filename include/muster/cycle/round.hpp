@@ -90,6 +90,11 @@ public:
 private:
     void prepare() {
         state<Traits>& known = *known_;
+        for (const gang_index which : known.gangs_with_nominations())
+            if (nominations_stand(known, which))
+                known.recall(which);
+            else
+                known.forget_nominations(which);
         kept_->finder.catch_up(known);
         kept_->begin(known);
         released_ = kept_->release_epoch != known.release_epoch();
@@ -145,7 +150,7 @@ private:
 
     void pass(agenda_line& line, agenda_entry& entry) {
         entry.visit = visits_++;
-        if (line.held_up) {
+        if (line.held_up && (*known_)[entry.gang].nominated == 0) {
             // Strict order holds newcomers back, and the surplus of who runs; who is below its
             // minima may be completed.
             any_behind_ = true;
@@ -194,9 +199,12 @@ private:
         ++result_->counters.asked;
         result_->counters.search_steps += outcome.steps;
         kept_->remember(*known_, entry, outcome);
-        const bool more = takes_turns && outcome.kind == answer::admitted &&
-                          (!line.for_surplus || kept_->journal->size() > 0);
-        answer_with(line, entry, std::move(outcome), cut_short, false);
+        // Members beyond the minima of a gang that was nominated are looked at once it stands.
+        const bool rest = kept_->came && (*known_)[entry.gang].placeable > 0;
+        any_cut_short_ |= rest;
+        const bool more = takes_turns && !kept_->came && outcome.kind == answer::admitted &&
+                          (!line.for_surplus || kept_->placed.size() > 0);
+        answer_with(line, entry, std::move(outcome), cut_short, rest);
         if (more && (*known_)[entry.gang].placeable > 0)
             kept_->asking.once_more(*known_, now_, how_->gangs, line);
     }
@@ -213,9 +221,9 @@ private:
                      bool held_back) {
         const bool strict = line.queue && (*known_)[*line.queue].spec.strict_order;
         line.held_up = line.held_up || (strict && holds_up(outcome.kind, outcome.at));
-        if (kept_->journal->size() > 0)
+        if (!kept_->placed.empty())
             kept_->asking.shares_moved();
-        result_->counters.pods_placed += kept_->journal->size();
+        result_->counters.pods_placed += kept_->placed.size();
         const standing before = (*known_)[entry.gang].last;
         standing now = standing_after(*known_, outcome);
         now.unreached = cut_short;
@@ -234,15 +242,16 @@ private:
         // Under a quota, gangs that start later may still move this one to another gate.
         const bool quota = line.queue && known_->accounts().queues().limited(*line.queue);
         if (quota || options_.list_all || before.known == false || before.kind != now.kind ||
-            before.at != now.at || kept_->journal->size() > 0)
+            before.at != now.at || !kept_->placed.empty())
             note(entry, before, std::move(outcome));
         else
             kept_->deciding.recycle(outcome.proof);
         kept_->journal->commit();
+        kept_->placed.clear();
     }
 
     void note(const agenda_entry& entry, const standing& before, verdict&& outcome) {
-        result_->add(entry.gang, std::move(outcome), kept_->journal->placements());
+        result_->add(entry.gang, std::move(outcome), kept_->placed);
         made_.push_back({entry.visit, before});
     }
 

@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/model/constraints.hpp>
-#include <muster/model/queue_accounts.hpp>
+#include <muster/model/queue_books.hpp>
+#include <muster/model/tenure.hpp>
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -28,30 +30,53 @@ template<class Traits>
 class state_accounts;
 template<class Traits>
 class state_queues;
+template<class Traits>
+class state_departures;
 
 /// Who holds what: free amounts and claimed ports per node, use and quota per queue. Everybody may
 /// read it; only the state (observed events) and the plan (tentative placements) write it.
 /// Free may be negative, when a node shrank under its pods.
+///
+/// Pods on their way out still take room, and pods nominated to come after them take it already:
+/// `present` and `future` tell the two apart, and what is free to anybody else is the lesser.
 template<std::size_t Width>
 class ledger {
 public:
     [[nodiscard]] std::size_t nodes() const noexcept { return rows_.size(); }
+    /// What anybody may take at once: of each kind the lesser of `present` and `future`.
     [[nodiscard]] const resources<Width>& free(node_index node) const noexcept {
         return rows_[node.value()].free;
+    }
+    /// Free now: pods on their way out still take room, nominated ones do not yet.
+    [[nodiscard]] resources<Width> present(node_index node) const noexcept {
+        return room(node).now;
+    }
+    /// Free once all who leave have left and all who are nominated have come.
+    [[nodiscard]] resources<Width> future(node_index node) const noexcept {
+        return room(node).later;
+    }
+    /// The nodes that pods are about to leave, in no order that means anything.
+    [[nodiscard]] std::span<const node_index> departures() const noexcept {
+        return {leaving_.data(), departures_};
     }
     [[nodiscard]] const resources<Width>& allocatable(node_index node) const noexcept {
         return rows_[node.value()].allocatable;
     }
+    /// Claimed on the node, now or later.
     [[nodiscard]] const std::vector<host_port>& ports(node_index node) const noexcept {
         return rows_[node.value()].ports;
     }
+    /// Those of them whose pods are on their way out.
+    [[nodiscard]] const std::vector<host_port>& leaving_ports(node_index node) const noexcept {
+        return margins_[node.value()].ports;
+    }
     /// The tree of queues: ceilings, guarantees and use.
-    [[nodiscard]] const queue_accounts<Width>& queues() const noexcept { return queues_; }
+    [[nodiscard]] const queue_books<Width>& queues() const noexcept { return queues_; }
     [[nodiscard]] const limits<Width>& quota(queue_index queue) const noexcept {
         return queues_.quota(queue);
     }
-    /// Of the queue and those below it.
-    [[nodiscard]] const resources<Width>& used(queue_index queue) const noexcept {
+    /// Of the queue and those below it, of each kind the greater of now and later.
+    [[nodiscard]] resources<Width> used(queue_index queue) const noexcept {
         return queues_.used(queue);
     }
     /// The queue may take that much more as far as its ceilings and those above it go.
@@ -64,7 +89,6 @@ public:
                                          occupancy counted = occupancy::present) const noexcept {
         return queues_.headroom(queue, counted);
     }
-
     /// The largest allocatable amount of the kind on any node, as the exponent of the least power
     /// of two that is not below it; nothing when no node has any. O(1).
     [[nodiscard]] std::optional<int> largest(std::size_t column) const noexcept {
@@ -100,11 +124,13 @@ public:
             each.ports.clear();
         }
         copy.queues_.empty();
+        copy.margins_.assign(copy.rows_.size(), {});
+        copy.departures_ = 0;
         return copy;
     }
 
     [[nodiscard]] friend bool operator==(const ledger& lhs, const ledger& rhs) {
-        return lhs.rows_ == rhs.rows_ && lhs.queues_ == rhs.queues_;
+        return lhs.rows_ == rhs.rows_ && lhs.queues_ == rhs.queues_ && lhs.margins_ == rhs.margins_;
     }
 
 private:
@@ -117,6 +143,8 @@ private:
     friend class state_accounts;
     template<class Traits>
     friend class state_queues;
+    template<class Traits>
+    friend class state_departures;
 
     enum class change : std::uint8_t { none, amounts, properties };
 
@@ -133,6 +161,31 @@ private:
                    lhs.ports == rhs.ports;
         }
     };
+    /// What differs on a node between now and later: mostly nothing.
+    struct margin {
+        /// Free later less free now.
+        resources<Width> gap;
+        /// Claimed by pods on their way out, sorted.
+        std::vector<host_port> ports;
+        /// Pods on their way out, and where the node stands among those with any.
+        std::size_t leaving = 0;
+        std::size_t place = 0;
+
+        [[nodiscard]] friend bool operator==(const margin& lhs, const margin& rhs) {
+            return lhs.gap == rhs.gap && lhs.ports == rhs.ports && lhs.leaving == rhs.leaving;
+        }
+    };
+    using both = now_and_later<Width>;
+
+    [[nodiscard]] both room(node_index node) const noexcept {
+        return both::from_least(rows_[node.value()].free, margins_[node.value()].gap);
+    }
+    void set_room(node_index node, const both& to) noexcept {
+        rows_[node.value()].free = to.least();
+        margins_[node.value()].gap = to.gap();
+        note(node, change::amounts);
+    }
+
     void note(node_index node, change what) noexcept {
         row& at = rows_[node.value()];
         if (at.changed == change::none)
@@ -144,6 +197,8 @@ private:
     void add_row() {
         rows_.push_back({});
         changed_.resize(rows_.size());
+        margins_.resize(rows_.size());
+        leaving_.resize(rows_.size());
     }
 
     /// The last row goes; nothing stands on that node.
@@ -156,6 +211,8 @@ private:
                 changed_.begin());
         rows_.pop_back();
         changed_.pop_back();
+        margins_.pop_back();
+        leaving_.pop_back();
     }
 
     void count_logs(const resources<Width>& allocatable, bool add) noexcept {
@@ -183,39 +240,134 @@ private:
 
     /// False and nothing changed when a sum leaves int64.
     [[nodiscard]] bool take(node_index from, std::optional<queue_index> on,
-                            const resources<Width>& amount, const std::vector<host_port>& claimed) {
+                            const resources<Width>& amount, const std::vector<host_port>& claimed,
+                            tenure when = tenure::lasting) {
         row& at = rows_[from.value()];
-        resources<Width> free;
+        both left;
         resources<Width> in_use;
-        if (!checked_subtract(at.free, amount, free) ||
-            !checked_subtract(at.allocatable, free, in_use))
+        if (when == tenure::lasting) {
+            if (!checked_subtract(at.free, amount, left.now) ||
+                !checked_subtract(at.allocatable, left.now, in_use))
+                return false;
+        } else {
+            left = room(from);
+            resources<Width>& of = when == tenure::leaving ? left.now : left.later;
+            if (!checked_subtract(of, amount, of) || !checked_subtract(at.allocatable, of, in_use))
+                return false;
+        }
+        if (on && !queues_.take(*on, amount, when))
             return false;
-        if (on && !queues_.take(*on, amount))
-            return false;
-        for (const host_port& one : claimed)
-            at.ports.insert(std::ranges::lower_bound(at.ports, one), one);
-        at.free = free;
-        note(from, change::amounts);
+        insert(at.ports, claimed);
+        if (when == tenure::lasting) {
+            at.free = left.now;
+            note(from, change::amounts);
+            return true;
+        }
+        set_room(from, left);
+        if (when == tenure::leaving)
+            see_off(from, claimed);
         return true;
     }
 
     /// The inverse of a `take` that succeeded.
     void give(node_index back, std::optional<queue_index> on, const resources<Width>& amount,
-              const std::vector<host_port>& claimed) noexcept {
-        row& at = rows_[back.value()];
-        for (std::size_t column = 0; column < Width; ++column)
-            at.free[column] += amount[column];
-        if (on)
-            queues_.give(*on, amount);
-        for (const host_port& one : claimed) {
-            const auto where = std::ranges::lower_bound(at.ports, one);
-            if (where != at.ports.end() && *where == one)
-                at.ports.erase(where);
+              const std::vector<host_port>& claimed, tenure when = tenure::lasting) noexcept {
+        if (when == tenure::lasting) {
+            row& at = rows_[back.value()];
+            add(at.free, amount);
+            note(back, change::amounts);
+        } else {
+            both left = room(back);
+            add(when == tenure::leaving ? left.now : left.later, amount);
+            set_room(back, left);
         }
-        note(back, change::amounts);
+        if (on)
+            queues_.give(*on, amount, when);
+        erase(rows_[back.value()].ports, claimed);
+        if (when == tenure::leaving)
+            see_gone(back, claimed);
     }
 
-    queue_accounts<Width> queues_;
+    /// What so many pods took for good counts only later from here on.
+    void postpone(node_index node, std::optional<queue_index> on, const resources<Width>& amount,
+                  std::size_t pods) noexcept {
+        both left = room(node);
+        add(left.now, amount);
+        set_room(node, left);
+        if (on)
+            queues_.postpone(*on, amount, pods);
+    }
+
+    /// Free now becomes what is free later where that is more, and nobody is on the way out as far
+    /// as ports go; returns what was added. The inverse is `await_again`.
+    resources<Width> look_ahead(node_index node) noexcept {
+        both left = room(node);
+        const resources<Width> raise = gain(left.now, left.later);
+        add(left.now, raise);
+        set_room(node, left);
+        erase(rows_[node.value()].ports, margins_[node.value()].ports);
+        return raise;
+    }
+    void await_again(node_index node, const resources<Width>& raise) noexcept {
+        both left = room(node);
+        subtract(left.now, raise);
+        set_room(node, left);
+        insert(rows_[node.value()].ports, margins_[node.value()].ports);
+    }
+    /// Inserting so many ports on the node will not allocate.
+    void reserve_ports(node_index node, std::size_t count) {
+        rows_[node.value()].ports.reserve(rows_[node.value()].ports.size() + count);
+        margins_[node.value()].ports.reserve(margins_[node.value()].ports.size() + count);
+    }
+
+    /// How much more `to` is than `from`, where it is.
+    [[nodiscard]] static resources<Width> gain(const resources<Width>& from,
+                                               const resources<Width>& to) noexcept {
+        resources<Width> out;
+        for (std::size_t column = 0; column < Width; ++column)
+            out[column] = std::max<std::int64_t>(0, to[column] - from[column]);
+        return out;
+    }
+    static void add(resources<Width>& to, const resources<Width>& amount) noexcept {
+        for (std::size_t column = 0; column < Width; ++column)
+            to[column] += amount[column];
+    }
+    static void subtract(resources<Width>& from, const resources<Width>& amount) noexcept {
+        for (std::size_t column = 0; column < Width; ++column)
+            from[column] -= amount[column];
+    }
+    static void insert(std::vector<host_port>& into, const std::vector<host_port>& claimed) {
+        for (const host_port& one : claimed)
+            into.insert(std::ranges::lower_bound(into, one), one);
+    }
+    static void erase(std::vector<host_port>& from,
+                      const std::vector<host_port>& claimed) noexcept {
+        for (const host_port& one : claimed) {
+            const auto where = std::ranges::lower_bound(from, one);
+            if (where != from.end() && *where == one)
+                from.erase(where);
+        }
+    }
+
+    void see_off(node_index from, const std::vector<host_port>& claimed) {
+        margin& at = margins_[from.value()];
+        insert(at.ports, claimed);
+        if (at.leaving++ > 0)
+            return;
+        at.place = departures_;
+        leaving_[departures_++] = from;
+    }
+    void see_gone(node_index from, const std::vector<host_port>& claimed) noexcept {
+        margin& at = margins_[from.value()];
+        erase(at.ports, claimed);
+        if (--at.leaving > 0)
+            return;
+        const node_index last = leaving_[--departures_];
+        leaving_[at.place] = last;
+        margins_[last.value()].place = at.place;
+    }
+
+    queue_books<Width> queues_;
     /// Per kind: how many nodes have an allocatable of that size.
     std::array<std::array<std::uint32_t, 59>, Width> logs_{};
     /// Per kind: the sizes that occur, as bits.
@@ -224,6 +376,12 @@ private:
     std::vector<node_index> changed_;
     std::size_t changes_ = 0;
     std::vector<row> rows_;
+    /// Per row.
+    std::vector<margin> margins_;
+    /// The first `departures_` are the nodes that pods are about to leave; as long as there are
+    /// rows.
+    std::vector<node_index> leaving_;
+    std::size_t departures_ = 0;
 };
 
 } // namespace muster::inline v0_1

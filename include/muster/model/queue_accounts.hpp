@@ -51,6 +51,9 @@ public:
     [[nodiscard]] const resources<Width>& claimed(queue_index queue) const noexcept {
         return accounts_[queue.value()].claimed;
     }
+    [[nodiscard]] const resources<Width>& guarantee(queue_index queue) const noexcept {
+        return accounts_[queue.value()].guarantee;
+    }
     [[nodiscard]] std::optional<queue_index> parent(queue_index queue) const noexcept {
         return accounts_[queue.value()].parent;
     }

@@ -12,6 +12,7 @@
 #include <muster/model/node.hpp>
 #include <muster/model/pod.hpp>
 #include <muster/model/queue.hpp>
+#include <muster/model/tenure.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -66,11 +67,16 @@ struct pod_record {
     /// Placed by a committed decision, not yet observed.
     bool assumed = false;
     label_set_index labels;
+    /// To be placed on `node` once those have left who are in its way.
+    bool nominated = false;
+    /// Told to go by a committed decision, whatever was observed since.
+    bool evicted = false;
 
     /// It was seen on that node, so it waits no more, whatever its phase said.
     void stand_on(node_index seen_on) noexcept {
         node = seen_on;
         assumed = false;
+        nominated = false;
         if (phase == pod_phase::pending || phase == pod_phase::gated)
             phase = pod_phase::bound;
     }
@@ -78,15 +84,21 @@ struct pod_record {
     [[nodiscard]] bool terminal() const noexcept {
         return phase == pod_phase::succeeded || phase == pod_phase::failed;
     }
-    /// It takes room on its node and from its queue's quota.
+    /// It takes room on its node and from its queue's quota, now or later.
     [[nodiscard]] bool charged() const noexcept { return node.has_value() && !terminal(); }
+    /// When what it is charged with counts.
+    [[nodiscard]] tenure charged_as() const noexcept {
+        return nominated                ? tenure::nominated
+               : terminating || evicted ? tenure::leaving
+                                        : tenure::lasting;
+    }
     /// It counts as a member: not failed, not gated, not being deleted.
     [[nodiscard]] bool alive() const noexcept {
-        return !terminating && phase != pod_phase::failed && phase != pod_phase::gated;
+        return !terminating && !evicted && phase != pod_phase::failed && phase != pod_phase::gated;
     }
-    /// It counts towards the minima already: it stands on a node or has succeeded.
+    /// It counts towards the minima already: it has a node, if only for later, or has succeeded.
     [[nodiscard]] bool holding() const noexcept {
-        return alive() && (assumed || phase != pod_phase::pending);
+        return alive() && (assumed || nominated || phase != pod_phase::pending);
     }
     /// It waits for a node.
     [[nodiscard]] bool placeable() const noexcept { return alive() && !holding(); }
@@ -106,6 +118,8 @@ struct gang_record {
     std::size_t placeable = 0;
     /// Of the spec.
     label_set_index tenant;
+    /// Members that are nominated.
+    std::size_t nominated = 0;
     /// False for a gang that only its members name.
     bool present = false;
     /// Something about it or its members changed since it was answered last.

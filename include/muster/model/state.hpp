@@ -13,7 +13,7 @@
 #include <muster/model/event_result.hpp>
 #include <muster/model/ledger.hpp>
 #include <muster/model/pod.hpp>
-#include <muster/model/state_queues.hpp>
+#include <muster/model/state_departures.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -22,8 +22,8 @@ namespace muster::inline v0_1 {
 /// used from distinct threads; const calls on one state are concurrent. When memory runs out
 /// during an event, the state must be dropped and rebuilt.
 template<class Traits>
-class state : public state_queues<Traits> {
-    using store = state_queues<Traits>;
+class state : public state_departures<Traits> {
+    using store = state_departures<Traits>;
 
 public:
     using store::width;
@@ -165,9 +165,10 @@ public:
         const std::size_t nodes_before = nodes_.size();
         if (on) {
             changed.stand_on(intern_node(*on));
-        } else if (!record.assumed || changed.phase != pod_phase::pending) {
+        } else if (changed.phase != pod_phase::pending || !(record.assumed || record.nominated) ||
+                   (record.nominated && !changed.alive())) {
             changed.node.reset();
-            changed.assumed = false;
+            changed.assumed = changed.nominated = false;
         }
         adopt(changed, spec);
         const bool was_charged = record.charged();
@@ -190,6 +191,7 @@ public:
         gang_record& of = gangs_[record.gang.value()];
         of.placeable -= record.placeable() ? 1U : 0U;
         of.placeable += changed.placeable() ? 1U : 0U;
+        of.nominated -= record.nominated && !changed.nominated ? 1U : 0U;
         const bool moves = changed.created != record.created;
         if (moves)
             delist(index);
@@ -213,6 +215,7 @@ public:
             moved(false);
         }
         gangs_[record.gang.value()].placeable -= record.placeable() ? 1U : 0U;
+        gangs_[record.gang.value()].nominated -= record.nominated ? 1U : 0U;
         delist(index);
         mark_dirty(record.gang);
         disown(record);
@@ -222,30 +225,6 @@ public:
         record = pod_record{};
         record.generation = generation;
         unused_pods_.push_back(index);
-        return event_result::applied;
-    }
-
-    /// The bind of an assumed pod went through.
-    event_result confirm_bound(const pod_key& key) {
-        pod_record* record = assumed_pod(key);
-        if (!record)
-            return event_result::unexpected;
-        record->assumed = false;
-        record->phase = pod_phase::bound;
-        return event_result::applied;
-    }
-
-    /// The bind of an assumed pod failed: it is pending again and its room is free.
-    event_result forget(const pod_key& key) {
-        pod_record* record = assumed_pod(key);
-        if (!record)
-            return event_result::unexpected;
-        uncharge(*record);
-        record->node.reset();
-        record->assumed = false;
-        ++gangs_[record->gang.value()].placeable;
-        mark_dirty(record->gang);
-        moved(false);
         return event_result::applied;
     }
 
@@ -311,7 +290,6 @@ private:
     using store::acquire_topologies;
     using store::adopt;
     using store::answers_;
-    using store::assumed_pod;
     using store::capability_epoch_;
     using store::changed_gangs_;
     using store::changes_;

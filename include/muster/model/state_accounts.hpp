@@ -46,7 +46,7 @@ protected:
     [[nodiscard]] bool charge(const pod_record& of) {
         const auto& shape = shapes_[of.shape];
         if (!ledger_.take(*of.node, gangs_[of.gang.value()].queue, shape.request,
-                          constraints_[shape.where].value.ports))
+                          constraints_[shape.where].value.ports, of.charged_as()))
             return false;
         this->stand(of, 1);
         return true;
@@ -55,7 +55,7 @@ protected:
         this->stand(of, -1);
         const auto& shape = shapes_[of.shape];
         ledger_.give(*of.node, gangs_[of.gang.value()].queue, shape.request,
-                     constraints_[shape.where].value.ports);
+                     constraints_[shape.where].value.ports, of.charged_as());
     }
     void restore(const pod_record& of) {
         const bool restored = charge(of);
@@ -67,7 +67,8 @@ protected:
     [[nodiscard]] bool gives_something_back(const pod_record& from, const pod_record& to) const {
         const auto& before = shapes_[from.shape];
         const auto& after = shapes_[to.shape];
-        return !to.charged() || to.node != from.node || !dominates(after.request, before.request) ||
+        return !to.charged() || to.node != from.node || to.charged_as() != from.charged_as() ||
+               !dominates(after.request, before.request) ||
                constraints_[after.where].value.ports != constraints_[before.where].value.ports;
     }
 
@@ -78,34 +79,48 @@ protected:
         const auto known = to ? queue_index_.find(*to) : queue_index_.end();
         if (known != queue_index_.end() ? known->second == group.queue : !to && !group.queue)
             return true;
-        const bool leaves = group.queue.has_value();
         resources<width> held;
         for (const pod_index member : group.members)
             if (const pod_record& record = pods_[member.value()]; record.charged())
                 if (!checked_add(held, shapes_[record.shape].request, held))
                     return false;
-        if (leaves)
-            ledger_.queues_.give(*group.queue, held);
+        const auto from = group.queue;
+        if (from)
+            leave_queue(group, *from);
         const std::size_t queues_before = queues_.size();
         const auto queue = to ? std::optional(intern_queue(*to)) : std::nullopt;
-        if (queue && !ledger_.queues_.take(*queue, held)) {
+        if (queue && !enter_queue(group, *queue)) {
             forget_queues_from(queues_before);
-            if (leaves)
-                charge_again(*group.queue, held);
+            const bool restored = !from || enter_queue(group, *from);
+            MUSTER_ASSERT(restored, "what was charged a moment ago can be charged again");
+            static_cast<void>(restored);
             return false;
         }
         group.queue = queue;
         if (held != resources<width>{})
             more_used(which);
-        if (leaves && held != resources<width>{})
+        if (from && held != resources<width>{})
             moved(false);
         return true;
     }
 
-    void charge_again(queue_index to, const resources<width>& held) noexcept {
-        const bool restored = ledger_.queues_.take(to, held);
-        MUSTER_ASSERT(restored, "what was charged a moment ago can be charged again");
-        static_cast<void>(restored);
+    void leave_queue(const gang_record& group, queue_index from) noexcept {
+        for (const pod_index member : group.members)
+            if (const pod_record& record = pods_[member.value()]; record.charged())
+                ledger_.queues_.give(from, shapes_[record.shape].request, record.charged_as());
+    }
+    [[nodiscard]] bool enter_queue(const gang_record& group, queue_index into) noexcept {
+        for (std::size_t at = 0; at < group.members.size(); ++at) {
+            const pod_record& record = pods_[group.members[at].value()];
+            if (!record.charged() ||
+                ledger_.queues_.take(into, shapes_[record.shape].request, record.charged_as()))
+                continue;
+            while (at-- > 0)
+                if (const pod_record& done = pods_[group.members[at].value()]; done.charged())
+                    ledger_.queues_.give(into, shapes_[done.shape].request, done.charged_as());
+            return false;
+        }
+        return true;
     }
 
     event_result finish(gang_index which) {
@@ -117,7 +132,12 @@ protected:
             if (!record.charged())
                 continue;
             any = true;
+            if (record.nominated) {
+                give_up(record);
+                continue;
+            }
             this->stand(record, -1);
+            const tenure how = record.charged_as();
             end(record);
             const shape_index shape = record.shape;
             const auto& what = shapes_[shape];
@@ -127,6 +147,7 @@ protected:
             for (; at < group.members.size(); ++at, ++count) {
                 pod_record& next = pods_[group.members[at].value()];
                 if (!next.charged() || next.node != record.node || next.shape != shape ||
+                    next.charged_as() != tenure::lasting || how != tenure::lasting ||
                     !ports.empty())
                     break;
                 this->stand(next, -1);
@@ -135,7 +156,7 @@ protected:
             resources<width> amount = what.request;
             for (std::size_t column = 0; column < width; ++column)
                 amount[column] *= count;
-            ledger_.give(*record.node, group.queue, amount, ports);
+            ledger_.give(*record.node, group.queue, amount, ports, how);
         }
         if (!any)
             return event_result::unexpected;
@@ -148,11 +169,19 @@ protected:
         of.assumed = false;
     }
 
-    [[nodiscard]] pod_record* assumed_pod(const pod_key& key) {
+    /// A nominated or assumed pod is pending again.
+    void give_up(pod_record& of) {
+        uncharge(of);
+        gang_record& group = gangs_[of.gang.value()];
+        group.nominated -= of.nominated ? 1U : 0U;
+        of.node.reset();
+        of.assumed = of.nominated = false;
+        group.placeable += of.placeable() ? 1U : 0U;
+    }
+
+    [[nodiscard]] pod_record* pod_of(const pod_key& key) {
         const auto known = pod_index_.find(key);
-        if (known == pod_index_.end() || !pods_[known->second.value()].assumed)
-            return nullptr;
-        return &pods_[known->second.value()];
+        return known == pod_index_.end() ? nullptr : &pods_[known->second.value()];
     }
 
     using store::constraints_;
@@ -164,6 +193,7 @@ protected:
     using store::moved;
     using store::pod_index_;
     using store::pods_;
+    using store::population_;
     using store::queue_index_;
     using store::queues_;
     using store::shapes_;

@@ -47,7 +47,7 @@ protected:
         const constraint_index where = shapes_[pod.shape].where;
         population_.count(population_.identity_of(pod.labels, gangs_[pod.gang.value()].tenant),
                           constraints_[where].value.pods ? &where : nullptr, *pod.node, by,
-                          pod.terminating);
+                          pod.terminating || pod.evicted);
     }
 
     /// Terms on other pods see no difference between the two.

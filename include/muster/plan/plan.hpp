@@ -27,12 +27,16 @@ struct placement {
 struct savepoint {
     std::size_t entries = 0;
     std::size_t placements = 0;
+    std::size_t evictions = 0;
 };
 
-/// The journal of tentative placements, and the only way to make any: each is taken from the ledger
-/// at once and written down, `rollback` undoes them newest first, and what is not kept by `commit`
-/// is undone when the plan goes away. A gang is mark, place..., rollback or commit, so that no half
-/// of it can stay.
+/// The journal of tentative placements and evictions, and the only way to make any: each changes
+/// the ledger at once and is written down, `rollback` undoes them newest first, and what is not
+/// kept by `commit` is undone when the plan goes away. A gang is mark, place..., rollback or
+/// commit, so that no half of it can stay.
+///
+/// With `look_ahead` and `vacate` it stands in the cluster as it will be when those have left who
+/// leave; what is placed there is kept by `commit_nominated`.
 template<std::size_t Width>
 class plan {
 public:
@@ -49,7 +53,9 @@ public:
         accounts_ = &accounts;
     }
 
-    [[nodiscard]] savepoint mark() const noexcept { return {journal_.size(), placements_.size()}; }
+    [[nodiscard]] savepoint mark() const noexcept {
+        return {journal_.size(), placements_.size(), evictions_.size()};
+    }
 
     /// True and placed when all these pods, each with that request, fit what is free on the node,
     /// their ports are free there, and the queue and those above admit them; false and nothing
@@ -70,7 +76,9 @@ public:
         if (queue && !accounts_->admits(*queue, amount))
             return false;
         const savepoint before = mark();
-        journal_.push_back({placements_.size(), node, amount, &ports, queue});
+        if (!ports.empty() && looks_ahead())
+            accounts_->reserve_ports(node, ports.size() + vacated_ports_);
+        journal_.push_back({step::placed, placements_.size(), node, amount, &ports, queue});
         for (const pod_index pod : pods)
             placements_.push_back({pod, node});
         if (accounts_->take(node, queue, amount, ports))
@@ -93,32 +101,106 @@ public:
     bool try_place(pod_index, node_index, const resources<Width>&, std::vector<host_port>&&,
                    std::optional<queue_index>) = delete;
 
-    /// Undoes everything since `to`. O(nodes undone).
+    /// What pods on their way out still hold counts as free from here on, and as unused by their
+    /// queues; nothing stands yet. O(nodes with such pods).
+    void look_ahead() {
+        MUSTER_ASSERT(journal_.empty(), "before anything is placed");
+        const auto departures = accounts_->departures();
+        if (departures.empty())
+            return;
+        for (const node_index node : departures) {
+            count_ports(node, accounts_->leaving_ports(node).size());
+            journal_.push_back({step::room_awaited, 0, node, {}, nullptr, std::nullopt});
+            journal_.back().amount = accounts_->look_ahead(node);
+        }
+        journal_.push_back({step::quota_awaited, 0, {}, {}, nullptr, std::nullopt});
+        accounts_->queues_.look_ahead(true);
+    }
+
+    /// The pod, which stands on that node and is charged with the rest, goes. `ports` must outlive
+    /// the plan. O(width + ports).
+    void vacate(pod_index pod, node_index node, const resources<Width>& request,
+                const std::vector<host_port>& ports, std::optional<queue_index> queue) {
+        if (!ports.empty())
+            count_ports(node, ports.size());
+        journal_.push_back({step::vacated, evictions_.size(), node, request, &ports, queue});
+        evictions_.push_back(pod);
+        accounts_->give(node, queue, request, ports);
+    }
+
+    void vacate(pod_index, node_index, const resources<Width>&, std::vector<host_port>&&,
+                std::optional<queue_index>) = delete;
+
+    /// Undoes everything since `to`. O(entries undone).
     void rollback(savepoint to) noexcept {
         MUSTER_ASSERT(to.entries <= journal_.size(),
                       "a savepoint of this plan, not undone already");
         while (journal_.size() > to.entries) {
             const entry& last = journal_.back();
-            accounts_->give(last.node, last.queue, last.amount, *last.ports);
-            placements_.resize(last.first);
+            switch (last.what) {
+            case step::placed:
+                accounts_->give(last.node, last.queue, last.amount, *last.ports);
+                placements_.resize(last.first);
+                break;
+            case step::vacated:
+                retake(last, tenure::lasting);
+                evictions_.resize(last.first);
+                break;
+            case step::room_awaited:
+            case step::quota_awaited:
+                undo_look(last);
+                break;
+            }
             journal_.pop_back();
         }
+        if (journal_.empty())
+            vacated_ports_ = 0;
+    }
+
+    /// Whether what stands was placed in the cluster as it will be.
+    [[nodiscard]] bool looks_ahead() const noexcept {
+        return !journal_.empty() && journal_.front().what != step::placed;
     }
 
     /// The placements that stand, in the order in which they were made.
     [[nodiscard]] const std::vector<placement>& placements() const noexcept { return placements_; }
     [[nodiscard]] placement operator[](std::size_t at) const noexcept { return placements_[at]; }
     [[nodiscard]] std::size_t size() const noexcept { return placements_.size(); }
+    /// The pods that go, in the order in which they were told to.
+    [[nodiscard]] const std::vector<pod_index>& evictions() const noexcept { return evictions_; }
 
     /// Keeps what stands: the ledger stays as it is, the journal is empty again.
     void commit() noexcept {
-        journal_.clear();
-        placements_.clear();
+        MUSTER_ASSERT(!looks_ahead(), "what is placed where others still stand is nominated");
+        forget_journal();
+    }
+
+    /// Keeps what stands for the time when those have left who leave: until then they take their
+    /// room as before, and what was placed takes it afterwards. O(entries).
+    void commit_nominated() noexcept {
+        std::size_t first = 0;
+        for (; first < journal_.size() && undo_look(journal_[first]); ++first) {
+        }
+        while (journal_.size() > first) {
+            const entry& last = journal_.back();
+            if (last.what == step::placed) {
+                accounts_->postpone(last.node, last.queue, last.amount,
+                                    placements_.size() - last.first);
+                placements_.resize(last.first);
+            } else {
+                retake(last, tenure::leaving);
+            }
+            journal_.pop_back();
+        }
+        forget_journal();
     }
 
 private:
-    /// Equal pods on one node.
+    enum class step : std::uint8_t { placed, vacated, room_awaited, quota_awaited };
+    /// Equal pods placed on one node, a pod that goes, or what was looked ahead to.
     struct entry {
+        step what = step::placed;
+        /// Where its pods begin among the placements or evictions.
         std::size_t first = 0;
         node_index node;
         resources<Width> amount;
@@ -126,9 +208,38 @@ private:
         std::optional<queue_index> queue;
     };
 
+    bool undo_look(const entry& of) noexcept {
+        if (of.what == step::room_awaited)
+            accounts_->await_again(of.node, of.amount);
+        else if (of.what == step::quota_awaited)
+            accounts_->queues_.look_ahead(false);
+        else
+            return false;
+        return true;
+    }
+    void retake(const entry& of, tenure when) noexcept {
+        const bool taken = accounts_->take(of.node, of.queue, of.amount, *of.ports, when);
+        MUSTER_ASSERT(taken, "what was charged a moment ago can be charged again");
+        static_cast<void>(taken);
+    }
+    /// So many more ports may be claimed on the node again when this is undone or committed.
+    void count_ports(node_index node, std::size_t more) {
+        vacated_ports_ += more;
+        if (more > 0)
+            accounts_->reserve_ports(node, vacated_ports_);
+    }
+    void forget_journal() noexcept {
+        journal_.clear();
+        placements_.clear();
+        evictions_.clear();
+        vacated_ports_ = 0;
+    }
+
     ledger<Width>* accounts_;
     std::vector<entry> journal_;
     std::vector<placement> placements_;
+    std::vector<pod_index> evictions_;
+    std::size_t vacated_ports_ = 0;
 };
 
 } // namespace muster::inline v0_1

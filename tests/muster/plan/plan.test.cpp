@@ -93,4 +93,84 @@ TEST_CASE_FIXTURE(fixture, "a request for nothing is placed even where free is n
     CHECK_FALSE(tentative.try_place(pod, node, units(1), no_ports, queue));
 }
 
+// ---- the cluster as it will be -----------------------------------------------------------------
+
+/// A full node, two pods on it of which one is on its way out, both with a port.
+struct crowded : fixture {
+    std::vector<host_port> web{{"TCP", "", 80}};
+    std::vector<host_port> ssh{{"TCP", "", 22}};
+    pod_index staying;
+    pod_index leaving;
+
+    crowded() {
+        const auto standing = [&](std::int64_t cpus, const std::vector<host_port>& ports) {
+            auto made = in_phase(pod_phase::running, asking(cpus));
+            made.where.ports = ports;
+            return made;
+        };
+        ok(known.upsert_gang("g", gang_of(1, "q")));
+        ok(known.upsert_pod("staying", "g", standing(4, web), "n"));
+        ok(known.upsert_pod("leaving", "g", standing(2, ssh), "n"));
+        ok(known.evict("leaving"));
+        staying = known.find_pod("staying")->index;
+        leaving = known.find_pod("leaving")->index;
+    }
+};
+
+TEST_CASE_FIXTURE(crowded, "looking ahead, what leaves is free, with its ports and its quota") {
+    const auto before = known.accounts();
+    plan<3> tentative(known.tentative());
+    CHECK_FALSE(tentative.try_place(pod, node, units(3), ssh, queue));
+    tentative.look_ahead();
+    CHECK(tentative.looks_ahead());
+    CHECK(known.accounts().free(node) == units(4));
+    CHECK(known.accounts().used(queue) == units(4));
+    CHECK_FALSE(tentative.try_place(pod, node, units(1), web, queue));
+    CHECK(tentative.try_place(pod, node, units(2), ssh, queue));
+    tentative.rollback({});
+    CHECK(known.accounts() == before);
+}
+
+TEST_CASE_FIXTURE(crowded, "who is told to go makes room at once, until that is undone") {
+    const auto before = known.accounts();
+    plan<3> tentative(known.tentative());
+    const savepoint start = tentative.mark();
+    tentative.vacate(staying, node, units(4), web, queue);
+    CHECK(tentative.evictions() == std::vector{staying});
+    CHECK(known.accounts().free(node) == units(6));
+    CHECK(known.accounts().used(queue) == units(2));
+    CHECK(tentative.try_place(pod, node, units(4), web, queue));
+    tentative.rollback(start);
+    CHECK(tentative.evictions().empty());
+    CHECK(known.accounts() == before);
+    tentative.look_ahead();
+    tentative.vacate(staying, node, units(4), web, queue);
+    CHECK(known.accounts().free(node) == units(8));
+    CHECK(known.accounts().used(queue) == units(0));
+}
+
+TEST_CASE_FIXTURE(crowded, "what is nominated is kept as the events would leave it") {
+    ok(known.upsert_gang("h", gang_of(1, "q")));
+    auto waiting = asking(5);
+    waiting.where.ports = web;
+    ok(known.upsert_pod("h-0", "h", waiting));
+    cluster told = known;
+    ok(told.evict("staying"));
+    ok(told.nominate("h-0", "n"));
+
+    const pod_index newcomer = known.find_pod("h-0")->index;
+    plan<3> tentative(known.tentative());
+    tentative.look_ahead();
+    tentative.vacate(staying, node, units(4), web, queue);
+    CHECK(tentative.try_place(newcomer, node, units(5), web, queue));
+    tentative.commit_nominated();
+    CHECK(tentative.size() == 0);
+    CHECK(tentative.evictions().empty());
+    CHECK(known.accounts() == told.accounts());
+    CHECK(known.accounts().present(node) == units(2));
+    CHECK(known.accounts().future(node) == units(3));
+    CHECK(known.accounts().ports(node).size() == 3);
+    CHECK(known.accounts().leaving_ports(node).size() == 2);
+}
+
 } // namespace

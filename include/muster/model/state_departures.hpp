@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/event_result.hpp>
+#include <muster/model/state_queues.hpp>
+
+namespace muster::inline v0_1 {
+
+/// What becomes of decisions: pods that were placed are bound or not, pods that were told to go
+/// leave or stay, and those nominated to come after them come.
+template<class Traits>
+class state_departures : public state_queues<Traits> {
+    using store = state_queues<Traits>;
+
+public:
+    using store::width;
+    using typename store::gang_record;
+    using typename store::node_key;
+    using typename store::pod_key;
+    using typename store::pod_record;
+
+    /// The bind of an assumed pod went through.
+    event_result confirm_bound(const pod_key& key) {
+        pod_record* record = pod_of(key);
+        if (!record || !record->assumed)
+            return event_result::unexpected;
+        record->assumed = false;
+        record->phase = pod_phase::bound;
+        ++settled_;
+        return event_result::applied;
+    }
+
+    /// The bind of an assumed pod failed, or a nominated pod is to come no more: it is pending
+    /// again and its room is free.
+    event_result forget(const pod_key& key) {
+        pod_record* record = pod_of(key);
+        if (!record || !(record->assumed || record->nominated))
+            return event_result::unexpected;
+        give_up(*record);
+        mark_dirty(record->gang);
+        moved(false);
+        return event_result::applied;
+    }
+
+    /// A pod that has a node is told to go. It is a member no more, and takes its room until it is
+    /// reported gone or ended; others may be nominated to come after it.
+    event_result evict(const pod_key& key) {
+        pod_record* record = pod_of(key);
+        if (!record || !may_go(*record))
+            return event_result::unexpected;
+        uncharge(*record);
+        record->evicted = true;
+        restore(*record);
+        population_.moved();
+        mark_dirty(record->gang);
+        moved(false);
+        return event_result::applied;
+    }
+
+    /// A pod that was told to go stays: its eviction was refused.
+    event_result keep(const pod_key& key) {
+        pod_record* record = pod_of(key);
+        if (!record || !record->evicted)
+            return event_result::unexpected;
+        if (record->charged())
+            uncharge(*record);
+        record->evicted = false;
+        if (record->charged())
+            restore(*record);
+        population_.moved();
+        gangs_[record->gang.value()].placeable += record->placeable() ? 1U : 0U;
+        mark_dirty(record->gang);
+        return event_result::applied;
+    }
+
+    /// A pending pod is to come to that node when there is room, as an earlier decision said: what
+    /// it asks for is kept for it even where that is more than will be free.
+    event_result nominate(const pod_key& key, const node_key& node) {
+        pod_record* record = pod_of(key);
+        const auto to = node_index_.find(node);
+        if (!record || !record->placeable() || to == node_index_.end())
+            return event_result::unexpected;
+        record->node = to->second;
+        record->nominated = true;
+        if (!charge(*record)) {
+            record->node.reset();
+            record->nominated = false;
+            return event_result::out_of_range;
+        }
+        population_.moved();
+        gang_record& group = gangs_[record->gang.value()];
+        --group.placeable;
+        await(record->gang);
+        ++group.nominated;
+        more_used(record->gang);
+        mark_dirty(record->gang);
+        return event_result::applied;
+    }
+
+    // ---- for the cycle -------------------------------------------------------------------------
+
+    /// Pods of one gang that a committed plan has nominated already; `placed` gives pairs of pod
+    /// and node.
+    template<class Placements>
+    void nominate_members(gang_index gang, const Placements& placed) {
+        await(gang);
+        for (const auto& [pod, node] : placed) {
+            pod_record& record = pods_[pod.value()];
+            MUSTER_ASSERT(!record.node && record.phase == pod_phase::pending,
+                          "only a pending pod is nominated");
+            record.node = node;
+            record.nominated = true;
+            this->stand(record, 1);
+        }
+        population_.moved();
+        gangs_[gang.value()].placeable -= placed.size();
+        gangs_[gang.value()].nominated += placed.size();
+        more_used(gang);
+    }
+
+    /// A pod that a committed plan has told to go already.
+    void told_to_go(pod_index pod) {
+        pod_record& record = pods_[pod.value()];
+        this->stand(record, -1);
+        record.evicted = true;
+        this->stand(record, 1);
+        population_.moved();
+        mark_dirty(record.gang);
+        moved(false);
+    }
+
+    /// Nominated members of the gang are assumed as soon as there is room for all of them now, on
+    /// their nodes and in their queue; false and nothing changed until then. O(members · log).
+    [[nodiscard]] bool assume_nominated(gang_index which) {
+        gang_record& group = gangs_[which.value()];
+        std::vector<pod_index> coming;
+        resources<width> sum;
+        for (const pod_index member : group.members) {
+            const pod_record& record = pods_[member.value()];
+            if (!record.nominated)
+                continue;
+            coming.push_back(member);
+            if (!checked_add(sum, shapes_[record.shape].request, sum))
+                return false;
+        }
+        if (coming.empty() ||
+            (group.queue && !ledger_.queues().present().admits(*group.queue, sum)))
+            return false;
+        std::ranges::sort(coming, {}, [&](pod_index at) { return *pods_[at.value()].node; });
+        for (std::size_t first = 0; first < coming.size();) {
+            const node_index node = *pods_[coming[first].value()].node;
+            resources<width> left = ledger_.present(node);
+            for (; first < coming.size(); ++first) {
+                const pod_record& record = pods_[coming[first].value()];
+                if (*record.node != node)
+                    break;
+                const auto& shape = shapes_[record.shape];
+                if (!fits(shape.request, left) ||
+                    !claims_alone(constraints_[shape.where].value.ports, node))
+                    return false;
+                for (std::size_t column = 0; column < width; ++column)
+                    left[column] -= shape.request[column];
+            }
+        }
+        for (const pod_index pod : coming) {
+            pod_record& record = pods_[pod.value()];
+            uncharge(record);
+            record.nominated = false;
+            record.assumed = true;
+            restore(record);
+        }
+        group.nominated = 0;
+        return true;
+    }
+
+    /// The gangs that have nominated members: of lower priority, newer, later in the order of keys
+    /// first. O(such gangs · log).
+    [[nodiscard]] const std::vector<gang_index>& gangs_with_nominations() {
+        std::erase_if(awaiting_,
+                      [this](gang_index which) { return gangs_[which.value()].nominated == 0; });
+        std::ranges::sort(awaiting_, [this](gang_index lhs, gang_index rhs) {
+            const gang_record& left = gangs_[lhs.value()];
+            const gang_record& right = gangs_[rhs.value()];
+            if (left.spec.priority != right.spec.priority)
+                return left.spec.priority < right.spec.priority;
+            if (left.spec.created != right.spec.created)
+                return left.spec.created > right.spec.created;
+            return key_less<Traits>{}(right.key, left.key);
+        });
+        awaiting_.erase(std::unique(awaiting_.begin(), awaiting_.end()), awaiting_.end());
+        return awaiting_;
+    }
+
+    /// The gang is to be asked again.
+    void recall(gang_index which) { mark_dirty(which); }
+
+    /// Moves when pods settled down on their nodes, which changes no answer but whom others may
+    /// replace.
+    [[nodiscard]] std::uint64_t settled_epoch() const noexcept { return settled_; }
+
+    /// The gang's nominations are given up: its members wait again.
+    void forget_nominations(gang_index which) {
+        for (const pod_index member : gangs_[which.value()].members)
+            if (pod_record& record = pods_[member.value()]; record.nominated)
+                give_up(record);
+        mark_dirty(which);
+        moved(false);
+    }
+
+protected:
+    state_departures() = default;
+    explicit state_departures(kind_id pods_kind) : store(pods_kind) {}
+
+    [[nodiscard]] static bool may_go(const pod_record& of) noexcept {
+        return of.charged() && !of.nominated && !of.evicted;
+    }
+
+    /// Nobody else on the node claims what these ports, claimed there already, clash with.
+    [[nodiscard]] bool claims_alone(const std::vector<host_port>& ports, node_index node) const {
+        return std::ranges::all_of(ports, [&](const host_port& mine) {
+            return std::ranges::count_if(ledger_.ports(node), [&](const host_port& other) {
+                       return conflicts(mine, other);
+                   }) == 1;
+        });
+    }
+
+    void await(gang_index which) {
+        if (gangs_[which.value()].nominated == 0)
+            awaiting_.push_back(which);
+    }
+
+    using store::charge;
+    using store::constraints_;
+    using store::gangs_;
+    using store::give_up;
+    using store::ledger_;
+    using store::mark_dirty;
+    using store::more_used;
+    using store::moved;
+    using store::node_index_;
+    using store::pod_of;
+    using store::pods_;
+    using store::population_;
+    using store::queues_;
+    using store::restore;
+    using store::shapes_;
+    using store::uncharge;
+
+private:
+    /// Gangs that had nominated members when it was looked last, and those that got some since.
+    std::vector<gang_index> awaiting_;
+    std::uint64_t settled_ = 0;
+};
+
+} // namespace muster::inline v0_1
