@@ -79,8 +79,10 @@ private:
             node_object fresh = copied;
             fresh.metadata.key.name = name;
             fresh.unschedulable = false;
-            if (fresh.metadata.labels.find("kubernetes.io/hostname"))
-                fresh.metadata.labels.set("kubernetes.io/hostname", name);
+            // Labels that carry the name of the node carry that of the new one.
+            for (const auto& [label, text] : copied.metadata.labels)
+                if (text == copied.metadata.key.name)
+                    fresh.metadata.labels.set(label, name);
             std::erase_if(fresh.taints,
                           [](const muster::taint& one) { return one.is_condition(); });
             objects_->nodes.push_back(std::move(fresh));

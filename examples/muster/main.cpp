@@ -154,6 +154,8 @@ int plan(cli::request asked, const look& how) {
 
 int explain(cli::request asked, const look& how, const std::string& wanted) {
     asked.headlines = how.format == "table";
+    asked.changes_of = wanted;
+    asked.forecast = true;
     return with_report(asked, [&](const cli::report& made) {
         boost::json::array objects;
         std::string out;
@@ -313,6 +315,7 @@ int run(int argc, char** argv) {
     look how;
     std::string wanted;
     std::string schema;
+    std::int64_t tries = 500;
 
     CLI::App& planning = *app.add_subcommand("plan", "One scheduling cycle: what would start now");
     add_request(planning, asked);
@@ -322,8 +325,15 @@ int run(int argc, char** argv) {
     add_look(explaining, how, {"table", "json", "yaml"});
     explaining.add_option("group", wanted, "Only this one; every group that waits without")
         ->type_name("NAME|NAMESPACE/NAME");
-    CLI::App& changing = *app.add_subcommand(
-        "whatif", "What changes to the cluster would do: the plan before and after");
+    explaining
+        .add_option("--tries", tries,
+                    "Cycles to try out for each group, in search of changes that would start it; "
+                    "ten times as many in all; 0 = look for none")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30U))
+        ->capture_default_str()
+        ->type_name("N");
+    CLI::App& changing = *app.add_subcommand("whatif", "");
+    changing.description("What changes to the cluster would do: the plan before and after");
     changing.footer("Changes are made in the order in which they are given, and may be repeated:\n"
                     "  muster whatif -f cluster.yaml --add-nodes 2xnode-a --set "
                     "queue.a.quota.cpu=40");
@@ -331,8 +341,7 @@ int run(int argc, char** argv) {
     add_request(changing, asked);
     add_look(changing, how, {"table", "wide", "json", "yaml"});
     add_edits(changing, edits);
-    CLI::App& comparing =
-        *app.add_subcommand("diff", "By what two outputs of `muster plan -o json` differ");
+    CLI::App& comparing = *app.add_subcommand("diff", "By what two plans (-o json) differ");
     std::vector<std::string> files;
     comparing.add_option("files", files, "The plan before, and the plan after")
         ->required()
@@ -353,6 +362,7 @@ int run(int argc, char** argv) {
     }
     if (planning)
         return plan(asked, how);
+    asked.tries = explaining ? tries : 0;
     if (explaining)
         return explain(asked, how, wanted);
     if (changing)

@@ -14,6 +14,7 @@
 #include "headline.hpp"
 #include "pod_group_status.hpp"
 #include "reason_text.hpp"
+#include "remedies.hpp"
 
 namespace cli {
 namespace {
@@ -70,6 +71,11 @@ public:
         options.list_all = true;
         muster::policy<chosen_score> how;
         how.score = score_;
+        how_ = how;
+        limit_ = limit;
+        if (asked_->tries > 0)
+            before_ = known_->state;
+        tries_left_ = asked_->tries * 10;
         const auto result = muster::cycle(known_->state, known_->now, how, limit, options);
 
         placements placed;
@@ -79,14 +85,19 @@ public:
                 placed_.insert(one.pod);
             }
         std::map<std::optional<muster::queue_index>, std::size_t> waiting;
+        std::size_t all_waiting = 0;
         for (const muster::decision& decision : result.decisions) {
             if (!listed[decision.gang])
                 continue;
             group_line line = group_of(decision);
             line.holding = static_cast<std::int64_t>(held[decision.gang]);
             const auto kind = decision.outcome.kind;
-            if (kind == muster::answer::waiting || kind == muster::answer::undecided)
+            if (kind == muster::answer::waiting || kind == muster::answer::undecided) {
                 line.position = ++waiting[state[decision.gang].queue];
+                line.overall_position = ++all_waiting;
+            }
+            if (asked_->tries > 0 && !line.starts() && is_wanted(line))
+                look_for_changes(decision.gang, line);
             made.groups.push_back(std::move(line));
         }
         for (const auto& [key, pod] : state.pod_keys()) {
@@ -106,6 +117,27 @@ public:
 private:
     [[nodiscard]] const auto& facts_of(muster::gang_index group) const {
         return known_->groups.at(known_->state[group].key);
+    }
+
+    [[nodiscard]] bool is_wanted(const group_line& line) const {
+        const std::string& named = asked_->changes_of;
+        return named.empty() || named == line.name || named == line.name_space + "/" + line.name;
+    }
+
+    void look_for_changes(muster::gang_index which, group_line& line) {
+        muster::what_helps_options options;
+        options.probes = std::min(asked_->tries, tries_left_);
+        options.limit = limit_;
+        const auto found = muster::what_helps(before_, which, known_->now, how_, options);
+        tries_left_ -= found.probes;
+        line.changes_sought = true;
+        line.changes_complete = found.complete;
+        const change_teller<Width> tell(before_, known_->kinds, which, asked_->default_namespace);
+        for (const muster::remedy& each : found.remedies) {
+            auto& to = line.remedies.emplace_back();
+            for (const muster::change& one : each)
+                to.push_back(std::visit(tell, one));
+        }
     }
 
     [[nodiscard]] std::map<std::string, resource_use> use_of_nodes() const {
@@ -389,6 +421,11 @@ private:
     cluster<Width>* known_;
     const request* asked_;
     chosen_score score_;
+    muster::policy<chosen_score> how_;
+    muster::budget limit_;
+    /// The state as it was before the plan, when changes to it are to be tried out.
+    muster::state<traits> before_;
+    std::int64_t tries_left_ = 0;
     std::set<muster::pod_index> placed_;
     std::map<likeness, std::vector<muster::reason>> explained_;
 };

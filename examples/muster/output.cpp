@@ -202,6 +202,26 @@ object group_object(const group_line& group) {
     for (const reason_line& reason : group.reasons)
         reasons.push_back(reason_object(reason));
     out["reasons"] = std::move(reasons);
+    if (group.position)
+        out["position"] = object{{"queue", *group.position}, {"overall", *group.overall_position}};
+    if (group.expected_start)
+        out["expectedStart"] = time_text(*group.expected_start);
+    if (group.changes_sought) {
+        array remedies;
+        for (const auto& remedy : group.remedies) {
+            array changes;
+            array options;
+            for (const change_line& each : remedy) {
+                changes.push_back(each.details);
+                for (const std::string& option : each.options)
+                    options.emplace_back(option);
+            }
+            remedies.push_back(
+                object{{"changes", std::move(changes)}, {"whatif", std::move(options)}});
+        }
+        out["wouldStartIf"] = std::move(remedies);
+        out["wouldStartIfComplete"] = group.changes_complete;
+    }
     if (group.certificate)
         out["certificate"] = *group.certificate;
     if (group.status)
@@ -283,16 +303,44 @@ std::string names(const report& made) {
     return out;
 }
 
+namespace {
+
+/// Each change that would start the group, with the options that try it out.
+std::string changes_text(const group_line& group) {
+    std::string out;
+    for (const auto& remedy : group.remedies) {
+        std::string what;
+        std::string options;
+        for (const change_line& each : remedy) {
+            what += (what.empty() ? "" : ", and ") + each.text;
+            for (const std::string& option : each.options)
+                options += (options.empty() ? "" : " ") + option;
+        }
+        out += "- " + what + "\n    " + options + "\n";
+    }
+    if (!out.empty())
+        out = "It would start if\n" + out;
+    if (!group.changes_complete)
+        out += out.empty() ? "No change that would start it was found within the tries.\n"
+                           : "There may be others: the tries ended first.\n";
+    else if (out.empty())
+        out = "No change of one kind would start it.\n";
+    return "\n" + out;
+}
+
+} // namespace
+
 std::string explanation(const group_line& group, const request& asked, bool with_header) {
     std::string out = group.headline.empty() ? "" : group.headline + "\n\n";
-    table facts({"NAME", "GANG", "MIN", "READY", "QUEUE", "POS", "STATE", "REASON"});
+    table facts({"NAME", "GANG", "MIN", "READY", "QUEUE", "POS", "ALL", "STATE", "REASON"});
     facts.add({group.name_space == asked.default_namespace ? group.name
                                                            : group.name_space + "/" + group.name,
                std::to_string(group.members),
                group.minimum > 0 ? std::to_string(group.minimum) : "",
                std::to_string(group.holding), group.queue.value_or(""),
-               group.position ? std::to_string(*group.position) : "", capitalised(group.answer),
-               first_reason(group)});
+               group.position ? std::to_string(*group.position) : "",
+               group.overall_position ? std::to_string(*group.overall_position) : "",
+               capitalised(group.answer), first_reason(group)});
     out += facts.text(with_header);
     std::size_t longest = 0;
     for (const reason_line& reason : group.reasons)
@@ -311,6 +359,11 @@ std::string explanation(const group_line& group, const request& asked, bool with
             out += " (contributes)";
         out += '\n';
     }
+    if (group.expected_start)
+        out += "\nExpected to start at " + time_text(*group.expected_start) +
+               ", when pods end as they declare.\n";
+    if (group.changes_sought)
+        out += changes_text(group);
     return out;
 }
 

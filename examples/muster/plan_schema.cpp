@@ -67,6 +67,19 @@ const char* const plan_schema = R"json({
         "holding": {"description": "Members that held a node before, or have succeeded.", "$ref": "#/$defs/count"},
         "placements": {"description": "What starts now, in the order in which it was placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
         "reasons": {"type": "array", "items": {"$ref": "#/$defs/reason"}},
+        "position": {
+          "description": "Of a group that waits: its place among those of its queue, and among all.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["queue", "overall"],
+          "properties": {
+            "queue": {"type": "integer", "minimum": 1},
+            "overall": {"type": "integer", "minimum": 1}
+          }
+        },
+        "expectedStart": {"description": "When it starts if nothing happens but that pods end when they declare to; only of `muster explain`.", "$ref": "#/$defs/time"},
+        "wouldStartIf": {"description": "The smallest changes found that would start it, each on its own enough, and each tried out; only of `muster explain`.", "type": "array", "items": {"$ref": "#/$defs/remedy"}},
+        "wouldStartIfComplete": {"description": "False when the tries ended first: there may be others.", "type": "boolean"},
         "certificate": {"$ref": "#/$defs/certificate"},
         "status": {"$ref": "#/$defs/status"}
       }
@@ -106,6 +119,47 @@ const char* const plan_schema = R"json({
           }
         },
         "message": {"description": "For people; may change.", "type": "string", "minLength": 1}
+      }
+    },
+    "remedy": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["changes", "whatif"],
+      "properties": {
+        "changes": {"description": "To be made together.", "type": "array", "items": {"$ref": "#/$defs/change"}},
+        "whatif": {"description": "The same as options of `muster whatif`.", "type": "array", "items": {"type": "string", "minLength": 1}}
+      }
+    },
+    "change": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["kind"],
+      "properties": {
+        "kind": {"enum": ["FreePods", "AddNodes", "UncordonNodes", "RaiseQuota", "OpenQueue", "TolerateTaint", "DropNodeSelector", "DropNodeAffinity", "LowerMinimum"]},
+        "pods": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["namespace", "name", "group", "node"],
+            "properties": {
+              "namespace": {"type": "string", "minLength": 1},
+              "name": {"type": "string", "minLength": 1},
+              "group": {"type": "string", "minLength": 1},
+              "node": {"type": "string", "minLength": 1}
+            }
+          }
+        },
+        "like": {"description": "The node that the new ones are like.", "type": "string", "minLength": 1},
+        "count": {"type": "integer", "minimum": 1},
+        "nodes": {"type": "array", "items": {"type": "string", "minLength": 1}},
+        "queue": {"type": "string", "minLength": 1},
+        "resource": {"type": "string", "minLength": 1},
+        "taint": {"description": "KEY=VALUE:EFFECT, or KEY:EFFECT.", "type": "string", "minLength": 1},
+        "label": {"type": "string", "minLength": 1},
+        "role": {"$ref": "#/$defs/role"},
+        "from": {"type": ["string", "integer"]},
+        "to": {"type": ["string", "integer"]}
       }
     },
     "certificate": {

@@ -30,6 +30,13 @@ struct request {
     bool headlines = false;
     /// List groups of which nothing waits, too.
     bool all_groups = false;
+    /// How many cycles to try out for every group that does not start, in search of changes that
+    /// would start it; and ten times as many in all.
+    std::int64_t tries = 0;
+    /// Only of this group, NAME or NAMESPACE/NAME, when it is named.
+    std::string changes_of;
+    /// Ask when groups that wait would start, as far as durations are declared.
+    bool forecast = false;
 };
 
 /// The exit codes, worst last.
@@ -59,6 +66,13 @@ struct reason_line {
     std::string needed;
     std::string left;
     std::vector<role_line> roles;
+};
+
+/// A change, for people, as options of `muster whatif`, and for machines.
+struct change_line {
+    std::string text;
+    std::vector<std::string> options;
+    boost::json::object details;
 };
 
 struct pod_line {
@@ -95,6 +109,15 @@ struct group_line {
     std::int64_t holding = 0;
     /// Its place among those of its queue that wait.
     std::optional<std::size_t> position;
+    /// And among all that wait.
+    std::optional<std::size_t> overall_position;
+    /// When it starts if nothing happens but that pods end when they declare to.
+    std::optional<muster::codec::timestamp> expected_start;
+    /// What would start it: each list on its own, all of its changes together.
+    std::vector<std::vector<change_line>> remedies;
+    /// Whether such changes were looked for, and whether to the end.
+    bool changes_sought = false;
+    bool changes_complete = true;
     /// One line as kube-scheduler would have it; empty for a group that starts.
     std::string headline;
 

@@ -192,7 +192,10 @@ private:
         auto spec = (*known_)[queue].spec;
         make(spec);
         const typename Traits::queue_key key = (*known_)[queue].key;
-        return known_->upsert_queue(key, std::move(spec)) == event_result::applied;
+        std::optional<typename Traits::queue_key> above;
+        if (const auto parent = (*known_)[queue].parent)
+            above = (*known_)[*parent].key;
+        return known_->upsert_queue(key, std::move(spec), above) == event_result::applied;
     }
 
     /// Changes where the members that wait may stand.

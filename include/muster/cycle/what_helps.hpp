@@ -61,9 +61,12 @@ public:
         // Nothing is missing, or nothing that could be given: no change is told.
         if (starts({}) || members_.classes.empty())
             return std::move(found_);
-        const auto& group = (*known_)[which_];
-        if (group.queue && (*known_)[*group.queue].present && (*known_)[*group.queue].spec.closed)
-            keep({open_queue{*group.queue}});
+        remedy opened;
+        for (auto at = members_.queue; at; at = (*known_)[*at].parent)
+            if ((*known_)[*at].spec.closed)
+                opened.push_back(open_queue{*at});
+        if (!opened.empty())
+            keep(std::move(opened));
         if (const auto raised = exact_quota({}))
             keep(*raised);
         look({});
@@ -330,15 +333,13 @@ private:
 
     // ---- quotas --------------------------------------------------------------------------------
 
-    /// The limits that bear on the gang, in the order of kinds.
+    /// The limits that bear on the gang: of its queue and of those above it, in the order of kinds.
     [[nodiscard]] std::vector<limit> limits_in_force() const {
         std::vector<limit> found;
-        const auto& queue = members_.queue;
-        if (!queue || !(*known_)[*queue].present)
-            return found;
-        for (std::size_t column = 0; column < width; ++column)
-            if ((*known_)[*queue].spec.quota.limited(kind_id{column}))
-                found.emplace_back(*queue, kind_id{column});
+        for (auto at = members_.queue; at; at = (*known_)[*at].parent)
+            for (std::size_t column = 0; column < width; ++column)
+                if ((*known_)[*at].spec.quota.limited(kind_id{column}))
+                    found.emplace_back(*at, kind_id{column});
         return found;
     }
 
@@ -413,12 +414,12 @@ private:
         // With no ceiling, so much was used in the end: one of that height lets the same happen.
         if (!enough(std::numeric_limits<std::int64_t>::max()))
             return false;
-        const std::int64_t used = tried_.accounts().used(ceiling.queue)[ceiling.kind];
+        const std::int64_t used = tried_.accounts().queues().claimed(ceiling.queue)[ceiling.kind];
         std::int64_t most = std::numeric_limits<std::int64_t>::max();
         if (used > before && enough(used))
             most = used;
         // It is often what is used now and what the gang asks for.
-        std::int64_t own = known_->accounts().used(ceiling.queue)[ceiling.kind];
+        std::int64_t own = known_->accounts().queues().claimed(ceiling.queue)[ceiling.kind];
         for (const auto& each : members_.classes)
             static_cast<void>(checked_add(
                 own, saturate(static_cast<int128>(each.request[ceiling.kind]) * each.waiting()),

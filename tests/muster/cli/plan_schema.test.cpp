@@ -45,6 +45,7 @@ private:
                : type == "string"  ? what.is_string()
                : type == "integer" ? what.is_int64() || what.is_uint64()
                : type == "null"    ? what.is_null()
+               : type == "boolean" ? what.is_bool()
                                    : false;
     }
 
@@ -193,6 +194,32 @@ TEST_CASE("what `muster whatif` and `muster diff` print is what their schema say
         for (const value& group : diff.at("groups").as_array())
             CHECK(in_order(group.as_object(), schema.at("$defs").at("group").at("properties")));
     }
+}
+
+TEST_CASE("what `muster explain` prints is a list of groups as the plan's schema says") {
+    value schema = golden("schema_plan.json");
+    schema.as_object()["type"] = "array";
+    schema.as_object()["items"] = object{{"$ref", "#/$defs/group"}};
+    for (const char* other : {"properties", "required", "additionalProperties"})
+        schema.as_object().erase(other);
+    validator groups(schema);
+    const value& defs = schema.at("$defs");
+    std::size_t changes = 0;
+    for (const char* name : {"lab.explain.json", "everything.explain.json"}) {
+        CAPTURE(name);
+        const value explained = golden(name);
+        for (const std::string& each : groups.check(explained))
+            FAIL_CHECK(each);
+        for (const value& group : explained.as_array()) {
+            CHECK(in_order(group.as_object(), defs.at("group").at("properties")));
+            for (const value& remedy : group.at("wouldStartIf").as_array())
+                for (const value& change : remedy.at("changes").as_array()) {
+                    ++changes;
+                    CHECK(in_order(change.as_object(), defs.at("change").at("properties")));
+                }
+        }
+    }
+    CHECK(changes > 20);
 }
 
 TEST_CASE("the schema refuses what is no plan") {

@@ -163,10 +163,11 @@ std::string check_remedies(const world& from, std::size_t& gangs, std::size_t& i
         const auto queue = known[which].queue;
         if (queue && known[*queue].present && !any_with<raise_quota>(found)) {
             remedy lifted;
-            for (std::size_t kind = 0; kind < from.kinds; ++kind)
-                if (known[*queue].spec.quota.limited(kind_id{kind}))
-                    lifted.push_back(raise_quota{*queue, kind_id{kind},
-                                                 std::numeric_limits<std::int64_t>::max()});
+            for (auto at = queue; at; at = known[*at].parent)
+                for (std::size_t kind = 0; kind < from.kinds; ++kind)
+                    if (known[*at].spec.quota.limited(kind_id{kind}))
+                        lifted.push_back(raise_quota{*at, kind_id{kind},
+                                                     std::numeric_limits<std::int64_t>::max()});
             if (!lifted.empty() && starts_with(known, which, lifted))
                 return "missing: a higher quota for " + key;
         }

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <muster/codec/cluster.hpp>
+#include <muster/codec/diagnostic.hpp>
+#include <muster/cycle/what_helps.hpp>
+#include <muster/resource/kind_table.hpp>
+
+#include "reason_text.hpp"
+#include "report.hpp"
+
+namespace cli {
+
+[[nodiscard]] inline std::string taint_text(const muster::taint& what) {
+    return what.key + (what.value.empty() ? "" : "=" + what.value) + ":" +
+           (what.effect == muster::taint_effect::no_execute ? "NoExecute" : "NoSchedule");
+}
+
+/// Says what a change is: for people, for machines, and as options of `muster whatif`.
+template<std::size_t Width>
+class change_teller {
+    using traits = muster::codec::kubernetes_traits<Width>;
+    using object = boost::json::object;
+
+public:
+    change_teller(const muster::state<traits>& known, const muster::kind_table& kinds,
+                  muster::gang_index which, std::string default_namespace)
+        : known_(&known),
+          kinds_(&kinds),
+          which_(which),
+          default_namespace_(std::move(default_namespace)) {}
+
+    [[nodiscard]] change_line operator()(const muster::free_pods& what) const {
+        change_line line;
+        boost::json::array pods;
+        for (const muster::pod_index index : what.pods) {
+            const auto& pod = (*known_)[index];
+            const std::string name = short_name(pod.key.name_space, pod.key.name);
+            line.text += (line.text.empty() ? "" : ", ") + name;
+            line.options.push_back("--remove-pod " + name);
+            pods.push_back(object{{"namespace", pod.key.name_space},
+                                  {"name", pod.key.name},
+                                  {"group", (*known_)[pod.gang].key.name},
+                                  {"node", (*known_)[*pod.node].key}});
+        }
+        line.text = (what.pods.size() == 1
+                         ? "this pod is gone: "
+                         : "these " + std::to_string(what.pods.size()) + " pods are gone: ") +
+                    line.text;
+        line.details = {{"kind", "FreePods"}, {"pods", std::move(pods)}};
+        return line;
+    }
+
+    [[nodiscard]] change_line operator()(const muster::add_nodes& what) const {
+        const std::string& like = (*known_)[what.like].key;
+        const std::string count = std::to_string(what.count);
+        change_line line;
+        line.text = count + (what.count == 1 ? " node more like " : " nodes more like ") + like +
+                    (what.count == 1 ? " is there" : " are there");
+        line.options = {"--add-nodes " + count + "x" + like};
+        line.details = {{"kind", "AddNodes"}, {"like", like}, {"count", what.count}};
+        return line;
+    }
+
+    [[nodiscard]] change_line operator()(const muster::uncordon_nodes& what) const {
+        change_line line;
+        boost::json::array nodes;
+        for (const muster::node_index node : what.nodes) {
+            const std::string& name = (*known_)[node].key;
+            line.text += (line.text.empty() ? "" : ", ") + name;
+            line.options.push_back("--uncordon " + name);
+            nodes.emplace_back(name);
+        }
+        line.text = (what.nodes.size() == 1 ? "node " : "nodes ") + line.text +
+                    (what.nodes.size() == 1 ? " takes" : " take") + " pods again";
+        line.details = {{"kind", "UncordonNodes"}, {"nodes", std::move(nodes)}};
+        return line;
+    }
+
+    [[nodiscard]] change_line operator()(const muster::raise_quota& what) const {
+        const std::string& queue = (*known_)[what.queue].key;
+        const std::string& kind = kinds_->name(what.kind);
+        const std::string from =
+            amount_text(kind, (*known_)[what.queue].spec.quota[what.kind].value_or(0));
+        const std::string to = amount_text(kind, what.to);
+        change_line line;
+        line.text =
+            "the quota of queue " + queue + " for " + kind + " is " + to + " instead of " + from;
+        line.options = {"--set queue." + queue + ".quota." + kind + "=" + to};
+        line.details = {{"kind", "RaiseQuota"},
+                        {"queue", queue},
+                        {"resource", kind},
+                        {"from", from},
+                        {"to", to}};
+        return line;
+    }
+
+    [[nodiscard]] change_line operator()(const muster::open_queue& what) const {
+        const std::string& queue = (*known_)[what.queue].key;
+        return {"queue " + queue + " is open",
+                {"--set queue." + queue + ".closed=false"},
+                {{"kind", "OpenQueue"}, {"queue", queue}}};
+    }
+
+    [[nodiscard]] change_line operator()(const muster::tolerate_taint& what) const {
+        const std::string taint = taint_text(what.what);
+        return {"its pods tolerate the taint " + taint,
+                {"--set group." + group() + ".toleration=" + taint},
+                {{"kind", "TolerateTaint"}, {"taint", taint}}};
+    }
+
+    [[nodiscard]] change_line operator()(const muster::drop_label& what) const {
+        return {"its pods do not ask for the node label " + what.key,
+                {"--set group." + group() + ".nodeSelector." + what.key + "="},
+                {{"kind", "DropNodeSelector"}, {"label", what.key}}};
+    }
+
+    [[nodiscard]] change_line operator()(const muster::drop_affinity&) const {
+        return {"its pods have no required node affinity",
+                {"--set group." + group() + ".nodeAffinity="},
+                {{"kind", "DropNodeAffinity"}}};
+    }
+
+    [[nodiscard]] change_line operator()(const muster::lower_minimum& what) const {
+        const auto& tree = (*known_)[which_].spec.tree;
+        const std::string& role = tree[what.at].name;
+        const bool whole = what.at.value() == 0;
+        const std::string to = std::to_string(what.to);
+        change_line line;
+        line.text = (whole ? "its minimum is " : "the minimum of role " + role + " is ") + to +
+                    " instead of " + std::to_string(tree[what.at].min_member);
+        line.options = {"--set group." + group() + (whole ? "" : ".roles." + role) +
+                        ".minMember=" + to};
+        line.details = {{"kind", "LowerMinimum"},
+                        {"role", whole ? boost::json::value(nullptr) : boost::json::value(role)},
+                        {"from", tree[what.at].min_member},
+                        {"to", what.to}};
+        return line;
+    }
+
+private:
+    [[nodiscard]] std::string short_name(const std::string& home, const std::string& name) const {
+        return home == default_namespace_ ? name : home + "/" + name;
+    }
+    [[nodiscard]] std::string group() const {
+        const auto& key = (*known_)[which_].key;
+        return short_name(key.name_space, key.name);
+    }
+
+    const muster::state<traits>* known_;
+    const muster::kind_table* kinds_;
+    muster::gang_index which_;
+    std::string default_namespace_;
+};
+
+} // namespace cli

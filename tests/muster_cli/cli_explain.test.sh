@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# `muster explain` says what would start a group, and `muster whatif` confirms every word of it.
+set -euo pipefail
+. "$(dirname "$0")/cli.sh"
+
+golden lab.explain 3 explain -f lab.yaml
+golden lab.explain.json 3 explain -f lab.yaml -o json
+golden lab_tune.explain.yaml 3 explain tune -f lab.yaml -o yaml
+golden lab_few_tries.explain 3 explain train -f lab.yaml --tries 20
+golden lab_no_tries.explain 3 explain train -f lab.yaml --tries 0
+run 1 explain -f lab.yaml --tries -1
+
+# confirm FILE: every line of options below a group starts it.
+confirm() {
+    local group='' line confirmed=0 next=no
+    while IFS= read -r line; do
+        case $line in
+            NAME*) next=yes ;;
+            "    --"*)
+                # shellcheck disable=SC2086
+                "$muster" whatif -f "$1" $line --no-headers >"$work/out" 2>/dev/null || true
+                grep -qE "^${group%/*} +${group#*/} .* (Starts|Runs) " "$work/out" ||
+                    fail "$1: $group does not start by $line"
+                confirmed=$((confirmed + 1))
+                ;;
+            *)
+                [[ $next = no ]] || group=${line%% *}
+                [[ $group = */* ]] || group=default/$group
+                next=no
+                ;;
+        esac
+    done < <("$muster" explain -f "$1" 2>/dev/null)
+    ((confirmed >= $2)) || fail "$1: only $confirmed changes are told"
+}
+confirm lab.yaml 12
+confirm everything.yaml 17
+finish
