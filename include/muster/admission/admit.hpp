@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/admission/affinity_place.hpp>
 #include <muster/admission/budget.hpp>
 #include <muster/admission/decide.hpp>
 #include <muster/admission/fit_problem.hpp>
@@ -42,6 +43,7 @@ public:
         verdict outcome;
         short_of_.reset();
         slack_.reset();
+        waits_for_pods_ = false;
         sorter_.sort(known, which, members_);
         outcome.at = gate_before_search(known, which, members_);
         if (outcome.at != gate::none) {
@@ -49,6 +51,20 @@ public:
             return outcome;
         }
         placing.begin(known, members_, into, finder);
+        const detail::pod_stake stake = detail::stake_in_pods(known, members_);
+        if (stake == detail::pod_stake::requirements) {
+            among_pods(known, which, into, finder, placing, outcome, steps);
+            return outcome;
+        }
+        if (stake == detail::pod_stake::wishes) {
+            detail::affinity_placer wishing(known, which, members_, placing.queue_nodes(), into,
+                                            finder.score());
+            if (wishing.meet_minima()) {
+                wishing.place_surplus();
+                outcome.kind = answer::admitted;
+                return outcome;
+            }
+        }
         if (placing.meet_minima()) {
             placing.place_surplus(surplus);
             outcome.kind = answer::admitted;
@@ -94,6 +110,9 @@ public:
             }
         return true;
     }
+
+    /// More of the gang decided last may fit once other pods come to stand somewhere.
+    [[nodiscard]] bool waits_for_pods() const noexcept { return waits_for_pods_; }
 
     /// Takes back a proof that nobody wants, for the memory in it.
     void recycle(std::optional<certificate>& proof) { proofs_.recycle(proof); }
@@ -151,12 +170,59 @@ private:
         }
         outcome.at = now.by_quota ? gate::quota : gate::space;
         outcome.kind = answer::undecided;
-        if (now.outcome == fit_outcome::impossible) {
-            outcome.kind = answer::waiting;
-            outcome.proof = certificate{certificate_scope::free_now, std::move(now.proof)};
-            slack_ = now.slack;
-        }
+        if (now.outcome == fit_outcome::impossible)
+            refuse_by(std::move(now), outcome);
         return false;
+    }
+
+    /// Decides a gang that terms between pods may keep off nodes. They lie outside what the search
+    /// can prove: it is asked as if there were none, and its "no" holds with them too.
+    template<class Finder>
+    void among_pods(const state<Traits>& known, gang_index which, plan<width>& into, Finder& finder,
+                    placer<Traits, Finder>& placing, verdict& outcome, std::int64_t steps) {
+        const bool fixed = fixed_needs(members_, needs_);
+        if (!(fixed && refuse(known, placing.queue_nodes(), finder, {}, outcome))) {
+            detail::affinity_placer trying(known, which, members_, placing.queue_nodes(), into,
+                                           finder.score());
+            bool met = trying.meet_minima();
+            if (!met) {
+                std::int64_t left = steps;
+                detail::finding now =
+                    detail::decide(known, members_, certificate_scope::free_now, left, search_);
+                if (now.outcome == fit_outcome::impossible)
+                    refuse_by(std::move(now), outcome);
+                else
+                    met = trying.meet_minima_otherwise(left);
+                outcome.steps = steps - left;
+            }
+            if (met) {
+                trying.place_surplus();
+                outcome.kind = answer::admitted;
+                waits_for_pods_ = trying.size() < members_.turns.size();
+                return;
+            }
+            if (!outcome.proof) {
+                outcome.kind = answer::undecided;
+                outcome.at = gate::space;
+                waits_for_pods_ = true;
+            }
+        }
+        // That it could start without the terms does not say that it could with them, and what is
+        // not impossible without them stays so until it or the nodes change.
+        const auto& last = known[which].last;
+        const bool asked = !known[which].dirty && last.known && !last.unreached &&
+                           (last.kind == answer::waiting || last.kind == answer::undecided) &&
+                           (last.at == gate::space || last.at == gate::quota);
+        if (!asked || last.capability_epoch != known.capability_epoch())
+            look_ahead(known, which, fixed, placing.queue_nodes(), finder, outcome, steps);
+        outcome.could_start = false;
+    }
+
+    void refuse_by(detail::finding&& found, verdict& outcome) {
+        outcome.kind = answer::waiting;
+        outcome.at = found.by_quota ? gate::quota : gate::space;
+        outcome.proof = certificate{certificate_scope::free_now, std::move(found.proof)};
+        slack_ = found.slack;
     }
 
     /// Whether it could ever start.
@@ -231,6 +297,7 @@ private:
     std::vector<std::int64_t> needs_;
     std::optional<shortage> short_of_;
     std::optional<int128> slack_;
+    bool waits_for_pods_ = false;
     emptied_cluster<Traits> emptied_;
     detail::leaf_proofs proofs_;
     fit_search<width> search_;

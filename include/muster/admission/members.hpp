@@ -123,9 +123,9 @@ private:
             return found.of;
         const auto& shape = known.shapes()[record.shape];
         const constraints& where = known.constraint_sets()[shape.where].value;
-        const bool placeable = !where.unsupported && !where.pods;
-        found = {round_, placeable ? static_cast<std::uint32_t>(into.classes.size()) : unsupported};
-        if (placeable)
+        found = {round_,
+                 where.unsupported ? unsupported : static_cast<std::uint32_t>(into.classes.size())};
+        if (!where.unsupported)
             into.classes.push_back(
                 {record.role, record.shape, shape.request, shape.where, &where.ports, 0, 0});
         return found.of;

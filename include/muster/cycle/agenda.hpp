@@ -30,6 +30,8 @@ struct agenda_entry {
     bool never = false;
     /// What proved that it does not fit is kept among the leaves.
     bool by_leaf = false;
+    /// Pods that come to stand somewhere may make more of it fit.
+    bool waits_for_pods = false;
     /// It waits for room, as far as is known.
     bool wants_room = false;
     /// The cycle's budget ended before it had its own.

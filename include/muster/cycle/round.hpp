@@ -34,6 +34,10 @@ template<class Traits>
         return false;
     if (group.last.kind == answer::admitted && group.placeable == 0)
         return true;
+    // Pods that came to stand somewhere may have done so since.
+    if (known.population().in_use() && group.last.kind != answer::waiting &&
+        group.last.kind != answer::never)
+        return false;
     return group.last.release_epoch == known.release_epoch() &&
            group.last.capability_epoch == known.capability_epoch();
 }
@@ -100,6 +104,8 @@ private:
         released_ = kept_->release_epoch != known.release_epoch();
         capable_ = kept_->capability_epoch != known.capability_epoch();
         queues_moved_ = kept_->queue_epoch != known.queue_epoch();
+        arrived_ = kept_->population_epoch != known.population().epoch();
+        kept_->population_epoch = known.population().epoch();
         kept_->release_epoch = known.release_epoch();
         kept_->queue_epoch = known.queue_epoch();
         if (capable_)
@@ -130,7 +136,7 @@ private:
 
     /// The gang's answer may have changed.
     [[nodiscard]] bool must_ask(const agenda_entry& entry) const {
-        if (entry.open || queues_moved_)
+        if (entry.open || queues_moved_ || (arrived_ && entry.waits_for_pods))
             return true;
         if (!released_ || entry.asleep)
             return false;
@@ -323,7 +329,19 @@ private:
         static_cast<answer_counts&>(result_->counters) = known_->last_answers();
         result_->counters.skipped = known_->gang_keys().size() - result_->counters.asked;
         // Time alone may bring another to the head of a line that is kept in strict order.
-        known_->cycle_ended(!any_cut_short_ && (timeless_order<order_type> || !any_behind_));
+        known_->cycle_ended(!any_cut_short_ && (timeless_order<order_type> || !any_behind_) &&
+                            !someone_waits_for_pods_placed());
+    }
+
+    /// Members placed in this cycle may have been waited for by a gang that was asked before.
+    [[nodiscard]] bool someone_waits_for_pods_placed() const {
+        if (kept_->population_epoch == known_->population().epoch())
+            return false;
+        for (const agenda_line& line : kept_->asking.lines())
+            for (const agenda_entry& entry : line.entries)
+                if (entry.waits_for_pods)
+                    return true;
+        return false;
     }
 
     state<Traits>* known_;
@@ -335,6 +353,7 @@ private:
     engine<Traits, score_of<Policy>, order_type>* kept_;
     std::int64_t steps_left_;
     bool released_ = false;
+    bool arrived_ = false;
     bool capable_ = false;
     bool queues_moved_ = false;
     bool any_cut_short_ = false;

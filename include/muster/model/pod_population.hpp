@@ -183,6 +183,7 @@ public:
         count_in(carried.standing, node, by, leaving);
         for (const known_term& each : carried.anti_affinity)
             selectors_[each.pods.value()].repelling += by;
+        repelling_ += carried.anti_affinity.empty() ? 0 : by;
     }
 
     // ---- for decisions -------------------------------------------------------------------------
@@ -204,6 +205,8 @@ public:
             return selectors_[each.selector.value()].repelling > 0;
         });
     }
+    /// Some pod with required anti-affinity stands somewhere.
+    [[nodiscard]] bool anybody_repels() const noexcept { return repelling_ > 0; }
     /// The identities that the selector matches, in no order.
     [[nodiscard]] const std::vector<identity_index>& matched(selector_index which) const noexcept {
         return selectors_[which.value()].matched;
@@ -310,6 +313,8 @@ private:
 
     bool active_ = false;
     std::uint64_t epoch_ = 0;
+    /// Standing pods with required anti-affinity.
+    std::int64_t repelling_ = 0;
     std::map<constraint_index, known_terms> terms_;
     std::map<pod_selector, selector_index> selector_of_;
     std::vector<selector> selectors_;

@@ -78,6 +78,11 @@ struct pod_terms {
     [[nodiscard]] bool any() const noexcept {
         return !affinity.empty() || !anti_affinity.empty() || !preferred.empty() || !spread.empty();
     }
+    /// Some of them keep the pod off nodes.
+    [[nodiscard]] bool requires_something() const noexcept {
+        return !affinity.empty() || !anti_affinity.empty() ||
+               std::ranges::any_of(spread, [](const spread_term& one) { return one.required; });
+    }
 
     [[nodiscard]] friend auto operator<=>(const pod_terms&, const pod_terms&) = default;
 };

@@ -88,6 +88,18 @@ using world_maker = std::function<world(std::uint64_t seed)>;
         reset(
             &world::pods, [](auto& of) -> auto& { return of.where.affinity; });
         reset(
+            &world::pods, [](auto& of) -> auto& { return of.where.pods; });
+        for (std::size_t at = 0; at < from.pods.size(); ++at)
+            if (from.pods[at].spec.where.pods) {
+                const auto terms = [&](world& in) -> pod_terms& {
+                    return *in.pods[at].spec.where.pods;
+                };
+                offer([&](world& in) { terms(in).affinity.clear(); });
+                offer([&](world& in) { terms(in).anti_affinity.clear(); });
+                offer([&](world& in) { terms(in).preferred.clear(); });
+                offer([&](world& in) { terms(in).spread.clear(); });
+            }
+        reset(
             &world::pods, [](auto& of) -> auto& { return of.where.selector.requirements; });
         for (std::size_t column = 0; column < world_width; ++column)
             reset(

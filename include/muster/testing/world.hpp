@@ -137,6 +137,29 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
     return out + "}";
 }
 
+[[nodiscard]] inline std::string text(const pod_selector& which, const std::string& topology) {
+    std::string out = text(which.labels) + (which.tenants ? " of(" : "");
+    for (std::size_t at = 0; which.tenants && at < which.tenants->size(); ++at)
+        out += text((*which.tenants)[at]);
+    return out + (which.tenants ? ")" : "") + " by " + topology;
+}
+
+[[nodiscard]] inline std::string text(const pod_terms& of) {
+    std::string out;
+    for (const affinity_term& one : of.affinity)
+        out += " near" + text(one.pods, one.topology);
+    for (const affinity_term& one : of.anti_affinity)
+        out += " apart" + text(one.pods, one.topology);
+    for (const preferred_affinity_term& one : of.preferred)
+        out += " likes " + std::to_string(one.weight) + text(one.term.pods, one.term.topology);
+    for (const spread_term& one : of.spread)
+        out += (one.required ? " spread" : " soft-spread") + text(one.pods, one.topology) +
+               " skew " + std::to_string(one.max_skew) + " domains " +
+               std::to_string(one.min_domains) + (one.honor_affinity ? "" : " any-selector") +
+               (one.honor_taints ? " honor-taints" : "");
+    return out;
+}
+
 [[nodiscard]] inline std::string text(const constraints& of) {
     std::string out;
     if (!of.selector.requirements.empty())
@@ -152,6 +175,8 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
     for (const toleration& one : of.tolerations)
         out += " tolerates(" + one.key.value_or("*") + "=" + one.value.value_or("*") + ":" +
                (one.effect ? std::to_string(static_cast<int>(*one.effect)) : "*") + ")";
+    if (of.pods)
+        out += " terms(" + text(*of.pods) + ")";
     for (const host_port& one : of.ports)
         out += " port " + one.protocol + "/" + one.address + ":" + std::to_string(one.port);
     return out + (of.unsupported ? " UNSUPPORTED" : "");
@@ -201,7 +226,7 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
                text(spec.request) + " created " + std::to_string(spec.created) + " " +
                phases[static_cast<std::size_t>(spec.phase)] +
                (spec.terminating ? " terminating" : "") + (on ? " on " + *on : "") +
-               text(spec.where);
+               (spec.labels.empty() ? "" : " labels" + text(spec.labels)) + text(spec.where);
     return out + "\n";
 }
 

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/admission/affinity_counts.hpp>
+#include <muster/admission/affinity_members.hpp>
+#include <muster/admission/affinity_scores.hpp>
+#include <muster/admission/members.hpp>
+#include <muster/base/id.hpp>
+#include <muster/index/flat_scan.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/model/state.hpp>
+#include <muster/plan/plan.hpp>
+
+namespace muster::inline v0_1 {
+namespace detail {
+
+/// Nodes of one domain only, for the classes that are marked.
+struct confinement {
+    const topology_domains* within = nullptr;
+    domain_index domain;
+    std::vector<char> classes;
+
+    [[nodiscard]] bool admits(std::size_t of_class, node_index node) const noexcept {
+        return !within || !classes[of_class] || within->contains(domain, node);
+    }
+};
+
+/// One gang's members as they are placed into a plan one by one and taken back, each on a node that
+/// no term between pods keeps it off, those placed before it included: what kube-scheduler would
+/// accept of one pod after the other.
+template<class Traits, class Score>
+class affinity_board {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    /// A node that can take a member, and how good it is.
+    struct ranked {
+        node_index node;
+        /// Its own preference and the wishes of terms; it comes before the placement score.
+        std::int64_t liking = 0;
+        std::int64_t score = 0;
+
+        [[nodiscard]] bool better_than(const ranked& other) const noexcept {
+            return liking != other.liking ? liking > other.liking : score > other.score;
+        }
+    };
+    /// A vertex of the tree whose members must stand in one domain.
+    struct bond {
+        std::size_t vertex = 0;
+        const topology_domains* within = nullptr;
+        std::size_t level = 0;
+        /// Of those that stand: in which domain, and how many.
+        std::optional<domain_index> domain;
+        std::int64_t members = 0;
+        /// Members hold in two domains, or in none.
+        bool broken = false;
+    };
+
+    /// All arguments must outlive it; `into` is a plan on the state's own accounts.
+    affinity_board(const state<Traits>& known, gang_index which, const gang_members<width>& members,
+                   std::optional<constraint_index> queue_nodes, plan<width>& into,
+                   const Score& score)
+        : known_(&known),
+          tree_(members.tree),
+          queue_(members.queue),
+          into_(&into),
+          score_(&score),
+          weights_(weigh(known.accounts(), known.pods_kind())),
+          sorted_(sort_by_identity(known, members, queue_nodes)),
+          counts_(known, sorted_),
+          held_(members.holding),
+          used_(sorted_.classes.size(), 0),
+          taken_(sorted_.turns.size(), 0) {
+        know_bonds(which);
+    }
+
+    [[nodiscard]] const affinity_members<width>& members() const noexcept { return sorted_; }
+    [[nodiscard]] const affinity_counts<Traits>& counts() const noexcept { return counts_; }
+    [[nodiscard]] const std::vector<bond>& bonds() const noexcept { return bonds_; }
+    /// Per vertex (leaves only): members that hold, those placed among them.
+    [[nodiscard]] const std::vector<std::int64_t>& held() const noexcept { return held_; }
+    [[nodiscard]] bool taken(std::size_t turn) const noexcept { return taken_[turn] != 0; }
+    /// How many members are placed.
+    [[nodiscard]] std::size_t size() const noexcept { return placed_.size(); }
+    /// Moves with every placement, every one taken back, and every confinement.
+    [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
+    /// Nodes looked at so far.
+    [[nodiscard]] std::int64_t looks() const noexcept { return looks_; }
+
+    /// From here on nodes must also lie there.
+    void confine(confinement to) {
+        confined_ = std::move(to);
+        ++changes_;
+    }
+
+    /// The nodes that can take a member of the class now, in the order of their keys.
+    /// O(nodes · terms).
+    void list(std::size_t of_class, std::vector<ranked>& into) {
+        nodes_.clear();
+        into.clear();
+        looks_ += static_cast<std::int64_t>(known_->node_order().size());
+        for (const node_index node : known_->node_order())
+            if (can_take(of_class, node))
+                nodes_.push_back(node);
+        if (nodes_.empty())
+            return;
+        const affinity_class<width>& from = sorted_.classes[of_class];
+        const bool wishes = counts_.has_wishes(of_class);
+        if (wishes)
+            scores_.score(counts_, of_class, nodes_);
+        for (std::size_t at = 0; at < nodes_.size(); ++at) {
+            const node_index node = nodes_[at];
+            into.push_back(
+                {node, from.query.where->preference[node.value()] + (wishes ? scores_[at] : 0),
+                 (*score_)(weights_, into_->accounts().free(node), *from.query.request)});
+        }
+    }
+
+    /// The member whose turn it is onto that node, which can take it; false and nothing changed
+    /// when the quota does not admit it.
+    [[nodiscard]] bool put(std::size_t turn, node_index node) {
+        const std::size_t of_class = sorted_.turns[turn];
+        const affinity_class<width>& from = sorted_.classes[of_class];
+        const savepoint before = into_->mark();
+        if (!into_->try_place(from.pods[used_[of_class]], node, *from.query.request,
+                              *from.shape->ports, queue_))
+            return false;
+        ++used_[of_class];
+        ++held_[from.role];
+        taken_[turn] = 1;
+        counts_.place(of_class, node, 1);
+        for (bond& each : bonds_)
+            if (is_below(from.role, each.vertex) && ++each.members == 1)
+                each.domain = each.within->find(node, each.level);
+        placed_.push_back({turn, node, before});
+        ++changes_;
+        return true;
+    }
+
+    /// Takes back, newest first, until `size` are placed.
+    void undo_to(std::size_t size) {
+        while (placed_.size() > size) {
+            const step last = placed_.back();
+            placed_.pop_back();
+            const std::size_t of_class = sorted_.turns[last.turn];
+            into_->rollback(last.before);
+            --used_[of_class];
+            --held_[sorted_.classes[of_class].role];
+            taken_[last.turn] = 0;
+            counts_.place(of_class, last.node, -1);
+            for (bond& each : bonds_)
+                each.members -= is_below(sorted_.classes[of_class].role, each.vertex) ? 1 : 0;
+            ++changes_;
+        }
+    }
+
+    /// Calls `use(class, node)` for every member placed, in order.
+    template<class Use>
+    void for_each_placed(const Use& use) const {
+        for (const step& each : placed_)
+            use(sorted_.turns[each.turn], each.node);
+    }
+
+    /// How many of the classes' members the domain takes, each class for itself. O(nodes of it).
+    [[nodiscard]] std::int64_t room_in(const confinement& where) {
+        const auto& nodes = (*where.within)[where.domain].nodes;
+        std::int64_t sum = 0;
+        for (std::size_t at = 0; at < sorted_.classes.size(); ++at) {
+            if (!where.classes[at])
+                continue;
+            const affinity_class<width>& from = sorted_.classes[at];
+            const auto all = static_cast<std::int64_t>(from.pods.size());
+            std::int64_t left = all;
+            looks_ += static_cast<std::int64_t>(nodes.size());
+            for (const node_index node : nodes)
+                if (left > 0 && eligible(from.query, node))
+                    left -= fit_count(*from.query.request, into_->accounts().free(node), left);
+            sum += all - left;
+        }
+        return sum;
+    }
+
+    [[nodiscard]] bool is_below(std::size_t vertex, std::size_t above) const noexcept {
+        while (vertex > above)
+            vertex = (*tree_)[vertex].parent;
+        return vertex == above;
+    }
+
+private:
+    struct step {
+        std::size_t turn = 0;
+        node_index node;
+        savepoint before;
+    };
+
+    void know_bonds(gang_index which) {
+        const auto& group = (*known_)[which];
+        for (const vertex_topology& each : group.together)
+            if (each.required)
+                bonds_.push_back({each.vertex.value(), &known_->topologies()[each.within],
+                                  *each.required, std::nullopt, 0, false});
+        if (bonds_.empty())
+            return;
+        for (const pod_index member : group.members) {
+            const auto& pod = (*known_)[member];
+            if (!pod.holding() || !pod.charged())
+                continue;
+            for (bond& each : bonds_) {
+                if (!is_below(pod.role.value(), each.vertex))
+                    continue;
+                const auto domain = each.within->find(*pod.node, each.level);
+                each.broken = each.broken || !domain || (each.members > 0 && domain != each.domain);
+                each.domain = domain;
+                ++each.members;
+            }
+        }
+    }
+
+    [[nodiscard]] bool is_bound_elsewhere(std::size_t role, node_index node) const noexcept {
+        for (const bond& each : bonds_) {
+            if (!is_below(role, each.vertex))
+                continue;
+            const auto domain = each.within->find(node, each.level);
+            if (each.broken || !domain || (each.members > 0 && each.domain != domain))
+                return true;
+        }
+        return false;
+    }
+
+    [[nodiscard]] bool can_take(std::size_t of_class, node_index node) const {
+        const affinity_class<width>& from = sorted_.classes[of_class];
+        return fits(*from.query.request, into_->accounts().free(node)) &&
+               eligible(from.query, node) && confined_.admits(of_class, node) &&
+               (from.shape->ports->empty() ||
+                !conflicts(*from.shape->ports, into_->accounts().ports(node))) &&
+               counts_.obstacle(of_class, node) == pod_obstacle::none &&
+               (bonds_.empty() || !is_bound_elsewhere(from.role, node));
+    }
+
+    const state<Traits>* known_;
+    const gang_tree* tree_;
+    std::optional<queue_index> queue_;
+    plan<width>* into_;
+    const Score* score_;
+    placement_weights<width> weights_;
+    affinity_members<width> sorted_;
+    affinity_counts<Traits> counts_;
+    affinity_scores scores_;
+    std::vector<bond> bonds_;
+    confinement confined_;
+    std::vector<std::int64_t> held_;
+    /// Per class: members placed.
+    std::vector<std::size_t> used_;
+    /// Per turn.
+    std::vector<char> taken_;
+    std::vector<step> placed_;
+    std::vector<node_index> nodes_;
+    std::uint64_t changes_ = 0;
+    std::int64_t looks_ = 0;
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include <muster/admission/affinity_members.hpp>
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/state.hpp>
+#include <muster/model/taints.hpp>
+
+namespace muster::inline v0_1 {
+namespace detail {
+
+/// Which term keeps a pod off a node: the first in the order in which kube-scheduler looks.
+enum class pod_obstacle : std::uint8_t {
+    none,
+    /// The node lacks the label that a spread term goes by.
+    spread_label,
+    spread,
+    affinity,
+    anti_affinity,
+    /// The required anti-affinity of pods that stand there.
+    existing_anti_affinity,
+};
+
+/// How many pods stand in each domain of one label key.
+struct domain_counts {
+    const topology_domains* domains = nullptr;
+    /// By domain.
+    std::vector<std::int64_t> of;
+
+    explicit domain_counts(const topology_domains& by) : domains(&by), of(by.size(), 0) {}
+
+    [[nodiscard]] std::int64_t at(node_index node) const noexcept {
+        const auto domain = domains->find(node, 0);
+        return domain ? of[domain->value()] : 0;
+    }
+    void add(node_index node, std::int64_t by) noexcept {
+        if (const auto domain = domains->find(node, 0))
+            of[domain->value()] += by;
+    }
+};
+
+/// The same for spread: over the nodes that count, and with the fewest of all domains.
+class spread_counts {
+public:
+    /// `counts(node)` tells which nodes count. O(nodes).
+    template<class Traits, class Counts>
+    spread_counts(const state<Traits>& known, const topology_domains& by, const spread_term& term,
+                  const Counts& counts)
+        : domains_(&by), term_(&term), nodes_(known.accounts().nodes(), 0), of_(by.size(), absent) {
+        for (const node_index node : known.node_order()) {
+            const auto domain = by.find(node, 0);
+            if (!domain || !counts(node))
+                continue;
+            nodes_[node.value()] = 1;
+            present_ += of_[domain->value()] == absent ? 1 : 0;
+            of_[domain->value()] = 0;
+        }
+        with_.assign(1, present_);
+    }
+
+    void add(node_index node, std::int64_t by) {
+        if (!nodes_[node.value()])
+            return;
+        std::int64_t& count = of_[domains_->find(node, 0)->value()];
+        --with_[static_cast<std::size_t>(count)];
+        count += by;
+        const auto at = static_cast<std::size_t>(count);
+        if (with_.size() <= at)
+            with_.resize(at + 1, 0);
+        ++with_[at];
+        fewest_ = std::min(fewest_, at);
+        while (with_[fewest_] == 0)
+            ++fewest_;
+    }
+
+    [[nodiscard]] const spread_term& term() const noexcept { return *term_; }
+    [[nodiscard]] bool has_label(node_index node) const noexcept {
+        return domains_->find(node, 0).has_value();
+    }
+    /// Pods in the node's domain.
+    [[nodiscard]] std::int64_t at(node_index node) const noexcept {
+        const auto domain = domains_->find(node, 0);
+        return domain ? std::max<std::int64_t>(0, of_[domain->value()]) : 0;
+    }
+    /// The domain would be too far ahead with `more` pods.
+    [[nodiscard]] bool too_many(node_index node, std::int64_t more) const noexcept {
+        const bool few = present_ < term_->min_domains;
+        const std::int64_t fewest = few ? 0 : static_cast<std::int64_t>(fewest_);
+        return at(node) + more - fewest > term_->max_skew;
+    }
+    [[nodiscard]] const topology_domains& domains() const noexcept { return *domains_; }
+
+private:
+    static constexpr std::int64_t absent = -1;
+
+    const topology_domains* domains_;
+    const spread_term* term_;
+    std::vector<char> nodes_;
+    /// By domain; of those without a node that counts, `absent`.
+    std::vector<std::int64_t> of_;
+    /// How many domains have so many pods.
+    std::vector<std::int64_t> with_;
+    std::int64_t present_ = 0;
+    /// With no domain at all: 0.
+    std::size_t fewest_ = 0;
+};
+
+/// What pods that stand somewhere, and members as they are placed, mean for each class of a gang's
+/// waiting members, node by node: Kubernetes' rules for pod affinity, anti-affinity and spread, as
+/// kube-scheduler applies them to one pod after the other.
+template<class Traits>
+class affinity_counts {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    /// O(classes · (nodes + pods that match a term)).
+    affinity_counts(const state<Traits>& known, const affinity_members<width>& members)
+        : known_(&known),
+          members_(&members),
+          views_(members.classes.size()),
+          effects_(members.classes.size()) {
+        for (std::size_t at = 0; at < views_.size(); ++at)
+            look(at);
+    }
+
+    /// A member of the class is placed (`by` 1) or taken back (-1).
+    void place(std::size_t of_class, node_index node, std::int64_t by) {
+        for (const effect& each : effects_[of_class]) {
+            if (each.spread) {
+                each.spread->add(node, by);
+            } else if (each.counts) {
+                each.counts->add(node, each.weight * by);
+            } else {
+                add_to_affinity(*each.affinity, node, by);
+            }
+        }
+    }
+
+    /// The term that keeps a member of the class off the node now. O(terms).
+    [[nodiscard]] pod_obstacle obstacle(std::size_t of_class, node_index node) const noexcept {
+        const view& mine = views_[of_class];
+        for (const spread& each : mine.spreads) {
+            if (!each.counts->term().required)
+                continue;
+            if (!each.counts->has_label(node))
+                return pod_obstacle::spread_label;
+            if (each.counts->too_many(node, each.self))
+                return pod_obstacle::spread;
+        }
+        if (mine.affinity && !together(*mine.affinity, node))
+            return pod_obstacle::affinity;
+        for (const domain_counts* each : mine.apart)
+            if (each->at(node) > 0)
+                return pod_obstacle::anti_affinity;
+        for (const domain_counts* each : mine.repelled)
+            if (each->at(node) > 0)
+                return pod_obstacle::existing_anti_affinity;
+        return pod_obstacle::none;
+    }
+
+    /// Wishes bear on the class.
+    [[nodiscard]] bool has_wishes(std::size_t of_class) const noexcept {
+        return !views_[of_class].liked.empty() || views_[of_class].soft > 0;
+    }
+    /// By preferred terms, its own and those of others: the sum of their weights.
+    [[nodiscard]] std::int64_t liking(std::size_t of_class, node_index node) const noexcept {
+        std::int64_t sum = 0;
+        for (const domain_counts* each : views_[of_class].liked)
+            sum += each->at(node);
+        return sum;
+    }
+    /// Calls `use(counts)` for its spread terms that only weigh nodes.
+    template<class Use>
+    void for_each_soft_spread(std::size_t of_class, const Use& use) const {
+        for (const spread& each : views_[of_class].spreads)
+            if (!each.counts->term().required)
+                use(*each.counts);
+    }
+    /// Label keys of required affinity that bears on the class, its own or another's.
+    [[nodiscard]] const std::vector<topology_index>& pulls(std::size_t of_class) const noexcept {
+        return views_[of_class].pulls;
+    }
+    /// The class has required affinity that some class of the gang satisfies: calls `use(class)`.
+    template<class Use>
+    void for_each_leader(std::size_t of_class, const Use& use) const {
+        const auto& classes = members_->classes;
+        if (views_[of_class].affinity)
+            for (std::size_t at = 0; at < classes.size(); ++at)
+                if (matches_all(*classes[of_class].terms, classes[at].identity))
+                    use(at);
+    }
+
+private:
+    /// Required affinity: pods that match all terms, by the domains of each.
+    struct affinity_view {
+        std::vector<domain_counts> terms;
+        /// Such pods that stand in some domain.
+        std::int64_t anywhere = 0;
+        /// The class matches its own terms.
+        bool self = false;
+    };
+    struct spread {
+        spread_counts* counts = nullptr;
+        std::int64_t self = 0;
+    };
+    struct view {
+        affinity_view* affinity = nullptr;
+        std::vector<const domain_counts*> apart;
+        std::vector<const domain_counts*> repelled;
+        std::vector<const domain_counts*> liked;
+        std::vector<spread> spreads;
+        std::size_t soft = 0;
+        std::vector<topology_index> pulls;
+    };
+    /// What placing a member of some class adds to: one of the three.
+    struct effect {
+        domain_counts* counts = nullptr;
+        affinity_view* affinity = nullptr;
+        spread_counts* spread = nullptr;
+        std::int64_t weight = 1;
+    };
+
+    static void add_to_affinity(affinity_view& to, node_index node, std::int64_t by) noexcept {
+        bool any = false;
+        for (domain_counts& each : to.terms) {
+            any = any || each.domains->find(node, 0);
+            each.add(node, by);
+        }
+        to.anywhere += any ? by : 0;
+    }
+
+    [[nodiscard]] static bool together(const affinity_view& of, node_index node) noexcept {
+        bool found = true;
+        for (const domain_counts& each : of.terms) {
+            if (!each.domains->find(node, 0))
+                return false;
+            found = found && each.at(node) > 0;
+        }
+        return found || (of.anywhere == 0 && of.self);
+    }
+
+    [[nodiscard]] bool matches_all(const known_terms& terms, identity_index who) const noexcept {
+        return std::ranges::all_of(terms.affinity, [&](const known_term& each) {
+            return known_->population().matches(each.pods, who);
+        });
+    }
+
+    /// Calls `use(node, staying, leaving)` where pods stand that the selector matches.
+    template<class Use>
+    void for_each_standing(selector_index which, const Use& use) const {
+        for (const identity_index who : known_->population().matched(which))
+            for (const standing_count& each : known_->population().standing(who))
+                use(each);
+    }
+
+    void look(std::size_t at) {
+        const affinity_class<width>& mine = members_->classes[at];
+        if (mine.terms) {
+            if (!mine.terms->affinity.empty())
+                look_together(at, *mine.terms);
+            for (const known_term& term : mine.terms->anti_affinity)
+                look_apart(at, term);
+            for (const known_term& term : mine.terms->preferred)
+                liked_by_own(at, term);
+            look_spread(at);
+        }
+        look_at_others(at);
+    }
+
+    void look_together(std::size_t at, const known_terms& terms) {
+        const pod_population& population = known_->population();
+        affinity_view& made = affinities_.emplace_back();
+        views_[at].affinity = &made;
+        for (const known_term& each : terms.affinity) {
+            made.terms.emplace_back(known_->topologies()[each.topology]);
+            views_[at].pulls.push_back(each.topology);
+        }
+        for (const identity_index who : population.matched(terms.affinity.front().pods))
+            if (matches_all(terms, who))
+                for (const standing_count& each : population.standing(who))
+                    add_to_affinity(made, each.node, each.staying + each.leaving);
+        made.self = matches_all(terms, members_->classes[at].identity);
+        for (std::size_t other = 0; other < views_.size(); ++other)
+            if (matches_all(terms, members_->classes[other].identity)) {
+                effects_[other].push_back({nullptr, &made, nullptr, 1});
+                for (const known_term& each : terms.affinity)
+                    views_[other].pulls.push_back(each.topology);
+            }
+    }
+
+    void look_apart(std::size_t at, const known_term& term) {
+        domain_counts& made = counts_.emplace_back(known_->topologies()[term.topology]);
+        views_[at].apart.push_back(&made);
+        for_each_standing(term.pods, [&](const standing_count& each) {
+            made.add(each.node, each.staying + each.leaving);
+        });
+        add_effects(term.pods, made, 1);
+    }
+
+    void liked_by_own(std::size_t at, const known_term& term) {
+        domain_counts& made = counts_.emplace_back(known_->topologies()[term.topology]);
+        views_[at].liked.push_back(&made);
+        for_each_standing(term.pods, [&](const standing_count& each) {
+            made.add(each.node, std::int64_t{term.weight} * (each.staying + each.leaving));
+        });
+        add_effects(term.pods, made, term.weight);
+    }
+
+    /// Members that the selector matches add to `made`.
+    void add_effects(selector_index which, domain_counts& made, std::int64_t weight) {
+        for (std::size_t other = 0; other < views_.size(); ++other)
+            if (known_->population().matches(which, members_->classes[other].identity))
+                effects_[other].push_back({&made, nullptr, nullptr, weight});
+    }
+
+    void look_spread(std::size_t at) {
+        const affinity_class<width>& mine = members_->classes[at];
+        for (std::size_t number = 0; number < mine.terms->spread.size(); ++number) {
+            const spread_term& term = mine.values->spread[number];
+            const known_term& where = mine.terms->spread[number];
+            spread_counts& made =
+                spreads_.emplace_back(*known_, known_->topologies()[where.topology], term,
+                                      [&](node_index node) { return counts(mine, term, node); });
+            const bool self = known_->population().matches(where.pods, mine.identity);
+            views_[at].spreads.push_back({&made, self ? 1 : 0});
+            views_[at].soft += term.required ? 0U : 1U;
+            for_each_standing(where.pods, [&](const standing_count& each) {
+                if (each.staying > 0)
+                    made.add(each.node, each.staying);
+            });
+            for (std::size_t other = 0; other < views_.size(); ++other)
+                if (known_->population().matches(where.pods, members_->classes[other].identity))
+                    effects_[other].push_back({nullptr, nullptr, &made, 1});
+        }
+    }
+
+    /// The node counts for the spread term: it has the labels of all terms of its kind, and what
+    /// the term honours does not exclude it.
+    [[nodiscard]] bool counts(const affinity_class<width>& of, const spread_term& term,
+                              node_index node) const {
+        for (std::size_t at = 0; at < of.terms->spread.size(); ++at)
+            if (of.values->spread[at].required == term.required &&
+                !known_->topologies()[of.terms->spread[at].topology].find(node, 0))
+                return false;
+        unsigned found = of.query.where->obstacles[node.value()];
+        if (of.query.queue_nodes)
+            found |= of.query.queue_nodes->obstacles[node.value()] &
+                     static_cast<unsigned>(obstacle_selector | obstacle_absent_node);
+        if ((found & obstacle_absent_node) != 0 ||
+            (term.honor_affinity && (found & obstacle_selector) != 0))
+            return false;
+        if (!term.honor_taints)
+            return true;
+        // A cordon counts by its taint alone.
+        const auto& spec = (*known_)[node].spec;
+        return std::ranges::all_of(spec.taints, [&](const taint& one) {
+            return one.effect == taint_effect::prefer_no_schedule ||
+                   tolerated(one, of.query.where->value.tolerations);
+        });
+    }
+
+    /// The terms of others, standing or of this gang, that speak of the class.
+    void look_at_others(std::size_t at) {
+        const pod_population& population = known_->population();
+        std::vector<domain_counts*> made(known_->topologies().size(), nullptr);
+        std::vector<domain_counts*> liked(known_->topologies().size(), nullptr);
+        const auto of = [&](std::vector<domain_counts*>& from, topology_index by) {
+            domain_counts*& found = from[by.value()];
+            if (!found)
+                found = &counts_.emplace_back(known_->topologies()[by]);
+            return found;
+        };
+        population.for_each_selector(members_->classes[at].identity, [&](selector_index which) {
+            for (const constraint_index where : population.carriers(which)) {
+                const known_terms& theirs = *population.terms(where);
+                for_each_term(theirs.anti_affinity, which, [&](const known_term& term) {
+                    pull(theirs, *of(made, term.topology), 1);
+                });
+                // kube-scheduler's weight of a required term of those who stand there already.
+                for_each_term(theirs.affinity, which, [&](const known_term& term) {
+                    pull(theirs, *of(liked, term.topology), 1);
+                });
+                for_each_term(theirs.preferred, which, [&](const known_term& term) {
+                    pull(theirs, *of(liked, term.topology), term.weight);
+                });
+            }
+        });
+        for (domain_counts* each : made)
+            if (each)
+                views_[at].repelled.push_back(each);
+        for (domain_counts* each : liked)
+            if (each)
+                views_[at].liked.push_back(each);
+    }
+
+    template<class Use>
+    static void for_each_term(const std::vector<known_term>& among, selector_index which,
+                              const Use& use) {
+        for (const known_term& each : among)
+            if (each.pods == which)
+                use(each);
+    }
+
+    /// Whoever carries those terms adds to `to` where it stands.
+    void pull(const known_terms& theirs, domain_counts& to, std::int64_t weight) {
+        for (const standing_count& each : theirs.standing)
+            to.add(each.node, weight * (each.staying + each.leaving));
+        for (std::size_t other = 0; other < views_.size(); ++other)
+            if (members_->classes[other].terms == &theirs)
+                effects_[other].push_back({&to, nullptr, nullptr, weight});
+    }
+
+    const state<Traits>* known_;
+    const affinity_members<width>* members_;
+    std::vector<view> views_;
+    /// Per class.
+    std::vector<std::vector<effect>> effects_;
+    // Views and effects point into these.
+    std::deque<domain_counts> counts_;
+    std::deque<affinity_view> affinities_;
+    std::deque<spread_counts> spreads_;
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/affinity_board.hpp>
+#include <muster/admission/members.hpp>
+#include <muster/admission/tree_standing.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/state.hpp>
+#include <muster/plan/plan.hpp>
+
+namespace muster::inline v0_1 {
+namespace detail {
+
+/// Finds places for a gang on which terms between pods bear, by trying: the order of turns, other
+/// orders, and then going back on what was placed. It looks at every node for every pod.
+template<class Traits, class Score>
+class affinity_placer {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    /// See `affinity_board`.
+    affinity_placer(const state<Traits>& known, gang_index which,
+                    const gang_members<width>& members, std::optional<constraint_index> queue_nodes,
+                    plan<width>& into, const Score& score)
+        : known_(&known),
+          tree_(members.tree),
+          board_(known, which, members, queue_nodes, into, score),
+          holding_(members.holding),
+          order_(tree_->size()),
+          cursor_(board_.members().first_turn),
+          stuck_at_(board_.members().classes.size(), ~std::uint64_t{0}) {
+        std::iota(order_.begin(), order_.end(), std::size_t{0});
+    }
+
+    /// Meets the gang's minima, in the order of turns; false and nothing placed when that does not
+    /// get there.
+    [[nodiscard]] bool meet_minima() {
+        if (satisfy(0))
+            return true;
+        undo_to(0);
+        return false;
+    }
+
+    /// The same by other orders and by a search, which take their steps from `steps`; a step is a
+    /// node looked at.
+    [[nodiscard]] bool meet_minima_otherwise(std::int64_t& steps) {
+        const std::int64_t before = board_.looks();
+        most_looks_ = before + steps;
+        const bool met = try_orders() || search();
+        steps -= board_.looks() - before;
+        return met;
+    }
+
+    /// Places what is left, best effort: further members of subgroups that are met, and whole
+    /// subgroups that are not yet.
+    void place_surplus() {
+        std::size_t before = 0;
+        do {
+            before = board_.size();
+            surplus(0);
+        } while (board_.size() > before);
+    }
+
+    /// How many members are placed.
+    [[nodiscard]] std::size_t size() const noexcept { return board_.size(); }
+
+private:
+    using board = affinity_board<Traits, Score>;
+    using ranked = typename board::ranked;
+
+    void undo_to(std::size_t size) {
+        if (board_.size() > size)
+            cursor_ = board_.members().first_turn;
+        board_.undo_to(size);
+    }
+
+    [[nodiscard]] bool has_steps() const noexcept { return board_.looks() < most_looks_; }
+
+    // ---- the order of turns --------------------------------------------------------------------
+
+    /// The next member of the class on its best node; false when no node can take it now.
+    [[nodiscard]] bool place_turn(std::size_t turn) {
+        const std::size_t of_class = board_.members().turns[turn];
+        if (stuck_at_[of_class] == board_.changes())
+            return false;
+        board_.list(of_class, ranks_);
+        const ranked* best = nullptr;
+        for (const ranked& each : ranks_)
+            if (!best || each.better_than(*best))
+                best = &each;
+        if (best && board_.put(turn, best->node))
+            return true;
+        stuck_at_[of_class] = board_.changes();
+        return false;
+    }
+
+    enum class progress : std::uint8_t { met, made, stuck };
+
+    [[nodiscard]] bool satisfy(std::size_t vertex) {
+        progress last = progress::made;
+        while (last == progress::made)
+            last = advance(vertex);
+        return last == progress::met;
+    }
+
+    /// Another member of the role, the first whose class is not stuck.
+    [[nodiscard]] bool place_next(std::size_t role) {
+        const std::size_t end = board_.members().first_turn[role + 1];
+        std::size_t& first = cursor_[role];
+        while (first < end && board_.taken(first))
+            ++first;
+        for (std::size_t turn = first; turn < end; ++turn)
+            if (!board_.taken(turn) && place_turn(turn))
+                return true;
+        return false;
+    }
+
+    /// One step towards the vertex's minima. What waits for others to be placed is come back to.
+    [[nodiscard]] progress advance(std::size_t vertex) {
+        const gang_tree& tree = *tree_;
+        if (tree.is_leaf(vertex)) {
+            if (board_.held()[vertex] >= tree[vertex].min_member)
+                return progress::met;
+            return place_next(vertex) ? progress::made : progress::stuck;
+        }
+        const auto all = static_cast<std::int64_t>(tree[vertex].children);
+        const std::int64_t needed = tree[vertex].min_subgroups.value_or(all);
+        std::int64_t met = 0;
+        for (const std::size_t child : order_) {
+            if (child == 0 || tree[child].parent != vertex || met == needed)
+                continue;
+            if (needed < all) {
+                const std::size_t before = board_.size();
+                if (is_met(child) || satisfy(child))
+                    ++met;
+                else
+                    undo_to(before);
+                continue;
+            }
+            const progress made = advance(child);
+            if (made == progress::made)
+                return made;
+            met += made == progress::met ? 1 : 0;
+        }
+        if (met < needed)
+            return progress::stuck;
+        const tree_standing now = stand(tree, board_.held());
+        if (now.counts[vertex] >= tree[vertex].min_member)
+            return progress::met;
+        for (const std::size_t leaf : order_)
+            if (tree.is_leaf(leaf) && counts_for(now, leaf, vertex) && place_next(leaf))
+                return progress::made;
+        return progress::stuck;
+    }
+
+    [[nodiscard]] bool is_met(std::size_t vertex) const {
+        return stand(*tree_, board_.held()).met[vertex] != 0;
+    }
+
+    /// Members of the leaf count at the vertex above it.
+    [[nodiscard]] bool counts_for(const tree_standing& now, std::size_t leaf,
+                                  std::size_t vertex) const {
+        while (leaf > vertex && now.met[leaf])
+            leaf = (*tree_)[leaf].parent;
+        return leaf == vertex;
+    }
+
+    void surplus(std::size_t vertex) {
+        if (tree_->is_leaf(vertex)) {
+            while (place_next(vertex)) {
+            }
+            return;
+        }
+        for (std::size_t child = vertex + 1; child < tree_->size(); ++child) {
+            if ((*tree_)[child].parent != vertex)
+                continue;
+            const std::size_t before = board_.size();
+            if (is_met(child) || satisfy(child))
+                surplus(child);
+            else
+                undo_to(before);
+        }
+    }
+
+    // ---- other orders --------------------------------------------------------------------------
+
+    /// Roles with affinity to another's members after that one, else in the order of the tree.
+    void order_by_affinity() {
+        const std::size_t vertices = tree_->size();
+        std::vector<std::size_t> rank(vertices, 0);
+        for (std::size_t round = 0; round < vertices; ++round)
+            for (std::size_t at = 0; at < board_.members().classes.size(); ++at)
+                board_.counts().for_each_leader(at, [&](std::size_t leader) {
+                    const std::size_t mine = board_.members().classes[at].role;
+                    const std::size_t theirs = board_.members().classes[leader].role;
+                    if (mine != theirs)
+                        rank[mine] = std::min(vertices, std::max(rank[mine], rank[theirs] + 1));
+                });
+        for (std::size_t vertex = vertices; vertex-- > 1;) {
+            const std::size_t parent = (*tree_)[vertex].parent;
+            rank[parent] = std::max(rank[parent], rank[vertex]);
+        }
+        std::iota(order_.begin(), order_.end(), std::size_t{0});
+        std::ranges::stable_sort(order_, {}, [&](std::size_t vertex) { return rank[vertex]; });
+    }
+
+    [[nodiscard]] bool try_orders() {
+        order_by_affinity();
+        if ((has_steps() && meet_minima()) || try_domains())
+            return true;
+        std::ranges::reverse(order_);
+        if (has_steps() && meet_minima())
+            return true;
+        order_by_affinity();
+        return false;
+    }
+
+    /// With those who seek each other's nearness kept to one domain, the roomiest first.
+    [[nodiscard]] bool try_domains() {
+        std::vector<confinement> tries;
+        const auto& classes = board_.members().classes;
+        const auto add = [&](const topology_domains& within, std::size_t level,
+                             const std::vector<char>& whom) {
+            for (const auto& entry : within.of_level(level))
+                tries.push_back({&within, entry.second, whom});
+        };
+        // By label key, as numbers of topologies decide nothing.
+        std::map<std::vector<std::string>, std::pair<topology_index, std::vector<char>>> drawn;
+        for (std::size_t at = 0; at < classes.size(); ++at)
+            for (const topology_index by : board_.counts().pulls(at)) {
+                auto& [topology, whom] = drawn[known_->topologies()[by].value().levels];
+                topology = by;
+                whom.resize(classes.size(), 0);
+                whom[at] = 1;
+            }
+        for (const auto& [key, each] : drawn)
+            add(known_->topologies()[each.first], 0, each.second);
+        for (const auto& each : board_.bonds()) {
+            std::vector<char> below(classes.size(), 0);
+            for (std::size_t at = 0; at < below.size(); ++at)
+                below[at] = board_.is_below(classes[at].role, each.vertex) ? 1 : 0;
+            add(*each.within, each.level, below);
+        }
+        std::vector<std::int64_t> rooms;
+        for (const confinement& each : tries)
+            rooms.push_back(has_steps() ? board_.room_in(each) : 0);
+        std::vector<std::size_t> order(tries.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(
+            order, [&](std::size_t lhs, std::size_t rhs) { return rooms[lhs] > rooms[rhs]; });
+        bool met = false;
+        for (std::size_t at = 0; at < order.size() && has_steps() && !met; ++at) {
+            board_.confine(std::move(tries[order[at]]));
+            met = meet_minima();
+        }
+        board_.confine({});
+        return met;
+    }
+
+    // ---- search --------------------------------------------------------------------------------
+
+    static constexpr std::size_t most_searched = 64;
+    static constexpr std::size_t most_remembered = std::size_t{1} << 15;
+
+    /// Goes back on what was placed. What may follow depends on who stands where and not on the
+    /// order in which they came, so that no such picture is looked at twice.
+    [[nodiscard]] bool search() {
+        if (board_.members().turns.size() > most_searched)
+            return false;
+        for (const bool helpers : {false, true}) {
+            seen_.clear();
+            if (search(helpers))
+                return true;
+            undo_to(0);
+        }
+        return false;
+    }
+
+    [[nodiscard]] bool search(bool helpers) {
+        if (is_goal())
+            return true;
+        if (!has_steps() || !is_new())
+            return false;
+        const auto& members = board_.members();
+        std::vector<ranked> ranks;
+        std::vector<char> tried(members.classes.size(), 0);
+        for (const std::size_t role : order_) {
+            if (!tree_->is_leaf(role) || !(helpers || is_wanted(role)))
+                continue;
+            for (std::size_t turn = members.first_turn[role]; turn < members.first_turn[role + 1];
+                 ++turn) {
+                const std::size_t of_class = members.turns[turn];
+                if (board_.taken(turn) || tried[of_class])
+                    continue;
+                tried[of_class] = 1;
+                board_.list(of_class, ranks);
+                std::ranges::stable_sort(ranks, [](const ranked& lhs, const ranked& rhs) {
+                    return lhs.better_than(rhs);
+                });
+                const std::size_t before = board_.size();
+                for (const ranked& each : ranks) {
+                    if (board_.put(turn, each.node) && search(helpers))
+                        return true;
+                    undo_to(before);
+                    if (!has_steps())
+                        return false;
+                }
+            }
+        }
+        return false;
+    }
+
+    /// The minima are met, and no subgroup stands in part.
+    [[nodiscard]] bool is_goal() const {
+        const tree_standing now = stand(*tree_, board_.held());
+        if (!now.met[0])
+            return false;
+        for (std::size_t leaf = 0; leaf < holding_.size(); ++leaf)
+            if (board_.held()[leaf] > holding_[leaf] && !counts_for(now, leaf, 0))
+                return false;
+        return true;
+    }
+
+    /// Some minimum at or above the role asks for more.
+    [[nodiscard]] bool is_wanted(std::size_t role) const {
+        std::vector<std::int64_t> below = board_.held();
+        for (std::size_t vertex = tree_->size(); vertex-- > 1;)
+            below[(*tree_)[vertex].parent] += below[vertex];
+        for (std::size_t vertex = role;; vertex = (*tree_)[vertex].parent) {
+            if (below[vertex] < (*tree_)[vertex].min_member)
+                return true;
+            if (vertex == 0)
+                return false;
+        }
+    }
+
+    [[nodiscard]] bool is_new() {
+        std::vector<std::uint64_t> picture;
+        board_.for_each_placed([&](std::size_t of_class, node_index node) {
+            picture.push_back(static_cast<std::uint64_t>(of_class) << 32U | node.value());
+        });
+        std::ranges::sort(picture);
+        if (seen_.size() == most_remembered)
+            return !seen_.contains(picture);
+        return seen_.insert(std::move(picture)).second;
+    }
+
+    const state<Traits>* known_;
+    const gang_tree* tree_;
+    board board_;
+    std::int64_t most_looks_ = 0;
+    /// Per vertex (leaves only): members that held before.
+    std::vector<std::int64_t> holding_;
+    /// Vertices in the order in which they are served.
+    std::vector<std::size_t> order_;
+    /// Per vertex: no turn of it before that is left.
+    std::vector<std::size_t> cursor_;
+    /// Per class: at which change no node could take a member.
+    std::vector<std::uint64_t> stuck_at_;
+    std::vector<ranked> ranks_;
+    std::set<std::vector<std::uint64_t>> seen_;
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1
