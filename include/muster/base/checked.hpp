@@ -8,6 +8,7 @@ namespace muster::inline v0_1 {
 
 /// Wide intermediates: a product of two int64 always fits.
 __extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
 
 /// True and the sum in `out`, or false when it does not fit (then `out` is unspecified).
 [[nodiscard]] constexpr bool checked_add(std::int64_t lhs, std::int64_t rhs,

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/cycle/queue_turns.hpp>
 #include <muster/model/state.hpp>
 #include <muster/policy/gang_order_concept.hpp>
 #include <muster/policy/queue_order_concept.hpp>
-#include <muster/resource/share.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -78,8 +78,7 @@ template<class Traits>
 }
 
 /// The gangs to ask, queue by queue. Inside a queue the order of gangs, then their keys; between
-/// queues the order of queues as their use stands, then their keys. Gangs without a queue form one
-/// of their own, with priority 0 and nothing used, which stands before the named ones of its rank.
+/// queues as `queue_turns` says.
 ///
 /// It is kept from cycle to cycle and follows what the state says of changed gangs; gangs that have
 /// all they want are not in it.
@@ -93,7 +92,7 @@ public:
     /// O(gangs · log gangs).
     void rebuild(state<Traits>& known, std::int64_t now, const GangOrder& gangs, bool everybody) {
         lines_.clear();
-        order_.clear();
+        turns_.clear();
         line_of_queue_.clear();
         slots_.clear();
         known.take_changed_gangs([](gang_index) {});
@@ -138,8 +137,10 @@ public:
             sort(known, now, gangs, each.entries.begin(), each.entries.end());
     }
 
-    /// A new cycle: everybody's turn comes again.
-    void begin() {
+    /// A new cycle: everybody's turn comes again. O(queues × width), and O(queues · log queues)
+    /// when queues changed.
+    template<queue_order QueueOrder>
+    void begin(const state<Traits>& known, const QueueOrder& queues) {
         current_.reset();
         for (line& each : lines_) {
             if (each.any_done)
@@ -148,16 +149,23 @@ public:
             each.again.clear();
             each.held_up = false;
         }
+        turns_.arrange(known, lines_.size(), [&](std::size_t at) { return lines_[at].queue; });
+        turns_.begin(known, queues, [&](std::size_t at) { return !done(lines_[at]); });
     }
 
     /// The next gang's line, whose entry `at` it is; nothing when all were given.
     template<queue_order QueueOrder>
-    [[nodiscard]] line* next(const state<Traits>& known, std::int64_t now, const GangOrder& gangs,
-                             const QueueOrder& queues) {
-        if (!current_ || done(lines_[*current_]))
-            choose(known, queues);
-        if (!current_)
-            return nullptr;
+    [[nodiscard]] line* next(std::int64_t now, const GangOrder& gangs, const QueueOrder& queues) {
+        for (;;) {
+            if (!current_)
+                current_ = turns_.first();
+            if (!current_)
+                return nullptr;
+            if (!done(lines_[*current_]))
+                break;
+            turns_.finish(*current_, queues);
+            current_.reset();
+        }
         line& from = lines_[*current_];
         from.for_surplus =
             !from.again.empty() && (from.given == from.entries.size() ||
@@ -186,8 +194,15 @@ public:
         in.again.insert(std::ranges::lower_bound(in.again, fresh, less), fresh);
     }
 
-    /// Something started: shares moved, so the queues are compared anew.
-    void shares_moved() noexcept { current_.reset(); }
+    /// What this queue uses has changed, as something started there or had to go: it and those
+    /// above it are compared anew with their siblings. O(depth × (width + log siblings)).
+    template<queue_order QueueOrder>
+    void shares_moved(const state<Traits>& known, std::optional<queue_index> queue,
+                      const QueueOrder& queues) {
+        if (queue)
+            turns_.moved(known, *queue, queues);
+        current_.reset();
+    }
 
     /// In no order that means anything.
     [[nodiscard]] std::vector<line>& lines() noexcept { return lines_; }
@@ -261,7 +276,7 @@ private:
             sizes_.push_back(each.entries.size());
         for (const gang_index which : arrivals_) {
             const auto& record = known[which];
-            const std::uint32_t to = line_for(known, record.queue);
+            const std::uint32_t to = line_for(record.queue);
             const gang_rank rank = rank_of(record);
             lines_[to].entries.push_back({which, rank});
             if (slots_.size() <= which.value())
@@ -295,7 +310,7 @@ private:
             std::sort(first, last, before(known, now, gangs));
     }
 
-    std::uint32_t line_for(const state<Traits>& known, std::optional<queue_index> queue) {
+    std::uint32_t line_for(std::optional<queue_index> queue) {
         const std::size_t at = queue ? queue->value() + 1 : 0;
         if (line_of_queue_.size() <= at)
             line_of_queue_.resize(at + 1, none);
@@ -306,43 +321,11 @@ private:
         lines_.push_back({});
         lines_.back().queue = queue;
         sizes_.push_back(0);
-        const auto less = [&](std::uint32_t lhs, std::uint32_t rhs) {
-            const auto& left = lines_[lhs].queue;
-            const auto& right = lines_[rhs].queue;
-            if (!left || !right)
-                return !left && right;
-            return key_less<Traits>{}(known[*left].key, known[*right].key);
-        };
-        order_.insert(std::ranges::lower_bound(order_, fresh, less), fresh);
         return fresh;
     }
 
-    [[nodiscard]] static queue_rank rank(const state<Traits>& known, const line& of) noexcept {
-        if (!of.queue)
-            return {};
-        const auto& accounts = known.accounts();
-        return {known[*of.queue].spec.priority,
-                dominant_share(accounts.used(*of.queue), accounts.quota(*of.queue))};
-    }
-
-    template<queue_order QueueOrder>
-    void choose(const state<Traits>& known, const QueueOrder& queues) {
-        current_.reset();
-        queue_rank best;
-        for (const std::uint32_t at : order_) {
-            if (done(lines_[at]))
-                continue;
-            const queue_rank mine = rank(known, lines_[at]);
-            if (current_ && !queues(mine, best))
-                continue;
-            current_ = at;
-            best = mine;
-        }
-    }
-
     std::vector<line> lines_;
-    /// Lines in the order of their queues' keys.
-    std::vector<std::uint32_t> order_;
+    queue_turns<Traits> turns_;
     std::vector<std::uint32_t> line_of_queue_;
     std::vector<slot> slots_;
     std::optional<std::uint32_t> current_;

@@ -85,7 +85,7 @@ public:
 
     void run() {
         prepare();
-        while (agenda_line* line = kept_->asking.next(*known_, now_, how_->gangs, how_->queues))
+        while (agenda_line* line = kept_->asking.next(now_, how_->gangs, how_->queues))
             pass(*line, line->entries[line->at]);
         close_gates();
         finish();
@@ -128,7 +128,7 @@ private:
                 kept_->refresh(known);
         }
         kept_->has_agenda = !options_.list_all;
-        kept_->asking.begin();
+        kept_->asking.begin(known, how_->queues);
         for (const agenda_line& line : kept_->asking.lines())
             for (const agenda_entry& entry : line.entries)
                 unreached_ += entry.unreached ? 1 : 0;
@@ -228,7 +228,7 @@ private:
         const bool strict = line.queue && (*known_)[*line.queue].spec.strict_order;
         line.held_up = line.held_up || (strict && holds_up(outcome.kind, outcome.at));
         if (!kept_->placed.empty())
-            kept_->asking.shares_moved();
+            kept_->asking.shares_moved(*known_, line.queue, how_->queues);
         result_->counters.pods_placed += kept_->placed.size();
         const standing before = (*known_)[entry.gang].last;
         standing now = standing_after(*known_, outcome);
@@ -293,6 +293,7 @@ private:
         entry.wants_room = false;
         // With the quota used up it no longer waits for room alone.
         entry.watch = agenda_entry::no_watch;
+        entry.by_leaf = false;
         standing last = (*known_)[entry.gang].last;
         const standing before = last;
         last.at = gate::quota;

@@ -70,6 +70,8 @@ public:
     [[nodiscard]] const std::vector<host_port>& leaving_ports(node_index node) const noexcept {
         return margins_[node.value()].ports;
     }
+    /// What all nodes have of the kind.
+    [[nodiscard]] int128 total(kind_id kind) const noexcept { return totals_[kind.value()]; }
     /// The tree of queues: ceilings, guarantees and use.
     [[nodiscard]] const queue_books<Width>& queues() const noexcept { return queues_; }
     [[nodiscard]] const limits<Width>& quota(queue_index queue) const noexcept {
@@ -234,6 +236,8 @@ private:
         row& at = rows_[node.value()];
         count_logs(at.allocatable, false);
         count_logs(allocatable, true);
+        for (std::size_t column = 0; column < Width; ++column)
+            totals_[column] += int128{allocatable[column]} - at.allocatable[column];
         at.allocatable = allocatable;
         at.free = free;
     }
@@ -372,6 +376,7 @@ private:
     std::array<std::array<std::uint32_t, 59>, Width> logs_{};
     /// Per kind: the sizes that occur, as bits.
     std::array<std::uint64_t, Width> sizes_{};
+    std::array<int128, Width> totals_{};
     /// The first `changes_` are the nodes that changed, each once; as long as there are rows.
     std::vector<node_index> changed_;
     std::size_t changes_ = 0;

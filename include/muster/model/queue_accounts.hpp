@@ -46,6 +46,10 @@ public:
     [[nodiscard]] const resources<Width>& used(queue_index queue) const noexcept {
         return accounts_[queue.value()].used;
     }
+    /// What pods of the queue itself hold.
+    [[nodiscard]] const resources<Width>& own(queue_index queue) const noexcept {
+        return accounts_[queue.value()].own;
+    }
     /// What counts against its quota: what it uses, and what queues below it could still take
     /// within their guarantees.
     [[nodiscard]] const resources<Width>& claimed(queue_index queue) const noexcept {
@@ -173,17 +177,20 @@ public:
         if (!can_add(queue, amount))
             return false;
         shift(queue, amount, amount, {});
+        add(amount, accounts_[queue.value()].own);
         return true;
     }
     /// The inverse of a `take` that succeeded.
     void give(queue_index queue, const resources<Width>& amount) noexcept {
         const resources<Width> less = negative(amount);
         shift(queue, less, less, {});
+        add(less, accounts_[queue.value()].own);
     }
 
     /// The same queues with every pod gone. O(queues).
     void empty() noexcept {
         for (account& each : accounts_) {
+            each.own = {};
             each.used = {};
             each.claimed = each.reserved;
         }
@@ -193,6 +200,7 @@ private:
     struct account {
         limits<Width> quota;
         resources<Width> guarantee;
+        resources<Width> own;
         resources<Width> used;
         resources<Width> claimed;
         /// What would be claimed without any pod.
@@ -220,11 +228,14 @@ private:
             less[column] = -of[column];
         return less;
     }
+    static void add(const resources<Width>& amount, resources<Width>& to) noexcept {
+        for (std::size_t column = 0; column < Width; ++column)
+            to[column] += amount[column];
+    }
     /// Adds to `sum`, and makes of `by` what that adds to the claim on the parent.
     static void raise(const account& of, resources<Width>& sum, resources<Width>& by) noexcept {
         const resources<Width> before = of.passed_on(sum);
-        for (std::size_t column = 0; column < Width; ++column)
-            sum[column] += by[column];
+        add(by, sum);
         const resources<Width> after = of.passed_on(sum);
         for (std::size_t column = 0; column < Width; ++column)
             by[column] = after[column] - before[column];
@@ -248,8 +259,7 @@ private:
             account& of = accounts_[at->value()];
             raise(of, of.claimed, claim);
             raise(of, of.reserved, reserve);
-            for (std::size_t column = 0; column < Width; ++column)
-                of.used[column] += use[column];
+            add(use, of.used);
         }
     }
     void detach(const account& of) noexcept {

@@ -43,6 +43,9 @@ public:
     [[nodiscard]] resources<Width> used(queue_index queue) const noexcept {
         return greater(&accounts::used, queue);
     }
+    [[nodiscard]] resources<Width> own(queue_index queue) const noexcept {
+        return greater(&accounts::own, queue);
+    }
     [[nodiscard]] resources<Width> claimed(queue_index queue) const noexcept {
         return greater(&accounts::claimed, queue);
     }

@@ -7,14 +7,43 @@ namespace muster::inline v0_1 {
 
 /// The higher priority first, then the smaller dominant share.
 struct priority_then_share {
-    [[nodiscard]] constexpr bool operator()(queue_rank lhs, queue_rank rhs) const noexcept {
+    [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
+                                            const queue_rank& rhs) const noexcept {
         if (lhs.priority != rhs.priority)
             return lhs.priority > rhs.priority;
         return lhs.dominant < rhs.dominant;
     }
 };
 
-static_assert(queue_order<priority_then_share>);
+/// The smaller dominant share of the cluster for its weight first (weighted dominant resource
+/// fairness; level by level in a tree: Volcano's drf with hierarchy, KAI beyond quotas). The share
+/// of an inner queue is that of all that is used below it. Of two that use something, one of weight
+/// 0 goes last.
+struct weighted_share {
+    [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
+                                            const queue_rank& rhs) const noexcept {
+        return weighed(lhs) < weighed(rhs);
+    }
+
+private:
+    static constexpr share weighed(const queue_rank& of) noexcept {
+        return {of.of_cluster.used, of.of_cluster.total * of.weight};
+    }
+};
+
+/// Queues that use no more than they deserve before those that borrow, then the smaller share of
+/// what is deserved (Volcano's proportion and capacity).
+struct deserved_first {
+    [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
+                                            const queue_rank& rhs) const noexcept {
+        if (lhs.borrowing != rhs.borrowing)
+            return rhs.borrowing;
+        return lhs.of_deserved < rhs.of_deserved;
+    }
+};
+
+static_assert(queue_order<priority_then_share> && queue_order<weighted_share> &&
+              queue_order<deserved_first>);
 static_assert(!queue_order<int>);
 
 } // namespace muster::inline v0_1

@@ -8,13 +8,24 @@
 
 namespace muster::inline v0_1 {
 
-/// What an order of queues may look at; asked anew after every gang that starts.
+/// What an order of queues may look at; asked anew after every gang that starts. Use is that of the
+/// queue and of all below it; each share is the dominant one, the largest over the kinds.
 struct queue_rank {
     std::int64_t priority = 0;
-    share dominant;
+    /// Of the quota, over the kinds that it names.
+    share dominant{};
+    /// Of what is deserved, over the kinds that that names.
+    share of_deserved{};
+    /// Of what all nodes have, over all kinds but the one that counts pods.
+    share of_cluster{};
+    std::int64_t weight = 1;
+    /// It uses more than it deserves of some kind.
+    bool borrowing = false;
 };
 
-/// A strict weak order of queues. Queues that it holds equal stand in the order of their keys.
+/// A strict weak order of queues with one parent: the tree is walked down from the root, each time
+/// to the first child below which somebody is left. Queues that it holds equal stand in the order
+/// of their keys.
 template<class Order>
 concept queue_order = std::copyable<Order> && requires(const Order before, queue_rank lhs) {
     { before(lhs, lhs) }

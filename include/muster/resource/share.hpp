@@ -12,28 +12,45 @@
 namespace muster::inline v0_1 {
 
 /// An exact fraction used/total of non-negative amounts, compared by cross-multiplication. With a
-/// total of 0 it is 0 when nothing is used and above every other share when something is.
+/// total of 0 it is 0 when nothing is used and above every other share when something is. A total
+/// may be a sum over a cluster times a weight: up to 2^126.
 struct share {
     std::int64_t used = 0;
-    std::int64_t total = 1;
+    int128 total = 1;
 
     [[nodiscard]] friend constexpr std::strong_ordering operator<=>(share lhs, share rhs) noexcept {
         const bool lhs_beyond = lhs.total == 0 && lhs.used > 0;
         const bool rhs_beyond = rhs.total == 0 && rhs.used > 0;
         if (lhs_beyond || rhs_beyond)
             return lhs_beyond <=> rhs_beyond;
-        const int128 left = lhs.total == 0 ? 0 : static_cast<int128>(lhs.used) * rhs_total(rhs);
-        const int128 right = rhs.total == 0 ? 0 : static_cast<int128>(rhs.used) * rhs_total(lhs);
-        return left < right   ? std::strong_ordering::less
-               : left > right ? std::strong_ordering::greater
-                              : std::strong_ordering::equal;
+        if (lhs.total == 0 || rhs.total == 0)
+            return (lhs.total != 0 && lhs.used > 0) <=> (rhs.total != 0 && rhs.used > 0);
+        return product(lhs.used, rhs.total) <=> product(rhs.used, lhs.total);
     }
     [[nodiscard]] friend constexpr bool operator==(share lhs, share rhs) noexcept {
         return (lhs <=> rhs) == 0;
     }
 
 private:
-    static constexpr int128 rhs_total(share s) noexcept { return s.total == 0 ? 1 : s.total; }
+    /// 192 bits, the high ones first.
+    struct wide {
+        uint128 high = 0;
+        std::uint64_t low = 0;
+
+        [[nodiscard]] friend constexpr std::strong_ordering operator<=>(wide lhs,
+                                                                        wide rhs) noexcept {
+            if (lhs.high != rhs.high)
+                return lhs.high < rhs.high ? std::strong_ordering::less
+                                           : std::strong_ordering::greater;
+            return lhs.low <=> rhs.low;
+        }
+    };
+    static constexpr wide product(std::int64_t amount, int128 by) noexcept {
+        const auto factor = static_cast<std::uint64_t>(amount);
+        const auto other = static_cast<uint128>(by);
+        const uint128 low = uint128{factor} * static_cast<std::uint64_t>(other);
+        return {uint128{factor} * (other >> 64U) + (low >> 64U), static_cast<std::uint64_t>(low)};
+    }
 };
 
 /// The dominant share of a consumer: the largest used/quota over the kinds that the quota names;

@@ -47,6 +47,12 @@ public:
         return all;
     }
 
+    /// What pods of the queue itself hold.
+    [[nodiscard]] std::int64_t own(queue_index queue, std::size_t kind) const {
+        const auto at = own_.find(queue.value());
+        return at == own_.end() ? 0 : at->second[kind];
+    }
+
     /// What pods of the queue and of all below it hold.
     [[nodiscard]] std::int64_t used(queue_index queue, std::size_t kind) const {
         std::int64_t sum = own(queue, kind);
@@ -98,10 +104,6 @@ public:
     }
 
 private:
-    [[nodiscard]] std::int64_t own(queue_index queue, std::size_t kind) const {
-        const auto at = own_.find(queue.value());
-        return at == own_.end() ? 0 : at->second[kind];
-    }
     [[nodiscard]] std::vector<queue_index> below(queue_index queue) const {
         std::vector<queue_index> all;
         for (const auto& [key, which] : known_->queue_keys())

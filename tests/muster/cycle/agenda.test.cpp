@@ -20,14 +20,13 @@ namespace {
 using namespace builders;
 using namespace muster;
 
-template<class GangOrder = priority_then_age>
-std::string order(cluster& known, const GangOrder& gangs = {}) {
-    const priority_then_share queues;
+template<class GangOrder = priority_then_age, class QueueOrder = priority_then_share>
+std::string order(cluster& known, const GangOrder& gangs = {}, const QueueOrder& queues = {}) {
     agenda<traits, GangOrder> asking;
     asking.rebuild(known, 0, gangs, false);
-    asking.begin();
+    asking.begin(known, queues);
     std::string out;
-    while (const agenda_line* line = asking.next(known, 0, gangs, queues))
+    while (const agenda_line* line = asking.next(0, gangs, queues))
         out += known[line->entries[line->at].gang].key + " ";
     return out;
 }
@@ -129,14 +128,14 @@ TEST_CASE("shares are compared anew after something started, and not before") {
     const priority_then_share queues;
     agenda<traits, priority_then_age> asking;
     asking.rebuild(known, 0, gangs, false);
-    asking.begin();
+    asking.begin(known, queues);
     const auto next = [&] {
-        const agenda_line* line = asking.next(known, 0, gangs, queues);
+        const agenda_line* line = asking.next(0, gangs, queues);
         return line ? known[line->entries[line->at].gang].key : std::string("none");
     };
     CHECK(next() == "q1");
     ok(known.upsert_pod("p", "q1", in_phase(pod_phase::running, builders::asking(1)), "n"));
-    asking.shares_moved();
+    asking.shares_moved(known, known.find_queue("q")->index, queues);
     CHECK(next() == "r1");
     CHECK(next() == "r2");
     CHECK(next() == "q2");
@@ -170,16 +169,144 @@ TEST_CASE("the order does not depend on the order in which gangs and queues came
     CHECK(order(one) == "a c b ");
 }
 
-// ---- following changes -------------------------------------------------------------------------
-
 using plain_agenda = agenda<traits, priority_then_age>;
+
+// ---- a tree of queues --------------------------------------------------------------------------
+
+void add_child(cluster& to, const std::string& name, const std::string& parent,
+               std::int64_t priority, std::int64_t quota) {
+    cluster::queue_type spec = quota_of(quota);
+    spec.priority = priority;
+    ok(to.upsert_queue(name, spec, parent));
+}
+
+TEST_CASE("queues are compared with their siblings, level by level") {
+    cluster known;
+    add_queue(known, "a", 0, 10);
+    add_queue(known, "b", 1, 10);
+    add_child(known, "a1", "a", 9, 10);
+    add_child(known, "a2", "a", 8, 10);
+    add_child(known, "b1", "b", 0, 10);
+    add_child(known, "b2", "b", 1, 10);
+    for (const char* queue : {"a1", "a2", "b1", "b2"})
+        add(known, std::string("of-") + queue, 0, 0, queue);
+    CHECK(order(known) == "of-b2 of-b1 of-a1 of-a2 ");
+}
+
+TEST_CASE("an inner queue is judged by all that is used below it") {
+    cluster known;
+    ok(known.upsert_node("n", machine(99)));
+    for (const char* queue : {"a", "b"}) {
+        add_queue(known, queue, 0, 10);
+        add_child(known, std::string(queue) + "1", queue, 0, 10);
+        add_child(known, std::string(queue) + "2", queue, 0, 10);
+        add(known, std::string("of-") + queue + "1", 0, 0, std::string(queue) + "1");
+    }
+    add_running(known, "r", 3, "n", "a2");
+    CHECK(order(known) == "of-b1 of-a1 r ");
+    add_running(known, "s", 4, "n", "b2");
+    CHECK(order(known) == "of-a1 r of-b1 s ");
+}
+
+TEST_CASE("an inner queue below which nobody is left is passed over") {
+    cluster known;
+    add_queue(known, "a", 9, 10);
+    add_child(known, "a1", "a", 0, 10);
+    add_child(known, "a2", "a", 0, 10);
+    add_queue(known, "b", 0, 10);
+    add(known, "of-b", 0, 0, "b");
+    CHECK(order(known) == "of-b ");
+    add(known, "of-a2", 0, 0, "a2");
+    CHECK(order(known) == "of-a2 of-b ");
+}
+
+TEST_CASE("gangs of an inner queue itself stand as a child with its rank and their own use") {
+    cluster known;
+    ok(known.upsert_node("n", machine(99)));
+    add_queue(known, "a", 5, 10);
+    add_child(known, "above", "a", 6, 10);
+    add_child(known, "below", "a", 4, 10);
+    add_child(known, "same", "a", 5, 10);
+    for (const char* queue : {"a", "above", "below", "same"})
+        add(known, std::string("of-") + queue, 0, 0, queue);
+    CHECK(order(known) == "of-above of-a of-same of-below ");
+    add_running(known, "r", 1, "n", "same");
+    CHECK(order(known) == "of-above of-a of-same r of-below ");
+    add_running(known, "s", 2, "n", "a");
+    CHECK(order(known) == "of-above of-same r of-a s of-below ");
+}
+
+TEST_CASE("after a start only what is above it is compared anew, and comes out as if all were") {
+    testing::random chance(11);
+    for (int world = 0; world < 60; ++world) {
+        cluster known;
+        ok(known.upsert_node("n", machine(1'000'000)));
+        std::vector<std::string> queues;
+        for (std::size_t at = 0; at < 12; ++at) {
+            queues.push_back(std::to_string(chance.below(90)) + "-" + std::to_string(at));
+            cluster::queue_type spec = quota_of(chance.between(5, 20));
+            spec.priority = chance.between(0, 1);
+            spec.weight = chance.between(0, 3);
+            spec.deserved.set(cpu, chance.between(0, 9));
+            ok(known.upsert_queue(queues.back(), spec,
+                                  at > 2 && chance.percent(80)
+                                      ? std::optional(queues[chance.below(at)])
+                                      : std::nullopt));
+        }
+        for (int at = 0; at < 60; ++at)
+            add(known, "g" + std::to_string(at), 0, chance.between(0, 9),
+                chance.percent(90) ? std::optional(queues[chance.below(12)]) : std::nullopt);
+        const auto check = [&](const auto& order) {
+            cluster lived = known;
+            plain_agenda asking;
+            asking.rebuild(lived, 0, priority_then_age{}, false);
+            asking.begin(lived, order);
+            std::vector<std::string> passed;
+            while (const agenda_line* line = asking.next(0, priority_then_age{}, order)) {
+                const auto gang = line->entries[line->at].gang;
+                const auto queue = lived[gang].queue;
+                passed.push_back(lived[gang].key);
+                // The same from the state as it is now, those passed aside.
+                cluster copy = known;
+                for (const std::string& each : passed)
+                    if (each != passed.back())
+                        ok(copy.remove_gang(each));
+                for (const auto& [key, which] : lived.pod_keys()) {
+                    const std::string other = "of " + key;
+                    ok(copy.upsert_gang(other, lived[lived[which].gang].spec));
+                    ok(copy.upsert_pod(key, other, lived.spec_of(which), "n"));
+                }
+                plain_agenda anew;
+                anew.rebuild(copy, 0, priority_then_age{}, false);
+                anew.begin(copy, order);
+                const agenda_line* should = anew.next(0, priority_then_age{}, order);
+                while (should && copy[should->entries[should->at].gang].key.rfind("of ", 0) == 0)
+                    should = anew.next(0, priority_then_age{}, order);
+                CHECK(should);
+                CHECK(copy[should->entries[should->at].gang].key == passed.back());
+                if (!chance.percent(40))
+                    continue;
+                ok(lived.upsert_pod(
+                    "p" + passed.back(), passed.back(),
+                    in_phase(pod_phase::running, builders::asking(chance.between(1, 4))), "n"));
+                asking.shares_moved(lived, queue, order);
+            }
+            CHECK(passed.size() == 60);
+        };
+        check(priority_then_share{});
+        check(weighted_share{});
+        check(deserved_first{});
+    }
+}
+
+// ---- following changes -------------------------------------------------------------------------
 
 std::string turns(plain_agenda& asking, cluster& known) {
     const priority_then_age gangs;
     const priority_then_share queues;
-    asking.begin();
+    asking.begin(known, queues);
     std::string out;
-    while (const agenda_line* line = asking.next(known, 0, gangs, queues))
+    while (const agenda_line* line = asking.next(0, gangs, queues))
         out += known[line->entries[line->at].gang].key + " ";
     return out;
 }

@@ -141,19 +141,18 @@ struct rank_of_queue {
     }
 };
 
-rank_of_queue rank(const world_state& known, const std::optional<std::string>& key) {
+/// Of a queue with all below it, or of its own gangs alone.
+rank_of_queue rank(const world_state& known, queue_index queue, bool own) {
     rank_of_queue found;
-    found.key = key;
-    if (!key)
-        return found;
-    const auto& queue = known[known.find_queue(*key)->index];
-    found.priority = queue.spec.priority;
+    if (!own)
+        found.key = known[queue].key;
+    found.priority = known[queue].spec.priority;
+    const queue_view queues(known, certificate_scope::free_now);
     for (std::size_t kind = 0; kind < world_width; ++kind) {
-        const auto quota = queue.spec.quota[kind_id{kind}];
+        const auto quota = known[queue].spec.quota[kind_id{kind}];
         if (!quota)
             continue;
-        const int128 used = queue_view(known, certificate_scope::free_now)
-                                .used(known.find_queue(*key)->index, kind);
+        const int128 used = own ? queues.own(queue, kind) : queues.used(queue, kind);
         const rank_of_queue candidate{0, used, *quota, {}};
         const rank_of_queue so_far{0, found.used, found.quota, {}};
         if (so_far.before(candidate)) {
@@ -164,6 +163,29 @@ rank_of_queue rank(const world_state& known, const std::optional<std::string>& k
     return found;
 }
 
+/// The queue whose line goes first of those below `above` in which somebody is left; "none" is the
+/// line of gangs without a queue.
+using line_of_queue = std::optional<queue_index>;
+std::optional<line_of_queue> first_line(const world_state& known,
+                                        const std::vector<gang_index>& left, line_of_queue above) {
+    std::optional<line_of_queue> first;
+    rank_of_queue best;
+    const auto offer = [&](const line_of_queue& line, const rank_of_queue& mine) {
+        if (first && !mine.before(best))
+            return;
+        first = line;
+        best = mine;
+    };
+    if (std::any_of(left.begin(), left.end(),
+                    [&](gang_index each) { return known[each].queue == above; }))
+        offer(above, above ? rank(known, *above, true) : rank_of_queue{});
+    for (const auto& [key, queue] : known.queue_keys())
+        if (known[queue].parent == above)
+            if (const auto line = first_line(known, left, queue))
+                offer(*line, rank(known, queue, false));
+    return first;
+}
+
 std::string check_order(const world& from) {
     world_state known = to_state(from);
     const cycle_result result = preview(known, 0, policy<>{}, {}, {true});
@@ -172,11 +194,12 @@ std::string check_order(const world& from) {
         left.push_back(which);
     std::vector<std::string> held_up;
     for (const decision& made : result.decisions) {
+        const auto line = first_line(known, left, std::nullopt);
         const auto next = std::min_element(left.begin(), left.end(), [&](auto lhs, auto rhs) {
             const auto& one = known[lhs].spec;
             const auto& two = known[rhs].spec;
-            if (one.queue != two.queue)
-                return rank(known, one.queue).before(rank(known, two.queue));
+            if ((known[lhs].queue == *line) != (known[rhs].queue == *line))
+                return known[lhs].queue == *line;
             if (one.priority != two.priority)
                 return one.priority > two.priority;
             if (one.created != two.created)

@@ -649,6 +649,35 @@ TEST_CASE_TEMPLATE("a gang that waits for room stands at the quota once another 
     in.start();
 }
 
+TEST_CASE_TEMPLATE("a gang of two roles that a used up quota stopped while it found no room stands "
+                   "at space again once the quota is given back",
+                   Traits, usual, splitting) {
+    backlog<Traits> in;
+    in.ok(in.known.upsert_node("n", in.machine(6)));
+    in.ok(in.known.upsert_queue("q", in.quota_of(8)));
+    in.add_running("r", 3, "n");
+    auto gang = in.gang_of(0, "q");
+    const auto first = gang.tree.add(vertex_index{0}, 1);
+    const auto second = gang.tree.add(vertex_index{0}, 1);
+    in.ok(in.known.upsert_gang("g", gang));
+    auto pod = in.asking(2);
+    pod.role = first;
+    in.ok(in.known.upsert_pod("g-0", "g", pod));
+    pod = in.asking(3);
+    pod.role = second;
+    in.ok(in.known.upsert_pod("g-1", "g", pod));
+    CHECK(in.run() == names{});
+    CHECK(in.answered("g", answer::waiting, gate::space));
+    in.add_running("h", 4, "unknown", "q");
+    CHECK(in.run() == names{});
+    CHECK(in.answered("g", answer::waiting, gate::quota));
+    in.vanish("h");
+    CHECK(in.run() == names{});
+    CHECK(in.answered("g", answer::waiting, gate::space));
+    in.ok(in.known.remove_pod("r-0"));
+    in.start();
+}
+
 TEST_CASE_TEMPLATE("quota given back on a node that is not known lets a gang start", Traits, usual,
                    splitting) {
     backlog<Traits> in;

@@ -26,6 +26,17 @@ limits<2> quota_of(std::int64_t first, std::int64_t second) {
     return made;
 }
 
+TEST_CASE("fractions of totals beyond int64 are compared exactly") {
+    const int128 large = int128{1} << 125;
+    CHECK(share{top, large} < share{top, large - 1});
+    CHECK(share{top - 1, large} < share{top, large});
+    CHECK(share{top, large} == share{top, large});
+    CHECK(share{top - 1, large - large / top} < share{top, large});
+    CHECK(share{2, large} == share{1, large / 2});
+    CHECK(share{1, large} > share{0, 1});
+    CHECK(share{1, 0} > share{top, large});
+}
+
 TEST_CASE("shares compare as fractions, not as numbers") {
     CHECK(share{3, 6} == share{4, 8});
     CHECK(share{1, 3} < share{1, 2});

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <muster/base/id.hpp>
+#include <muster/model/state.hpp>
+#include <muster/policy/queue_order_concept.hpp>
+#include <muster/resource/share.hpp>
+
+namespace muster::inline v0_1 {
+namespace detail {
+
+template<class Traits>
+[[nodiscard]] queue_rank rank_with(const state<Traits>& known, queue_index which,
+                                   const resources<Traits::width>& used) {
+    const auto& accounts = known.accounts();
+    const auto& spec = known[which].spec;
+    queue_rank made;
+    made.priority = spec.priority;
+    made.weight = spec.weight;
+    made.dominant = dominant_share(used, spec.quota);
+    made.of_deserved = dominant_share(used, spec.deserved);
+    for (std::size_t column = 0; column < Traits::width; ++column) {
+        const kind_id kind{column};
+        made.borrowing =
+            made.borrowing || (spec.deserved.limited(kind) && used[kind] > spec.deserved[kind]);
+        if (used[kind] == 0 || kind == known.pods_kind())
+            continue;
+        const share candidate{used[kind], accounts.total(kind)};
+        if (candidate > made.of_cluster)
+            made.of_cluster = candidate;
+    }
+    return made;
+}
+
+} // namespace detail
+
+/// How a queue stands among its siblings now. O(width).
+template<class Traits>
+[[nodiscard]] queue_rank rank_of(const state<Traits>& known, queue_index which) {
+    return detail::rank_with(known, which, known.accounts().used(which));
+}
+
+/// How the gangs that stand in an inner queue itself stand among its children: as a child with all
+/// that is the queue's, using what they themselves use. O(width).
+template<class Traits>
+[[nodiscard]] queue_rank rank_of_own(const state<Traits>& known, queue_index which) {
+    return detail::rank_with(known, which, known.accounts().queues().own(which));
+}
+
+} // namespace muster::inline v0_1
