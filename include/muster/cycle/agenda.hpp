@@ -38,6 +38,8 @@ struct agenda_entry {
     bool unreached = false;
     /// It has all it wants.
     bool done = false;
+    /// Gangs that had started in this cycle when it was passed.
+    std::int64_t started_before = 0;
     /// When it was passed in this cycle, counted from 0.
     std::uint32_t visit = 0;
     /// What proved that it does not fit: `room(watch) < need`.

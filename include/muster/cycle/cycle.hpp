@@ -82,6 +82,8 @@ void start(state<Traits>& known, gang_index which, const Policy& how, budget lim
     for (decision& each : result.decisions)
         kept.deciding.recycle(each.outcome.proof);
     result.clear();
+    // What was kept for it is its own; the next cycle keeps it anew.
+    known.drop_reservation(which);
     kept.finder.catch_up(known);
     kept.begin(known);
     verdict outcome = kept.decide(known, which, limit.per_gang);

@@ -14,6 +14,7 @@
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/leaf_watches.hpp>
 #include <muster/cycle/policy.hpp>
+#include <muster/cycle/start_planner.hpp>
 #include <muster/index/finder.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/model/state.hpp>
@@ -89,6 +90,7 @@ struct engine {
     };
     std::vector<use> uses;
     leaf_watches<Traits> leaves;
+    start_planner<Traits, finder_type> planning;
     /// Of each decision of the cycle that goes on.
     std::vector<noted> made;
     /// What the gang decided last places now.
@@ -126,6 +128,14 @@ struct engine {
         known.assume_members(which, journal->placements());
         placed = journal->placements();
         return outcome;
+    }
+
+    /// See `start_planner`.
+    [[nodiscard]] auto plan_start(state<Traits>& known, gang_index which, std::int64_t now) {
+        return planning.plan_start(known, which, now, *journal, finder, placing);
+    }
+    [[nodiscard]] auto plan_room(state<Traits>& known, gang_index which) {
+        return planning.plan_room(known, which, *journal, finder, placing);
     }
 
     /// Follows in what is kept of refused gangs what nodes gave back.

@@ -85,9 +85,23 @@ public:
 
     void run() {
         prepare();
-        while (agenda_line* line = kept_->asking.next(now_, how_->gangs, how_->queues))
-            pass(*line, line->entries[line->at]);
+        while (agenda_line* line = kept_->asking.next(now_, how_->gangs, how_->queues)) {
+            agenda_entry& entry = line->entries[line->at];
+            if (!keeps_room()) {
+                pass(*line, entry);
+                continue;
+            }
+            entry.started_before = started_;
+            const bool suspended = ends_in_time(entry.gang);
+            if (suspended)
+                suspend_plans(true);
+            pass(*line, entry);
+            if (suspended)
+                suspend_plans(false);
+            keep_room(entry);
+        }
         close_gates();
+        count_bypasses();
         finish();
     }
 
@@ -99,8 +113,16 @@ private:
                 known.recall(which);
             else
                 known.forget_nominations(which);
+        lifted_ = known.lift_reservations();
+        // What was planned for a gang that something happened to is planned anew.
+        std::erase_if(lifted_, [&](const auto& each) {
+            const auto& owner = known[each.owner.index];
+            return each.start || owner.generation != each.owner.generation || owner.dirty ||
+                   kept_->capability_epoch != known.capability_epoch();
+        });
         kept_->finder.catch_up(known);
         kept_->begin(known);
+        kept_->planning.begin();
         released_ = kept_->release_epoch != known.release_epoch();
         capable_ = kept_->capability_epoch != known.capability_epoch();
         queues_moved_ = kept_->queue_epoch != known.queue_epoch();
@@ -133,6 +155,68 @@ private:
             for (const agenda_entry& entry : line.entries)
                 unreached_ += entry.unreached ? 1 : 0;
     }
+
+    // ---- room that is kept ---------------------------------------------------------------------
+
+    [[nodiscard]] bool keeps_room() const noexcept {
+        return how_->reservations.planned() > 0 || how_->reservations.patience();
+    }
+
+    /// The gang will have ended before any that others are planned to start.
+    [[nodiscard]] bool ends_in_time(gang_index which) const {
+        const auto& duration = (*known_)[which].spec.duration;
+        return duration && kept_->planning.any() &&
+               kept_->planning.all_after(saturate(static_cast<int128>(now_) + *duration));
+    }
+    void suspend_plans(bool suspend) {
+        for (std::size_t at = 0; at < known_->reservations().size(); ++at)
+            if (known_->reservations()[at].start)
+                suspend ? known_->suspend_reservation(at) : known_->resume_reservation(at);
+        if (suspend)
+            kept_->refresh(*known_);
+    }
+
+    /// Keeps room for a gang that waits, when it is its turn to have some.
+    void keep_room(const agenda_entry& entry) {
+        const bool may_plan = planned_ < how_->reservations.planned();
+        const auto patience = how_->reservations.patience();
+        if (!may_plan && (!patience || has_room_))
+            return;
+        if (!waits(entry.gang))
+            return;
+        if (may_plan) {
+            if (auto made = kept_->plan_start(*known_, entry.gang, now_)) {
+                planned_ += known_->reserve(std::move(*made)) ? 1U : 0U;
+                return;
+            }
+        }
+        if (!patience || has_room_ || (*known_)[entry.gang].bypassed < *patience)
+            return;
+        const auto before = std::ranges::find(lifted_, entry.gang,
+                                              [](const auto& each) { return each.owner.index; });
+        auto made = before != lifted_.end() ? std::optional(std::move(*before))
+                                            : kept_->plan_room(*known_, entry.gang);
+        has_room_ = made && known_->reserve(std::move(*made));
+    }
+
+    /// For room on nodes or in its quota, as far as is known.
+    [[nodiscard]] bool waits(gang_index which) const {
+        const standing& last = (*known_)[which].last;
+        return last.known && (last.kind == answer::waiting || last.kind == answer::undecided) &&
+               (last.at == gate::space || last.at == gate::quota);
+    }
+
+    void count_bypasses() {
+        if (!how_->reservations.patience())
+            return;
+        for (const agenda_line& line : kept_->asking.lines())
+            for (const agenda_entry& entry : line.entries)
+                if (entry.started_before < started_ || (*known_)[entry.gang].bypassed > 0)
+                    known_->bypassed(entry.gang,
+                                     waits(entry.gang) ? started_ - entry.started_before : -1);
+    }
+
+    // --------------------------------------------------------------------------------------------
 
     /// The gang's answer may have changed.
     [[nodiscard]] bool must_ask(const agenda_entry& entry) const {
@@ -227,8 +311,11 @@ private:
                      bool held_back) {
         const bool strict = line.queue && (*known_)[*line.queue].spec.strict_order;
         line.held_up = line.held_up || (strict && holds_up(outcome.kind, outcome.at));
-        if (!kept_->placed.empty())
+        if (!kept_->placed.empty()) {
             kept_->asking.shares_moved(*known_, line.queue, how_->queues);
+            known_->started(kept_->placed, now_);
+            ++started_;
+        }
         result_->counters.pods_placed += kept_->placed.size();
         const standing before = (*known_)[entry.gang].last;
         standing now = standing_after(*known_, outcome);
@@ -361,6 +448,13 @@ private:
     bool any_behind_ = false;
     std::int64_t unreached_ = 0;
     std::uint32_t visits_ = 0;
+    /// Gangs that had something placed in this cycle.
+    std::int64_t started_ = 0;
+    /// Gangs whose start is planned; and one of those that had enough of waiting has room kept.
+    std::size_t planned_ = 0;
+    bool has_room_ = false;
+    /// The room that was kept, for those who wait still.
+    std::vector<reservation<Traits::width>> lifted_;
     /// Of each decision in the result.
     std::vector<noted>& made_;
 };

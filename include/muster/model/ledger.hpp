@@ -31,6 +31,8 @@ class state_accounts;
 template<class Traits>
 class state_queues;
 template<class Traits>
+class state_reservations;
+template<class Traits>
 class state_departures;
 
 /// Who holds what: free amounts and claimed ports per node, use and quota per queue. Everybody may
@@ -145,6 +147,8 @@ private:
     friend class state_accounts;
     template<class Traits>
     friend class state_queues;
+    template<class Traits>
+    friend class state_reservations;
     template<class Traits>
     friend class state_departures;
 

@@ -34,6 +34,9 @@ struct pod {
     constraints where{};
     /// Creation time in the caller's unit; older goes first among equals.
     std::int64_t created = 0;
+    /// When it started to run, in the caller's unit; absent = unknown, or not yet. With the gang's
+    /// declared duration it says when it will have ended.
+    std::optional<std::int64_t> started{};
     pod_phase phase = pod_phase::pending;
     /// Being deleted: no member any more, yet it occupies its node until it is gone.
     bool terminating = false;

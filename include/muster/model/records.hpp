@@ -61,6 +61,8 @@ struct pod_record {
     std::uint32_t generation = 0;
     /// Creation time in the caller's unit; older goes first among equals.
     std::int64_t created = 0;
+    /// When it started to run, as observed, or else when it was assumed to.
+    std::optional<std::int64_t> started;
     pod_phase phase = pod_phase::pending;
     /// Being deleted: no member any more, yet it occupies its node until it is gone.
     bool terminating = false;
@@ -114,6 +116,8 @@ struct gang_record {
     std::vector<vertex_topology> together;
     /// By role, oldest first, then by key: the order in which members are taken.
     std::vector<pod_index> members;
+    /// How many gangs behind it have started since it waits for room or quota.
+    std::int64_t bypassed = 0;
     /// Members that wait for a node.
     std::size_t placeable = 0;
     /// Of the spec.

@@ -13,7 +13,7 @@
 #include <muster/model/event_result.hpp>
 #include <muster/model/ledger.hpp>
 #include <muster/model/pod.hpp>
-#include <muster/model/state_departures.hpp>
+#include <muster/model/state_reservations.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -22,8 +22,8 @@ namespace muster::inline v0_1 {
 /// used from distinct threads; const calls on one state are concurrent. When memory runs out
 /// during an event, the state must be dropped and rebuilt.
 template<class Traits>
-class state : public state_departures<Traits> {
-    using store = state_departures<Traits>;
+class state : public state_reservations<Traits> {
+    using store = state_reservations<Traits>;
 
 public:
     using store::width;
@@ -354,6 +354,8 @@ private:
     static void take_over(pod_record& into, const pod_type& spec) {
         into.role = spec.role;
         into.created = spec.created;
+        if (spec.started || spec.phase == pod_phase::pending)
+            into.started = spec.started;
         into.phase = spec.phase;
         into.terminating = spec.terminating;
     }

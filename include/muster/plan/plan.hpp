@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -131,6 +132,15 @@ public:
     void vacate(pod_index, node_index, const resources<Width>&, std::vector<host_port>&&,
                 std::optional<queue_index>) = delete;
 
+    /// So much of the node is not there for whatever is placed from here on. What was placed beside
+    /// it is only ever undone. O(width).
+    void keep(node_index node, const resources<Width>& amount) {
+        journal_.push_back({step::kept, placements_.size(), node, amount, nullptr, std::nullopt});
+        const bool taken = accounts_->take(node, std::nullopt, amount, {});
+        MUSTER_ASSERT(taken, "amounts that gangs ask for can be subtracted");
+        static_cast<void>(taken);
+    }
+
     /// Undoes everything since `to`. O(entries undone).
     void rollback(savepoint to) noexcept {
         MUSTER_ASSERT(to.entries <= journal_.size(),
@@ -141,6 +151,9 @@ public:
             case step::placed:
                 accounts_->give(last.node, last.queue, last.amount, *last.ports);
                 placements_.resize(last.first);
+                break;
+            case step::kept:
+                accounts_->give(last.node, std::nullopt, last.amount, {});
                 break;
             case step::vacated:
                 retake(last, tenure::lasting);
@@ -178,6 +191,9 @@ public:
     /// Keeps what stands for the time when those have left who leave: until then they take their
     /// room as before, and what was placed takes it afterwards. O(entries).
     void commit_nominated() noexcept {
+        MUSTER_ASSERT(std::ranges::none_of(
+                          journal_, [](const entry& each) { return each.what == step::kept; }),
+                      "beside what was kept nothing stands for good");
         std::size_t first = 0;
         for (; first < journal_.size() && undo_look(journal_[first]); ++first) {
         }
@@ -196,7 +212,7 @@ public:
     }
 
 private:
-    enum class step : std::uint8_t { placed, vacated, room_awaited, quota_awaited };
+    enum class step : std::uint8_t { placed, vacated, kept, room_awaited, quota_awaited };
     /// Equal pods placed on one node, a pod that goes, or what was looked ahead to.
     struct entry {
         step what = step::placed;

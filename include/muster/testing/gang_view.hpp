@@ -222,6 +222,13 @@ template<class Traits>
             view.quota_left[kind] = queues.room(*group.queue, kind);
     }
 
+    if (scope == certificate_scope::free_now)
+        for (const auto& kept : known.reservations())
+            for (const auto& part : kept.parts)
+                for (auto& node : view.nodes)
+                    for (std::size_t kind = 0; node.node == part.node && kind < width; ++kind)
+                        node.free[kind] -= part.amount[kind];
+
     for (const auto& entry : known.pod_keys()) {
         const auto& pod = known[entry.second];
         if (takes_room(pod) && scope == certificate_scope::free_now) {

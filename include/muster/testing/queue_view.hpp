@@ -30,6 +30,9 @@ public:
     queue_view(const state<Traits>& known, certificate_scope scope) : known_(&known) {
         if (scope == certificate_scope::emptied)
             return;
+        for (const auto& kept : known.reservations())
+            for (std::size_t kind = 0; kept.queue && kind < width; ++kind)
+                own_[kept.queue->value()][kind] += kept.quota[kind];
         for (const auto& [key, pod] : known.pod_keys()) {
             const auto queue = known[known[pod].gang].queue;
             if (!queue || !takes_room(known[pod]))

@@ -173,4 +173,14 @@ TEST_CASE_FIXTURE(crowded, "what is nominated is kept as the events would leave 
     CHECK(known.accounts().leaving_ports(node).size() == 2);
 }
 
+TEST_CASE_FIXTURE(fixture, "what is kept of a node is there for nobody until that is undone") {
+    const auto before = known.accounts();
+    plan<3> tentative(known.tentative());
+    tentative.keep(node, units(9));
+    CHECK(known.accounts().free(node) == units(-1));
+    CHECK_FALSE(tentative.try_place(pod, node, units(1), no_ports, queue));
+    tentative.rollback({});
+    CHECK(known.accounts() == before);
+}
+
 } // namespace

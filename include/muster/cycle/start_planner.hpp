@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/members.hpp>
+#include <muster/admission/place.hpp>
+#include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/model/state.hpp>
+#include <muster/plan/plan.hpp>
+
+namespace muster::inline v0_1 {
+namespace detail {
+
+/// Plans where gangs that wait will start, and when, from the declared durations of what runs; and
+/// where one would start if it were enough that others go. All of it tentatively: what comes of it
+/// is the room to keep.
+template<class Traits, class Finder>
+class start_planner {
+public:
+    static constexpr std::size_t width = Traits::width;
+    using reservation_type = reservation<width>;
+
+    /// A new cycle: nothing is planned.
+    void begin() noexcept {
+        planned_.clear();
+        gathered_ = false;
+    }
+
+    /// A start of the gang that delays none of those planned before, as early as a greedy placement
+    /// finds one; nothing when what declares no duration is in its way. The reservation keeps what
+    /// is free now as far as it will not come free by then.
+    /// O(pods · log pods) once in a cycle, and a placement for each of O(log times) times, or for
+    /// each time when others were planned before.
+    [[nodiscard]] std::optional<reservation_type> plan_start(state<Traits>& known, gang_index which,
+                                                             std::int64_t now, plan<width>& journal,
+                                                             Finder& finder,
+                                                             placer<Traits, Finder>& placing) {
+        gather(known, now);
+        open(known, which, journal, finder, placing);
+        const auto found = planned_.empty() ? find_first(now) : find_next(now);
+        std::optional<reservation_type> made;
+        if (found)
+            made = note_start(which, *found);
+        close();
+        if (made)
+            settle_parts(*made);
+        return made;
+    }
+
+    /// Room for the gang on the nodes that have least on them, wherever they must be vacated first;
+    /// nothing when a greedy placement finds none on all nodes together. The reservation keeps all
+    /// that the gang needs there, though pods be in its way.
+    /// O(pods + nodes · log nodes), and a placement for each of O(log nodes) numbers of nodes.
+    [[nodiscard]] std::optional<reservation_type> plan_room(state<Traits>& known, gang_index which,
+                                                            plan<width>& journal, Finder& finder,
+                                                            placer<Traits, Finder>& placing) {
+        order_nodes(known);
+        open(known, which, journal, finder, placing);
+        const std::size_t nodes = order_.size();
+        const auto vacate_to = [&](std::size_t count) {
+            for (std::size_t at = 0; at < count; ++at)
+                for (std::size_t pod = first_of_[at]; pod < first_of_[at + 1]; ++pod)
+                    vacate(standing_[pod]);
+        };
+        std::optional<reservation_type> made;
+        if (first_that_fits(0, nodes, vacate_to)) {
+            made.emplace();
+            made->owner = {which, known[which].generation};
+            made->parts = placed_parts();
+            keep_quota(*made);
+        }
+        close();
+        return made;
+    }
+
+    /// No planned start is before that time.
+    [[nodiscard]] bool all_after(std::int64_t time) const noexcept {
+        return std::ranges::all_of(planned_,
+                                   [&](const planned& each) { return each.start >= time; });
+    }
+    [[nodiscard]] bool any() const noexcept { return !planned_.empty(); }
+
+private:
+    using part = typename reservation_type::part;
+
+    struct departure {
+        std::int64_t end = 0;
+        pod_index pod;
+    };
+    struct planned {
+        std::int64_t start = 0;
+        std::int64_t end = 0;
+        std::vector<part> parts;
+        /// Per part: what is left of its node once the gang has started.
+        std::vector<resources<width>> rest;
+    };
+
+    void gather(const state<Traits>& known, std::int64_t now) {
+        if (std::exchange(gathered_, true))
+            return;
+        departures_.clear();
+        for (const auto& [key, gang] : known.gang_keys())
+            for (const pod_index member : known[gang].members)
+                if (const auto end = known.ends(member); end && stays(known, member))
+                    // Who overruns may go at any time.
+                    departures_.push_back({std::max(*end, now + 1), member});
+        std::ranges::stable_sort(departures_, {}, &departure::end);
+        times_.clear();
+        for (std::size_t at = 0; at < departures_.size(); ++at)
+            if (at == 0 || departures_[at].end != departures_[at - 1].end)
+                times_.push_back(at);
+    }
+    /// It takes room now and later, so that its going gives some back.
+    [[nodiscard]] static bool stays(const state<Traits>& known, pod_index which) {
+        return known[which].charged() && known[which].charged_as() == tenure::lasting;
+    }
+
+    // ---- the tentative cluster -----------------------------------------------------------------
+
+    void open(state<Traits>& known, gang_index which, plan<width>& journal, Finder& finder,
+              placer<Traits, Finder>& placing) {
+        known_ = &known;
+        journal_ = &journal;
+        finder_ = &finder;
+        placing_ = &placing;
+        sorter_.sort(known, which, members_);
+        duration_ = known[which].spec.duration;
+        for (std::size_t at = 0; at < known.reservations().size(); ++at)
+            known.suspend_reservation(at);
+        start_ = journal.mark();
+        journal.look_ahead();
+    }
+    void close() {
+        journal_->rollback(start_);
+        for (std::size_t at = 0; at < known_->reservations().size(); ++at)
+            known_->resume_reservation(at);
+    }
+
+    void vacate(pod_index pod) {
+        const auto& record = (*known_)[pod];
+        journal_->vacate(pod, *record.node, known_->request(pod), known_->where(pod).value.ports,
+                         (*known_)[record.gang].queue);
+    }
+
+    [[nodiscard]] bool fits_now() {
+        placing_->begin(*known_, members_, *journal_, *finder_);
+        return placing_->meet_minima();
+    }
+
+    /// The least of `from`..`to` for which the gang fits once `prepare` has done so much, and that
+    /// stands then. More never fits less.
+    template<class Prepare>
+    [[nodiscard]] std::optional<std::size_t> first_that_fits(std::size_t from, std::size_t to,
+                                                             const Prepare& prepare) {
+        const savepoint clean = journal_->mark();
+        const auto attempt = [&](std::size_t count) {
+            journal_->rollback(clean);
+            prepare(count);
+            return fits_now();
+        };
+        std::size_t no = from;
+        if (attempt(from))
+            return from;
+        std::size_t step = 1;
+        std::size_t yes = to + 1;
+        while (yes > to && no < to) {
+            const std::size_t next = std::min(to, no + step);
+            (attempt(next) ? yes : no) = next;
+            step *= 2;
+        }
+        if (yes > to)
+            return std::nullopt;
+        while (yes - no > 1) {
+            const std::size_t middle = no + (yes - no) / 2;
+            (attempt(middle) ? yes : no) = middle;
+        }
+        static_cast<void>(attempt(yes));
+        return yes;
+    }
+
+    // ---- by durations --------------------------------------------------------------------------
+
+    [[nodiscard]] std::optional<std::int64_t> find_first(std::int64_t now) {
+        const auto count =
+            first_that_fits(0, times_.size(), [&](std::size_t times) { vacate_until(0, times); });
+        if (!count)
+            return std::nullopt;
+        return *count == 0 ? now + 1 : departures_[times_[*count - 1]].end;
+    }
+
+    /// What was planned before comes and goes too, so that every time is a case of its own.
+    [[nodiscard]] std::optional<std::int64_t> find_next(std::int64_t now) {
+        moments_.assign(1, now + 1);
+        for (const std::size_t at : times_)
+            moments_.push_back(departures_[at].end);
+        for (const planned& each : planned_)
+            if (each.end > now + 1 && each.end < never)
+                moments_.push_back(each.end);
+        std::ranges::sort(moments_);
+        moments_.erase(std::unique(moments_.begin(), moments_.end()), moments_.end());
+        std::size_t gone = 0;
+        for (const std::int64_t time : moments_) {
+            std::size_t until = gone;
+            while (until < times_.size() && departures_[times_[until]].end <= time)
+                ++until;
+            vacate_until(gone, until);
+            gone = until;
+            const savepoint before = journal_->mark();
+            respect_plans(time);
+            if (fits_now())
+                return time;
+            journal_->rollback(before);
+        }
+        return std::nullopt;
+    }
+
+    /// All that end at the given numbers of times are gone.
+    void vacate_until(std::size_t from, std::size_t to) {
+        if (from == to)
+            return;
+        const std::size_t last = to < times_.size() ? times_[to] : departures_.size();
+        for (std::size_t at = times_[from]; at < last; ++at)
+            vacate(departures_[at].pod);
+    }
+
+    /// Takes what those planned before need of a gang that starts at that time.
+    void respect_plans(std::int64_t time) {
+        const std::int64_t end = end_of(time);
+        for (const planned& each : planned_) {
+            if (each.end <= time || end <= each.start)
+                continue;
+            for (std::size_t at = 0; at < each.parts.size(); ++at) {
+                const part& of = each.parts[at];
+                resources<width> kept = of.amount;
+                if (each.start > time)
+                    kept = excess(journal_->accounts().free(of.node), each.rest[at]);
+                journal_->keep(of.node, kept);
+            }
+        }
+    }
+
+    static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+    [[nodiscard]] std::int64_t end_of(std::int64_t start) const noexcept {
+        return duration_ ? saturate(static_cast<int128>(start) + *duration_) : never;
+    }
+
+    [[nodiscard]] static resources<width> excess(const resources<width>& of,
+                                                 const resources<width>& over) noexcept {
+        resources<width> out;
+        for (std::size_t column = 0; column < width; ++column)
+            out[column] = std::max<std::int64_t>(0, of[column] - over[column]);
+        return out;
+    }
+
+    /// What the placements that stand take of each node, in the order of nodes.
+    [[nodiscard]] std::vector<part> placed_parts() {
+        std::vector<part> parts;
+        for (const placement& each : journal_->placements())
+            parts.push_back({each.node, known_->request(each.pod)});
+        std::ranges::stable_sort(parts, {}, &part::node);
+        std::size_t left = 0;
+        for (std::size_t at = 0; at < parts.size(); ++at) {
+            if (left > 0 && parts[left - 1].node == parts[at].node)
+                for (std::size_t column = 0; column < width; ++column)
+                    parts[left - 1].amount[column] += parts[at].amount[column];
+            else
+                parts[left++] = parts[at];
+        }
+        parts.resize(left);
+        return parts;
+    }
+
+    [[nodiscard]] reservation_type note_start(gang_index which, std::int64_t start) {
+        planned mine{start, end_of(start), placed_parts(), {}};
+        for (const part& each : mine.parts)
+            mine.rest.push_back(journal_->accounts().free(each.node));
+        // Those that start later find less where this one will still be.
+        for (planned& each : planned_) {
+            if (each.start <= start || mine.end <= each.start)
+                continue;
+            for (std::size_t at = 0; at < each.parts.size(); ++at)
+                for (const part& taken : mine.parts)
+                    if (taken.node == each.parts[at].node)
+                        for (std::size_t column = 0; column < width; ++column)
+                            each.rest[at][column] -= taken.amount[column];
+        }
+        reservation_type made;
+        made.owner = {which, (*known_)[which].generation};
+        made.start = start;
+        keep_quota(made);
+        planned_.push_back(std::move(mine));
+        return made;
+    }
+
+    /// With everything as it is now: what must not be taken for the plan to hold.
+    void settle_parts(reservation_type& made) {
+        const planned& from = planned_.back();
+        for (std::size_t at = 0; at < from.parts.size(); ++at) {
+            const part kept{from.parts[at].node,
+                            excess(known_->accounts().free(from.parts[at].node), from.rest[at])};
+            if (kept.amount != resources<width>{})
+                made.parts.push_back(kept);
+        }
+        if (made.queue)
+            made.quota = excess(made.quota, known_->accounts().used(*made.queue));
+    }
+
+    /// What the queue uses with the gang in it, for a plan; all that the gang asks, for a room.
+    void keep_quota(reservation_type& made) {
+        const auto queue = (*known_)[made.owner.index].queue;
+        if (!queue || !known_->accounts().headroom(*queue).any())
+            return;
+        made.queue = queue;
+        if (made.start) {
+            made.quota = known_->accounts().used(*queue);
+            return;
+        }
+        for (const part& each : made.parts)
+            for (std::size_t column = 0; column < width; ++column)
+                made.quota[column] += each.amount[column];
+    }
+
+    // ---- by nodes ------------------------------------------------------------------------------
+
+    /// Nodes by what is taken of them, least first, with the pods on each.
+    void order_nodes(const state<Traits>& known) {
+        const auto weights = weigh(known.accounts(), known.pods_kind());
+        order_ = known.node_order();
+        std::erase_if(order_, [&](node_index node) { return !known[node].present; });
+        std::ranges::stable_sort(order_, {}, [&](node_index node) {
+            return saturate(static_cast<int128>(weights.key(known.accounts().allocatable(node))) -
+                            weights.key(known.accounts().free(node)));
+        });
+        rank_.assign(known.accounts().nodes(), order_.size());
+        for (std::size_t at = 0; at < order_.size(); ++at)
+            rank_[order_[at].value()] = at;
+        standing_.clear();
+        for (const auto& [key, gang] : known.gang_keys())
+            for (const pod_index member : known[gang].members)
+                if (stays(known, member) && rank_[known[member].node->value()] < order_.size())
+                    standing_.push_back(member);
+        std::ranges::stable_sort(standing_, {},
+                                 [&](pod_index pod) { return rank_[known[pod].node->value()]; });
+        first_of_.assign(order_.size() + 1, standing_.size());
+        for (std::size_t at = standing_.size(); at-- > 0;)
+            first_of_[rank_[known[standing_[at]].node->value()]] = at;
+        for (std::size_t at = order_.size(); at-- > 0;)
+            if (first_of_[at] == standing_.size())
+                first_of_[at] = first_of_[at + 1];
+    }
+
+    state<Traits>* known_ = nullptr;
+    plan<width>* journal_ = nullptr;
+    Finder* finder_ = nullptr;
+    placer<Traits, Finder>* placing_ = nullptr;
+    savepoint start_;
+    member_sorter<width> sorter_;
+    gang_members<width> members_;
+    std::optional<std::int64_t> duration_;
+    std::vector<planned> planned_;
+
+    bool gathered_ = false;
+    /// By end; and where each new end begins.
+    std::vector<departure> departures_;
+    std::vector<std::size_t> times_;
+    std::vector<std::int64_t> moments_;
+
+    std::vector<node_index> order_;
+    /// Per node: its place in that order.
+    std::vector<std::size_t> rank_;
+    /// The pods on the nodes in that order, and where each node's begin.
+    std::vector<pod_index> standing_;
+    std::vector<std::size_t> first_of_;
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1
