@@ -8,6 +8,7 @@
 #include <boost/json/array.hpp>
 
 #include <muster/codec/cluster.hpp>
+#include <muster/cycle/forecast.hpp>
 #include <muster/muster.hpp>
 
 #include "check_plan.hpp"
@@ -76,6 +77,8 @@ public:
         if (asked_->tries > 0)
             before_ = known_->state;
         tries_left_ = asked_->tries * 10;
+        if (asked_->forecast)
+            look_ahead();
         const auto result = muster::cycle(known_->state, known_->now, how, limit, options);
 
         placements placed;
@@ -95,6 +98,8 @@ public:
             if (kind == muster::answer::waiting || kind == muster::answer::undecided) {
                 line.position = ++waiting[state[decision.gang].queue];
                 line.overall_position = ++all_waiting;
+                if (const auto start = starts_.find(decision.gang); start != starts_.end())
+                    line.expected_start = start->second;
             }
             if (asked_->tries > 0 && !line.starts() && is_wanted(line))
                 look_for_changes(decision.gang, line);
@@ -122,6 +127,44 @@ private:
     [[nodiscard]] bool is_wanted(const group_line& line) const {
         const std::string& named = asked_->changes_of;
         return named.empty() || named == line.name || named == line.name_space + "/" + line.name;
+    }
+
+    /// When a pod ends, as far as it or its queue declares.
+    [[nodiscard]] std::optional<timestamp> end_of(const pod_object& pod, const std::string& queue,
+                                                  std::optional<timestamp> start) const {
+        const auto begun = start           ? start
+                           : pod.started   ? pod.started
+                           : pod.scheduled ? pod.scheduled
+                                           : pod.metadata.created;
+        std::optional<timestamp> end;
+        std::int64_t sum = 0;
+        if (begun && pod.run_time && !__builtin_add_overflow(*begun, *pod.run_time, &sum))
+            end = sum;
+        const auto age = max_ages_.find(queue);
+        const auto born = pod.metadata.created ? pod.metadata.created : begun;
+        if (age != max_ages_.end() && born && !__builtin_add_overflow(*born, age->second, &sum))
+            end = std::min(end.value_or(sum), sum);
+        return end;
+    }
+
+    void look_ahead() {
+        const auto& state = known_->state;
+        std::map<object_key, const pod_object*> objects;
+        for (const pod_object& pod : known_->objects->pods)
+            objects.emplace(pod.metadata.key, &pod);
+        for (const queue_object& queue : known_->objects->queues)
+            if (queue.max_duration && queue.metadata.key.name_space == asked_->queue_namespace)
+                max_ages_.emplace(queue.metadata.key.name, *queue.max_duration);
+        muster::forecast_options options;
+        options.limit = limit_;
+        const auto ahead = muster::forecast(
+            state, known_->now, how_,
+            [&](muster::pod_index pod, std::optional<timestamp> start) {
+                return end_of(*objects.at(state[pod].key), facts_of(state[pod].gang).queue, start);
+            },
+            options);
+        for (const muster::expected_start& each : ahead.starts)
+            starts_.emplace(each.gang, each.at);
     }
 
     void look_for_changes(muster::gang_index which, group_line& line) {
@@ -426,6 +469,8 @@ private:
     /// The state as it was before the plan, when changes to it are to be tried out.
     muster::state<traits> before_;
     std::int64_t tries_left_ = 0;
+    std::map<std::string, std::int64_t> max_ages_;
+    std::map<muster::gang_index, timestamp> starts_;
     std::set<muster::pod_index> placed_;
     std::map<likeness, std::vector<muster::reason>> explained_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -97,6 +98,24 @@ inline void check(event_result what, const object_metadata& of, diagnostics& out
                in_quotes(of.key.name) + ": " + std::string(describe(what)));
 }
 
+/// How long a group runs at most: its longest member, but no longer than pods of its queue get
+/// old. Nothing when a member declares nothing and the queue does not either.
+[[nodiscard]] inline std::optional<std::int64_t>
+longest_run(const manifests& objects, const group_facts& facts,
+            const std::map<std::string_view, std::int64_t>& queue_ages) {
+    std::optional<std::int64_t> longest;
+    const auto age = queue_ages.find(facts.queue);
+    for (const std::size_t member : facts.members) {
+        std::optional<std::int64_t> run = objects.pods[member].run_time;
+        if (age != queue_ages.end())
+            run = std::min(run.value_or(age->second), age->second);
+        if (!run)
+            return std::nullopt;
+        longest = std::max(longest.value_or(0), *run);
+    }
+    return longest;
+}
+
 template<std::size_t Width>
 [[nodiscard]] cluster<Width> make_cluster(const manifests& objects,
                                           const std::set<std::string_view>& kinds,
@@ -125,6 +144,7 @@ template<std::size_t Width>
         check(state.upsert_node(object.metadata.key.name, std::move(spec)), object.metadata, out);
     }
     bool default_queue_exists = false;
+    std::map<std::string_view, std::int64_t> queue_ages;
     for (const queue_object& object : objects.queues) {
         if (object.metadata.key.name_space != options.queue_namespace) {
             report(out, severity::warning, object.metadata.where, {"metadata", "namespace"},
@@ -138,6 +158,8 @@ template<std::size_t Width>
             spec.quota.set(*made.kinds.find(kind), amount);
         spec.priority = object.priority;
         spec.closed = object.closed;
+        if (object.max_duration)
+            queue_ages.emplace(object.metadata.key.name, *object.max_duration);
         // Of a queue an absent or empty selector admits no namespace.
         if (object.namespaces && !object.namespaces->requirements.empty())
             spec.tenants = object.namespaces;
@@ -158,6 +180,7 @@ template<std::size_t Width>
             spec.queue = facts.queue;
         spec.priority = facts.priority;
         spec.created = facts.created.value_or(std::numeric_limits<timestamp>::max());
+        spec.duration = longest_run(objects, facts, queue_ages);
         spec.tree = facts.tree;
         spec.fault = facts.fault;
         spec.tenant = lookup.namespace_labels(key.name_space);

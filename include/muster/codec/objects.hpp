@@ -102,6 +102,11 @@ struct pod_object {
     std::string priority_class;
     /// When it became PodScheduled=True.
     std::optional<timestamp> scheduled;
+    /// When its kubelet took it up.
+    std::optional<timestamp> started;
+    /// How long it runs at most once started, in nanoseconds: what the annotation
+    /// `muster.dev/run-seconds` declares, or its activeDeadlineSeconds, whichever is less.
+    std::optional<std::int64_t> run_time;
     /// Required anti-affinity of a pod that stands somewhere: others must keep away from it.
     struct repulsion {
         label_selector pods;
@@ -146,6 +151,8 @@ struct queue_object {
     std::map<std::string, std::int64_t> quota;
     std::int64_t priority = 0;
     bool closed = false;
+    /// How old its pods may get, in nanoseconds; absent = any age.
+    std::optional<std::int64_t> max_duration;
     std::optional<label_selector> namespaces;
     label_selector nodes;
 };

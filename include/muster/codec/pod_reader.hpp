@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -226,6 +230,29 @@ inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod)
             pod.unsupported.push_back("metadata.annotations[" + std::string(key) + "]");
 }
 
+inline constexpr std::string_view run_seconds_annotation = "muster.dev/run-seconds";
+
+[[nodiscard]] inline std::optional<std::int64_t>
+read_run_time(const field& deadline, const field& object, const pod_object& pod) {
+    constexpr std::int64_t second = 1'000'000'000;
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    std::optional<std::int64_t> seconds = deadline.as_integer(1, most);
+    if (const std::string* declared =
+            pod.metadata.annotations.find(std::string(run_seconds_annotation))) {
+        std::int64_t value = 0;
+        const auto [end, error] =
+            std::from_chars(declared->data(), declared->data() + declared->size(), value);
+        if (error != std::errc{} || end != declared->data() + declared->size() || value < 1 ||
+            value > most)
+            object.warning("annotation " + std::string(run_seconds_annotation) + ": " +
+                           in_quotes(*declared) +
+                           " is no number of seconds, and says nothing (expected 1 to 2147483647)");
+        else
+            seconds = std::min(value, seconds.value_or(value));
+    }
+    return seconds ? std::optional(*seconds * second) : std::nullopt;
+}
+
 } // namespace detail
 
 /// A v1 Pod.
@@ -249,7 +276,7 @@ inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod)
         if (type == "PodScheduled" && is == "True")
             read.scheduled = since;
     });
-    static_cast<void>(context.time(status.optional("startTime")));
+    read.started = context.time(status.optional("startTime"));
     status.ignore_rest();
 
     const field spec_at = object.required("spec");
@@ -307,6 +334,7 @@ inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod)
     }
     const field gates_at = spec.optional("schedulingGates");
     const array_reader gates = gates_at.as_array();
+    read.run_time = detail::read_run_time(spec.optional("activeDeadlineSeconds"), object, read);
     read.priority = spec.optional("priority").as_integer();
     if (const auto name = spec.optional("priorityClassName").as_string())
         read.priority_class = *name;
@@ -316,7 +344,6 @@ inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod)
         read.node = *name;
     spec.ignore({"restartPolicy",
                  "terminationGracePeriodSeconds",
-                 "activeDeadlineSeconds",
                  "dnsPolicy",
                  "dnsConfig",
                  "serviceAccount",

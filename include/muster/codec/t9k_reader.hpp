@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/codec/duration.hpp>
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_context.hpp>
@@ -104,9 +105,16 @@ inline constexpr std::int64_t largest_member_count = std::numeric_limits<std::in
     read.namespaces = read_label_selector(spec.optional("namespaceSelector"));
     if (auto nodes = read_label_selector(spec.optional("nodeSelector")))
         read.nodes = std::move(*nodes);
-    // Neither decides where or whether a group starts: the one ends pods, the other is checked
-    // when they are created.
-    spec.ignore({"maxDuration", "resourceShapeProfile"});
+    const field longest_at = spec.optional("maxDuration");
+    if (const auto text = longest_at.as_string()) {
+        const auto longest = parse_duration(*text);
+        if (!longest)
+            longest_at.error(in_quotes(*text) + " is not a duration (expected e.g. 90m or 1d12h)");
+        else if (*longest > 0)
+            read.max_duration = *longest;
+    }
+    // It is checked when pods are created.
+    spec.ignore({"resourceShapeProfile"});
     spec.finish();
     object.ignore({"apiVersion", "kind", "status"});
     object.finish();

@@ -590,3 +590,35 @@ TEST_CASE("the order of the documents decides nothing") {
         CHECK(again == first);
     }
 }
+
+TEST_CASE("a group runs as long as its longest pod, and no longer than its queue lets pods live") {
+    constexpr std::int64_t second = 1'000'000'000;
+    const auto duration = [](const std::string& queue, const std::string& first,
+                             const std::string& second_pod) {
+        const auto pod = [](const std::string& name, const std::string& seconds) {
+            return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+                   ", labels: {scheduler.tensorstack.dev/group-name: g}}\nspec: {" +
+                   (seconds.empty() ? "" : "activeDeadlineSeconds: " + seconds + ", ") +
+                   "containers: [{}]}\n";
+        };
+        diagnostics out;
+        const auto documents = read_documents(
+            "f",
+            "apiVersion: scheduler.tensorstack.dev/v1beta1\nkind: Queue\nmetadata: {name: q, "
+            "namespace: t9k-system}\nspec: {" +
+                queue +
+                "}\n---\napiVersion: scheduler.tensorstack.dev/v1beta1\nkind: "
+                "PodGroup\nmetadata: {name: g}\nspec: {queue: q}\n" +
+                pod("a", first) + pod("b", second_pod),
+            out);
+        const manifests objects = read_manifests(documents, {}, out);
+        const auto made = make_cluster<8>(objects, {}, out);
+        CHECK(out.ok());
+        const auto which = made.state.find_gang({"default", "g", group_origin::pod_group});
+        return made.state[which->index].spec.duration;
+    };
+    CHECK(duration("", "10", "20") == 20 * second);
+    CHECK_FALSE(duration("", "10", ""));
+    CHECK(duration("maxDuration: 1m", "10", "") == 60 * second);
+    CHECK(duration("maxDuration: 1m", "10", "70") == 60 * second);
+}

@@ -466,3 +466,24 @@ spec:
           "f:6:5: warning: spec.containers[0].comand: unknown field, ignored\n"
           "f:3:3: warning: spec.nodeselector: unknown field, ignored\n");
 }
+
+TEST_CASE("how long a pod runs is the least of what it declares and its deadline") {
+    constexpr std::int64_t second = 1'000'000'000;
+    const auto with = [](const std::string& seconds, const std::string& spec) {
+        return read_text("metadata: {name: p, annotations: {muster.dev/run-seconds: \"" + seconds +
+                         "\"}}\nspec: {" + spec + "containers: [{}]}\n");
+    };
+    CHECK_FALSE(read("").pod.run_time);
+    CHECK(read("  activeDeadlineSeconds: 60\n").pod.run_time == 60 * second);
+    CHECK(with("30", "").pod.run_time == 30 * second);
+    CHECK(with("30", "activeDeadlineSeconds: 60, ").pod.run_time == 30 * second);
+    CHECK(with("90", "activeDeadlineSeconds: 60, ").pod.run_time == 60 * second);
+    for (const char* wrong : {"", "0", "-5", "1h", "3000000000"}) {
+        CAPTURE(wrong);
+        const auto made = with(wrong, "");
+        CHECK_FALSE(made.pod.run_time);
+        CHECK(made.findings.find("is no number of seconds, and says nothing") != std::string::npos);
+    }
+    CHECK(read("", "status: {startTime: 2024-05-01T08:00:00Z}\n").pod.started ==
+          parse_timestamp("2024-05-01T08:00:00Z"));
+}

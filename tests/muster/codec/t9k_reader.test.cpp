@@ -151,6 +151,7 @@ TEST_CASE("a queue has a quota, a rank, its users and its nodes") {
                               {"cpu", 40000}, {"memory", 1073741824}, {"nvidia.com/gpu", 8}});
     CHECK(object.priority == 7);
     CHECK(object.closed);
+    CHECK(object.max_duration == 86'400'000'000'000);
     REQUIRE(object.namespaces);
     CHECK(object.namespaces->matches({{"team", "a"}}));
     CHECK_FALSE(object.namespaces->matches({}));
@@ -184,6 +185,9 @@ TEST_CASE("a quota beyond int64 stands at its end, a negative one is an error") 
 TEST_CASE("malformed fields of a queue are errors, and a quota of limits does not exist") {
     CHECK(queue("spec: {priority: 101}\n").findings ==
           "f:2:18: spec.priority: found 101, expected a whole number from 0 to 100\n");
+    CHECK(queue("spec: {maxDuration: 2 hours}\n").findings ==
+          "f:2:21: spec.maxDuration: \"2 hours\" is not a duration (expected e.g. 90m or 1d12h)\n");
+    CHECK_FALSE(queue("spec: {maxDuration: \"0\"}\n").object.max_duration);
     CHECK(queue("spec: {preemptible: maybe}\n").findings ==
           "f:2:21: spec.preemptible: found \"maybe\", expected true or false\n");
     CHECK(queue("spec: {namespaceSelector: {matchExpressions: [{key: a, operator: Gt}]}}\n")
