@@ -345,7 +345,8 @@ private:
     [[nodiscard]] static likeness likeness_of(const muster::decision& decision,
                                               const muster::gang_members<Width>& members) {
         likeness all{static_cast<std::int64_t>(decision.outcome.kind),
-                     members.queue ? static_cast<std::int64_t>(members.queue->value()) : -1,
+                     members.queue ? static_cast<std::int64_t>(members.queue->queue.value()) : -1,
+                     members.queue && members.queue->firm ? 1 : 0,
                      static_cast<std::int64_t>(members.tree->size())};
         for (std::size_t vertex = 0; vertex < members.tree->size(); ++vertex) {
             all.push_back(static_cast<std::int64_t>((*members.tree)[vertex].parent));

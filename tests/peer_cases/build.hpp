@@ -35,6 +35,14 @@ inline constexpr char separator = '|';
     return gang + separator + pod;
 }
 
+/// KAI's ties between queues go to the older; theirs are a minute apart in the order of listing.
+[[nodiscard]] inline std::string queue_key(const peer_case& of, const std::string& name) {
+    for (std::size_t at = 0; at < of.queues.size(); ++at)
+        if (of.from == peer::kai && of.queues[at].name == name)
+            return std::to_string(1000 + at) + separator + name;
+    return name;
+}
+
 inline void ok(muster::event_result what, const std::string& of) {
     if (what != muster::event_result::applied)
         throw refused(of + ": the event was refused");
@@ -62,16 +70,21 @@ public:
     }
     [[nodiscard]] const muster::kind_table& table() const noexcept { return table_; }
 
+    /// cpu in thousandths, everything else in whole units, requests rounded up.
+    [[nodiscard]] static std::int64_t units(const std::string& kind, std::int64_t thousandths) {
+        return kind == "cpu" ? thousandths : (thousandths + 999) / 1000;
+    }
+
     [[nodiscard]] muster::resources<traits::width> vector(const amounts& from) {
         muster::resources<traits::width> made;
         for (const auto& [kind, amount] : from)
-            made[of(kind)] = amount;
+            made[of(kind)] = units(kind, amount);
         return made;
     }
     [[nodiscard]] muster::limits<traits::width> limits(const ceilings& from) {
         muster::limits<traits::width> made;
         for (const auto& [kind, amount] : from.named)
-            made.set(of(kind), amount);
+            made.set(of(kind), units(kind, amount));
         return made;
     }
 
@@ -95,7 +108,7 @@ inline void add_nodes(const peer_case& of, columns& kinds, cluster& to) {
         cluster::node_type spec;
         spec.allocatable = kinds.vector(node.allocatable);
         if (!node.allocatable.contains("pods"))
-            spec.allocatable[kinds.of("pods")] = 1'000'000;
+            spec.allocatable[kinds.of("pods")] = 1'000;
         spec.name = node.name;
         std::map<std::string, std::string> labels = node.labels;
         for (const auto& [level, domain] : node.domains)
@@ -275,7 +288,7 @@ inline void grow(const peer_case& of, const subgroup& from, muster::vertex_index
     cluster::pod_type made;
     made.request = kinds.vector(from.request);
     if (!from.request.contains("pods"))
-        made.request[kinds.of("pods")] = 1000;
+        made.request[kinds.of("pods")] = 1;
     for (const auto& [key, value] : from.node_selector)
         made.where.selector.requirements.push_back(is_one_of(key, {value}));
     if (!from.affinity_in.empty())

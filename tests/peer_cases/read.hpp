@@ -288,14 +288,30 @@ template<class Other>
     return made;
 }
 
-[[nodiscard]] inline queue_case queue_of(const json::object& from) {
+/// KAI's queues count thousandths of cpus and millions of bytes.
+inline void rescale_for_kai(ceilings& of) {
+    if (const auto cpu = of.named.find("cpu"); cpu != of.named.end())
+        cpu->second /= 1000;
+    if (const auto memory = of.named.find("memory"); memory != of.named.end()) {
+        constexpr std::int64_t most = std::int64_t{1} << 60;
+        memory->second = memory->second > most / 1'000'000 ? most : memory->second * 1'000'000;
+    }
+}
+
+[[nodiscard]] inline queue_case queue_of(const json::object& from, peer which) {
     queue_case made;
     made.name = text_at(from, "name");
     made.parent = text_at(from, "parent");
+    made.weight = number_at(from, from.contains("overQuotaWeight") ? "overQuotaWeight" : "weight");
     made.deserved = ceilings_at(from, "deserved");
     made.limit = ceilings_at(from, from.contains("capability") ? "capability" : "limit");
     made.guarantee = ceilings_at(from, "guarantee");
-    made.weight = number_at(from, from.contains("overQuotaWeight") ? "overQuotaWeight" : "weight");
+    if (which == peer::kai)
+        for (ceilings* each : {&made.deserved, &made.limit})
+            rescale_for_kai(*each);
+    // A department's weight is what it deserves.
+    if (which == peer::kai && flag_at(from, "isParent", false))
+        made.weight = made.deserved.named.contains("gpu") ? made.deserved.named["gpu"] / 1000 : 0;
     if (const json::value* priority = from.if_contains("priority");
         priority && priority->is_number())
         made.priority = priority->to_number<std::int64_t>();
@@ -464,7 +480,7 @@ inline void read_topologies(const json::object& from, peer_case& into) {
     if (which == peer::kai)
         read_topologies(from, made);
     each_object(from, "queues",
-                [&](const json::object& each) { made.queues.push_back(queue_of(each)); });
+                [&](const json::object& each) { made.queues.push_back(queue_of(each, which)); });
     std::map<std::string, std::string> tier_names = labels_at(from, "hyperNodeTierNames");
     each_object(from, "gangs", [&](const json::object& each) {
         made.gangs.push_back(gang_of(each, made, tier_names));

@@ -11,6 +11,7 @@
 #include "build.hpp"
 #include "judge.hpp"
 #include "peer_case.hpp"
+#include "profiles.hpp"
 
 namespace peer_cases {
 
@@ -40,9 +41,21 @@ inline void add_queues(const peer_case& of, columns& kinds, cluster& to) {
         for (const auto& [kind, amount] : queue.limit.named)
             if (amount == 0)
                 spec.quota.clear(kinds.of(kind));
-        spec.priority = queue.priority.value_or(0);
+        spec.deserved = kinds.limits(queue.deserved);
+        spec.weight = queue.weight.value_or(of.from == peer::kai ? 0 : 1);
+        spec.priority = queue.priority.value_or(of.from == peer::kai ? 100 : 0);
         spec.closed = queue.closed;
-        ok(to.upsert_queue(queue.name, std::move(spec)), queue.name);
+        if (of.from == peer::kai) {
+            if (!queue.deserved.named.contains("gpu") &&
+                std::ranges::find(queue.deserved.unlimited, "gpu") ==
+                    queue.deserved.unlimited.end())
+                spec.deserved.set(kinds.of("gpu"), 0);
+            spec.firm_quota = spec.deserved;
+        }
+        ok(to.upsert_queue(queue_key(of, queue.name), std::move(spec),
+                           queue.parent.empty() ? std::nullopt
+                                                : std::optional(queue_key(of, queue.parent))),
+           queue.name);
     }
 }
 
@@ -53,9 +66,10 @@ inline void add_gangs(const peer_case& of, columns& kinds, cluster& to) {
         tree_and_roles shape = tree_of(of, gang);
         cluster::gang_type spec;
         if (of.from != peer::coscheduling)
-            spec.queue = gang.queue;
+            spec.queue = queue_key(of, gang.queue);
         spec.priority = gang.priority;
         spec.created = created[at];
+        spec.preemptible = of.from != peer::kai || gang.preemptible;
         spec.tree = std::move(shape.tree);
         ok(to.upsert_gang(gang.name, std::move(spec)), gang.name);
         for (std::size_t member = 0; member < gang.tasks.size(); ++member) {
@@ -103,6 +117,20 @@ as_it_stands(const peer_case& of, const cluster& known) {
 
 } // namespace detail
 
+inline void allocate(const peer_case& of, cluster& known) {
+    switch (of.from) {
+    case peer::kai:
+        static_cast<void>(muster::cycle(known, 0, kai_profile{}));
+        break;
+    case peer::volcano:
+        static_cast<void>(muster::cycle(known, 0, volcano_profile{}));
+        break;
+    case peer::coscheduling:
+        static_cast<void>(muster::cycle(known, 0, coscheduling_profile{}));
+        break;
+    }
+}
+
 /// Runs one case through Muster, with the profile of its peer.
 [[nodiscard]] inline outcome run(const peer_case& of) {
     columns kinds(of);
@@ -114,7 +142,7 @@ as_it_stands(const peer_case& of, const cluster& known) {
     made.before = detail::as_given(of);
     const bool allocates = of.acts("allocate") || of.acts("backfill") || of.acts("end-to-end");
     if (allocates)
-        static_cast<void>(muster::cycle(known, 0));
+        allocate(of, known);
     made.after = detail::as_it_stands(of, known);
     return made;
 }

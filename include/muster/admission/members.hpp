@@ -35,7 +35,8 @@ struct member_class {
 template<std::size_t Width>
 struct gang_members {
     const gang_tree* tree = nullptr;
-    std::optional<queue_index> queue;
+    /// What they are charged to.
+    std::optional<queue_charge> queue;
     /// By role, then by their oldest pod.
     std::vector<member_class<Width>> classes;
     /// The waiting members, class by class, oldest first and then by key.
@@ -65,7 +66,7 @@ public:
         const auto& group = known[which];
         const std::size_t vertices = group.spec.tree.size();
         into.tree = &group.spec.tree;
-        into.queue = group.queue;
+        into.queue = group.charged_to();
         into.classes.clear();
         into.turns.clear();
         into.holding.assign(vertices, 0);

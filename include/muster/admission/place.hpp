@@ -29,7 +29,7 @@ namespace muster::inline v0_1 {
 /// O(depth × width).
 template<std::size_t Width>
 [[nodiscard]] std::int64_t quota_room(const ledger<Width>& accounts,
-                                      std::optional<queue_index> queue,
+                                      std::optional<queue_charge> queue,
                                       const resources<Width>& request, std::int64_t most) {
     if (!queue)
         return most;

@@ -192,7 +192,7 @@ struct engine {
         if (group.last.kind != answer::waiting)
             return false;
         if (which.value() < uses.size() && uses[which.value()].known)
-            return !known.accounts().admits(*group.queue, uses[which.value()].least);
+            return !known.accounts().admits(*group.charged_to(), uses[which.value()].least);
         return quota_stops(known, which, steps);
     }
 };

@@ -103,6 +103,8 @@ struct gang {
     /// When it should have started at the latest; absent = no such wish. It serves orders of gangs.
     std::optional<std::int64_t> start_by{};
     gang_tree tree{};
+    /// Its pods may be evicted for others, if their queue's may; otherwise they stand firm.
+    bool preemptible = true;
     gang_fault fault = gang_fault::none;
     /// Labels of the namespace or tenant that asks; queues admit by them.
     label_set tenant{};

@@ -85,11 +85,11 @@ public:
     }
     /// The queue may take that much more as far as its ceilings and those above it go.
     /// O(depth × width).
-    [[nodiscard]] bool admits(queue_index queue, const resources<Width>& amount) const noexcept {
+    [[nodiscard]] bool admits(queue_charge queue, const resources<Width>& amount) const noexcept {
         return queues_.admits(queue, amount);
     }
     /// What the queue may still take as far as all those ceilings go. O(depth × width).
-    [[nodiscard]] limits<Width> headroom(queue_index queue,
+    [[nodiscard]] limits<Width> headroom(queue_charge queue,
                                          occupancy counted = occupancy::present) const noexcept {
         return queues_.headroom(queue, counted);
     }
@@ -247,7 +247,7 @@ private:
     }
 
     /// False and nothing changed when a sum leaves int64.
-    [[nodiscard]] bool take(node_index from, std::optional<queue_index> on,
+    [[nodiscard]] bool take(node_index from, std::optional<queue_charge> on,
                             const resources<Width>& amount, const std::vector<host_port>& claimed,
                             tenure when = tenure::lasting) {
         row& at = rows_[from.value()];
@@ -278,7 +278,7 @@ private:
     }
 
     /// The inverse of a `take` that succeeded.
-    void give(node_index back, std::optional<queue_index> on, const resources<Width>& amount,
+    void give(node_index back, std::optional<queue_charge> on, const resources<Width>& amount,
               const std::vector<host_port>& claimed, tenure when = tenure::lasting) noexcept {
         if (when == tenure::lasting) {
             row& at = rows_[back.value()];
@@ -297,7 +297,7 @@ private:
     }
 
     /// What so many pods took for good counts only later from here on.
-    void postpone(node_index node, std::optional<queue_index> on, const resources<Width>& amount,
+    void postpone(node_index node, std::optional<queue_charge> on, const resources<Width>& amount,
                   std::size_t pods) noexcept {
         both left = room(node);
         add(left.now, amount);

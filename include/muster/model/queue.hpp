@@ -23,6 +23,9 @@ struct queue {
     /// The ceiling at its own level, which binds whatever its children's say (T9k: quota, KAI:
     /// limit, Volcano: capability, Kueue: nominalQuota + borrowingLimit).
     limits<Width> quota{};
+    /// The ceiling on what pods hold that nobody may evict (`gang::preemptible` is false), of its
+    /// own and of all queues below it (KAI: quota).
+    limits<Width> firm_quota{};
     /// Up to that its use is rightfully its own, beyond it is borrowed and may be reclaimed. Of an
     /// absent kind nothing can be reclaimed (KAI: quota, Volcano: deserved, Kueue: nominalQuota;
     /// T9k has none).

@@ -19,6 +19,19 @@ namespace muster::inline v0_1 {
 /// Whose use counts against the ceilings: that of the pods that stand now, or none.
 enum class occupancy : std::uint8_t { present, emptied };
 
+/// What pods are charged to: a queue, and in it to its firm part when nobody may evict them.
+struct queue_charge {
+    queue_index queue;
+    bool firm = false;
+
+    // Whoever has no firm pods need not know of them.
+    constexpr queue_charge(queue_index of, bool stands_firm = false) noexcept
+        : queue(of), firm(stands_firm) {}
+    constexpr operator queue_index() const noexcept { return queue; }
+
+    [[nodiscard]] friend constexpr bool operator==(queue_charge, queue_charge) noexcept = default;
+};
+
 /// What the queues hold, which form a tree of any depth (many trees, strictly: a queue without a
 /// parent is a root). A queue claims of its parent what it uses or what is guaranteed to it,
 /// whichever is more, so that a guarantee is room that its siblings cannot take even while it
@@ -27,8 +40,10 @@ enum class occupancy : std::uint8_t { present, emptied };
 ///     claimed(q) = what q's own pods hold + Σ over its children c of max(claimed(c), guarantee(c))
 ///
 /// Every queue's claim stays under its own ceiling; what a queue takes within its guarantee claims
-/// nothing more above, so that no ceiling above stands against it. All sums are kept as pods and
-/// queues come and go and depend on nothing but what is there: giving back undoes taking exactly.
+/// nothing more above, so that no ceiling above stands against it. A queue may have a lower ceiling
+/// for firm pods, its own and those below it, of which nothing is guaranteed. All sums are kept as
+/// pods and queues come and go and depend on nothing but what is there: giving back undoes taking
+/// exactly.
 template<std::size_t Width>
 class queue_accounts {
 public:
@@ -36,6 +51,8 @@ public:
     struct ceiling {
         queue_index at;
         std::int64_t left = 0;
+        /// It is the one for firm pods.
+        bool firm = false;
     };
 
     [[nodiscard]] std::size_t size() const noexcept { return accounts_.size(); }
@@ -49,6 +66,13 @@ public:
     /// What pods of the queue itself hold.
     [[nodiscard]] const resources<Width>& own(queue_index queue) const noexcept {
         return accounts_[queue.value()].own;
+    }
+    /// The ceiling on what firm pods hold, and what they do, of the queue and of those below it.
+    [[nodiscard]] const limits<Width>& firm_quota(queue_index queue) const noexcept {
+        return accounts_[queue.value()].firm_quota;
+    }
+    [[nodiscard]] const resources<Width>& firm(queue_index queue) const noexcept {
+        return accounts_[queue.value()].firm;
     }
     /// What counts against its quota: what it uses, and what queues below it could still take
     /// within their guarantees.
@@ -77,14 +101,19 @@ public:
     /// It or a queue above it has a ceiling. O(depth).
     [[nodiscard]] bool limited(queue_index queue) const noexcept {
         for (std::optional<queue_index> at = queue; at; at = parent(*at))
-            if (quota(*at).any())
+            if (quota(*at).any() || firm_quota(*at).any())
                 return true;
         return false;
     }
 
     /// No ceiling, its own or one above it, is in the way of the queue's taking that much more. A
     /// kind of which nothing is asked is not checked. O(depth × width).
-    [[nodiscard]] bool admits(queue_index queue, const resources<Width>& amount) const noexcept {
+    [[nodiscard]] bool admits(queue_charge to, const resources<Width>& amount) const noexcept {
+        if (to.firm)
+            for (std::optional<queue_index> at = to.queue; at; at = parent(*at))
+                if (!firm_quota(*at).admits(firm(*at), amount))
+                    return false;
+        queue_index queue = to.queue;
         resources<Width> rest = amount;
         for (;;) {
             const account& of = accounts_[queue.value()];
@@ -106,8 +135,9 @@ public:
     /// The ceiling that lets the queue take least of the kind, the lowest when several do; nothing
     /// when none does. What is left is never below 0. O(depth).
     [[nodiscard]] std::optional<ceiling>
-    tightest(queue_index queue, kind_id kind,
+    tightest(queue_charge of_whom, kind_id kind,
              occupancy counted = occupancy::present) const noexcept {
+        const queue_index queue = of_whom.queue;
         std::optional<ceiling> found;
         // What the queues passed may still take without claiming more above.
         std::int64_t kept = 0;
@@ -122,6 +152,13 @@ public:
                     found = ceiling{*at, left};
             }
             kept = saturating_add(kept, of.unclaimed(claimed, kind.value()));
+            const auto top = of_whom.firm ? of.firm_quota[kind] : std::nullopt;
+            if (!top)
+                continue;
+            const std::int64_t held = counted == occupancy::present ? of.firm[kind] : 0;
+            const std::int64_t left = std::max<std::int64_t>(0, *top - held);
+            if (!found || left < found->left)
+                found = ceiling{*at, left, true};
         }
         return found;
     }
@@ -129,7 +166,7 @@ public:
     /// What the queue may still take as far as all ceilings go: `admits(queue, amount)` is to be
     /// within these limits. A gang's pods all stand in one queue, so this is all that a decision
     /// about it needs of the tree. O(depth × width).
-    [[nodiscard]] limits<Width> headroom(queue_index queue,
+    [[nodiscard]] limits<Width> headroom(queue_charge queue,
                                          occupancy counted = occupancy::present) const noexcept {
         limits<Width> left;
         for (std::size_t column = 0; column < Width; ++column)
@@ -145,8 +182,10 @@ public:
     void add() { accounts_.push_back({}); }
     /// The last queue goes; nothing stands in it or below it.
     void drop_last() noexcept { accounts_.pop_back(); }
-    void set_quota(queue_index queue, const limits<Width>& quota) noexcept {
+    void set_quota(queue_index queue, const limits<Width>& quota,
+                   const limits<Width>& firm_quota = {}) noexcept {
         accounts_[queue.value()].quota = quota;
+        accounts_[queue.value()].firm_quota = firm_quota;
     }
 
     /// The queue now stands below that parent, with all that it holds, and has that guarantee;
@@ -173,18 +212,18 @@ public:
 
     /// Pods of the queue hold that much more; false and nothing changed when a sum would leave
     /// int64. O(depth × width).
-    [[nodiscard]] bool take(queue_index queue, const resources<Width>& amount) noexcept {
+    [[nodiscard]] bool take(queue_charge queue, const resources<Width>& amount) noexcept {
         if (!can_add(queue, amount))
             return false;
-        shift(queue, amount, amount, {});
-        add(amount, accounts_[queue.value()].own);
+        shift(queue, amount, amount, {}, queue.firm ? amount : resources<Width>{});
+        add(amount, accounts_[queue.queue.value()].own);
         return true;
     }
     /// The inverse of a `take` that succeeded.
-    void give(queue_index queue, const resources<Width>& amount) noexcept {
+    void give(queue_charge queue, const resources<Width>& amount) noexcept {
         const resources<Width> less = negative(amount);
-        shift(queue, less, less, {});
-        add(less, accounts_[queue.value()].own);
+        shift(queue, less, less, {}, queue.firm ? less : resources<Width>{});
+        add(less, accounts_[queue.queue.value()].own);
     }
 
     /// The same queues with every pod gone. O(queues).
@@ -192,6 +231,7 @@ public:
         for (account& each : accounts_) {
             each.own = {};
             each.used = {};
+            each.firm = {};
             each.claimed = each.reserved;
         }
     }
@@ -199,9 +239,12 @@ public:
 private:
     struct account {
         limits<Width> quota;
+        limits<Width> firm_quota;
         resources<Width> guarantee;
         resources<Width> own;
         resources<Width> used;
+        /// Of what is used, what firm pods hold.
+        resources<Width> firm;
         resources<Width> claimed;
         /// What would be claimed without any pod.
         resources<Width> reserved;
@@ -254,25 +297,26 @@ private:
         return true;
     }
     void shift(queue_index from, resources<Width> claim, const resources<Width>& use,
-               resources<Width> reserve) noexcept {
+               resources<Width> reserve, const resources<Width>& firm) noexcept {
         for (std::optional<queue_index> at = from; at; at = parent(*at)) {
             account& of = accounts_[at->value()];
             raise(of, of.claimed, claim);
             raise(of, of.reserved, reserve);
             add(use, of.used);
+            add(firm, of.firm);
         }
     }
     void detach(const account& of) noexcept {
         if (of.parent)
             shift(*of.parent, negative(of.passed_on(of.claimed)), negative(of.used),
-                  negative(of.passed_on(of.reserved)));
+                  negative(of.passed_on(of.reserved)), negative(of.firm));
     }
     [[nodiscard]] bool attach(const account& of) noexcept {
         if (!of.parent)
             return true;
         if (!can_add(*of.parent, of.passed_on(of.claimed)))
             return false;
-        shift(*of.parent, of.passed_on(of.claimed), of.used, of.passed_on(of.reserved));
+        shift(*of.parent, of.passed_on(of.claimed), of.used, of.passed_on(of.reserved), of.firm);
         return true;
     }
 

@@ -49,12 +49,12 @@ public:
     [[nodiscard]] resources<Width> claimed(queue_index queue) const noexcept {
         return greater(&accounts::claimed, queue);
     }
-    [[nodiscard]] bool admits(queue_index queue, const resources<Width>& amount) const noexcept {
+    [[nodiscard]] bool admits(queue_charge queue, const resources<Width>& amount) const noexcept {
         return (ahead() || now_.admits(queue, amount)) &&
                (apart_ == 0 || later_.admits(queue, amount));
     }
     [[nodiscard]] std::optional<ceiling>
-    tightest(queue_index queue, kind_id kind,
+    tightest(queue_charge queue, kind_id kind,
              occupancy counted = occupancy::present) const noexcept {
         if (ahead())
             return later_.tightest(queue, kind, counted);
@@ -64,7 +64,7 @@ public:
         const auto later = later_.tightest(queue, kind, counted);
         return later->left < now->left ? later : now;
     }
-    [[nodiscard]] limits<Width> headroom(queue_index queue,
+    [[nodiscard]] limits<Width> headroom(queue_charge queue,
                                          occupancy counted = occupancy::present) const noexcept {
         if (apart_ == 0)
             return now_.headroom(queue, counted);
@@ -89,9 +89,10 @@ public:
         now_.drop_last();
         later_.drop_last();
     }
-    void set_quota(queue_index queue, const limits<Width>& quota) noexcept {
-        now_.set_quota(queue, quota);
-        later_.set_quota(queue, quota);
+    void set_quota(queue_index queue, const limits<Width>& quota,
+                   const limits<Width>& firm_quota) noexcept {
+        now_.set_quota(queue, quota, firm_quota);
+        later_.set_quota(queue, quota, firm_quota);
     }
     /// As `queue_accounts::settle`.
     [[nodiscard]] bool settle(queue_index queue, std::optional<queue_index> parent,
@@ -114,7 +115,7 @@ public:
 
     /// Pods hold that much more as long as `when` says; false and nothing changed when a sum would
     /// leave int64. O(depth × width), and O(queues) for the first who leaves or is nominated.
-    [[nodiscard]] bool take(queue_index queue, const resources<Width>& amount,
+    [[nodiscard]] bool take(queue_charge queue, const resources<Width>& amount,
                             tenure when = tenure::lasting) noexcept {
         if (when == tenure::lasting) {
             if (!now_.take(queue, amount))
@@ -131,7 +132,7 @@ public:
         return false;
     }
     /// The inverse of a `take` that succeeded.
-    void give(queue_index queue, const resources<Width>& amount,
+    void give(queue_charge queue, const resources<Width>& amount,
               tenure when = tenure::lasting) noexcept {
         if (when != tenure::nominated)
             now_.give(queue, amount);
@@ -141,7 +142,7 @@ public:
             --apart_;
     }
     /// What so many pods took for good counts only later from here on.
-    void postpone(queue_index queue, const resources<Width>& amount, std::size_t pods) noexcept {
+    void postpone(queue_charge queue, const resources<Width>& amount, std::size_t pods) noexcept {
         part();
         apart_ += pods - 1;
         now_.give(queue, amount);

@@ -12,6 +12,7 @@
 #include <muster/model/node.hpp>
 #include <muster/model/pod.hpp>
 #include <muster/model/queue.hpp>
+#include <muster/model/queue_accounts.hpp>
 #include <muster/model/tenure.hpp>
 
 namespace muster::inline v0_1 {
@@ -112,6 +113,10 @@ struct gang_record {
     typename Traits::gang_key key{};
     gang<typename Traits::queue_key> spec;
     std::optional<queue_index> queue;
+    /// What its members are charged to.
+    [[nodiscard]] std::optional<queue_charge> charged_to() const noexcept {
+        return queue ? std::optional(queue_charge(*queue, !spec.preemptible)) : std::nullopt;
+    }
     /// In the order of their vertices.
     std::vector<vertex_topology> together;
     /// By role, oldest first, then by key: the order in which members are taken.

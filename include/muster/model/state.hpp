@@ -97,7 +97,7 @@ public:
             spec.fault = gang_fault::malformed;
         const gang_index index = intern_gang(key);
         gang_record& record = gangs_[index.value()];
-        if (!recharge(index, spec.queue))
+        if (!recharge(index, spec.queue, spec.preemptible))
             return event_result::out_of_range;
         move_to_tenant(record, spec.tenant);
         record.spec = std::move(spec);

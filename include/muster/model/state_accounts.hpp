@@ -45,7 +45,7 @@ protected:
 
     [[nodiscard]] bool charge(const pod_record& of) {
         const auto& shape = shapes_[of.shape];
-        if (!ledger_.take(*of.node, gangs_[of.gang.value()].queue, shape.request,
+        if (!ledger_.take(*of.node, gangs_[of.gang.value()].charged_to(), shape.request,
                           constraints_[shape.where].value.ports, of.charged_as()))
             return false;
         this->stand(of, 1);
@@ -54,7 +54,7 @@ protected:
     void uncharge(const pod_record& of) {
         this->stand(of, -1);
         const auto& shape = shapes_[of.shape];
-        ledger_.give(*of.node, gangs_[of.gang.value()].queue, shape.request,
+        ledger_.give(*of.node, gangs_[of.gang.value()].charged_to(), shape.request,
                      constraints_[shape.where].value.ports, of.charged_as());
     }
     void restore(const pod_record& of) {
@@ -74,22 +74,25 @@ protected:
 
     /// Moves what the gang's members hold from its queue to the one named; false and nothing
     /// changed when that overflows.
-    [[nodiscard]] bool recharge(gang_index which, const std::optional<queue_key>& to) {
+    [[nodiscard]] bool recharge(gang_index which, const std::optional<queue_key>& to,
+                                bool preemptible = true) {
         gang_record& group = gangs_[which.value()];
         const auto known = to ? queue_index_.find(*to) : queue_index_.end();
-        if (known != queue_index_.end() ? known->second == group.queue : !to && !group.queue)
+        const bool firm = !preemptible;
+        if (known != queue_index_.end() ? group.charged_to() == queue_charge(known->second, firm)
+                                        : !to && !group.queue)
             return true;
         resources<width> held;
         for (const pod_index member : group.members)
             if (const pod_record& record = pods_[member.value()]; record.charged())
                 if (!checked_add(held, shapes_[record.shape].request, held))
                     return false;
-        const auto from = group.queue;
+        const auto from = group.charged_to();
         if (from)
             leave_queue(group, *from);
         const std::size_t queues_before = queues_.size();
         const auto queue = to ? std::optional(intern_queue(*to)) : std::nullopt;
-        if (queue && !enter_queue(group, *queue)) {
+        if (queue && !enter_queue(group, queue_charge(*queue, firm))) {
             forget_queues_from(queues_before);
             const bool restored = !from || enter_queue(group, *from);
             MUSTER_ASSERT(restored, "what was charged a moment ago can be charged again");
@@ -104,12 +107,12 @@ protected:
         return true;
     }
 
-    void leave_queue(const gang_record& group, queue_index from) noexcept {
+    void leave_queue(const gang_record& group, queue_charge from) noexcept {
         for (const pod_index member : group.members)
             if (const pod_record& record = pods_[member.value()]; record.charged())
                 ledger_.queues_.give(from, shapes_[record.shape].request, record.charged_as());
     }
-    [[nodiscard]] bool enter_queue(const gang_record& group, queue_index into) noexcept {
+    [[nodiscard]] bool enter_queue(const gang_record& group, queue_charge into) noexcept {
         for (std::size_t at = 0; at < group.members.size(); ++at) {
             const pod_record& record = pods_[group.members[at].value()];
             if (!record.charged() ||
@@ -156,7 +159,7 @@ protected:
             resources<width> amount = what.request;
             for (std::size_t column = 0; column < width; ++column)
                 amount[column] *= count;
-            ledger_.give(*record.node, group.queue, amount, ports, how);
+            ledger_.give(*record.node, group.charged_to(), amount, ports, how);
         }
         if (!any)
             return event_result::unexpected;

@@ -152,7 +152,7 @@ public:
                 return false;
         }
         if (coming.empty() ||
-            (group.queue && !ledger_.queues().present().admits(*group.queue, sum)))
+            (group.queue && !ledger_.queues().present().admits(*group.charged_to(), sum)))
             return false;
         std::ranges::sort(coming, {}, [&](pod_index at) { return *pods_[at.value()].node; });
         for (std::size_t first = 0; first < coming.size();) {

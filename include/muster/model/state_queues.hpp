@@ -32,6 +32,7 @@ public:
                               const std::optional<queue_key>& parent = std::nullopt) {
         for (std::size_t column = 0; column < width; ++column)
             if (spec.quota[kind_id{column}].value_or(0) < 0 ||
+                spec.firm_quota[kind_id{column}].value_or(0) < 0 ||
                 spec.deserved[kind_id{column}].value_or(0) < 0 || spec.guarantee[column] < 0)
                 return event_result::out_of_range;
         if (spec.weight < 0 || spec.weight > largest_weight)
@@ -92,7 +93,7 @@ private:
         const label_selector before = nodes_allowed(index);
         const bool was_present = std::exchange(record.present, present);
         record.parent = above;
-        ledger_.queues_.set_quota(index, spec.quota);
+        ledger_.queues_.set_quota(index, spec.quota, spec.firm_quota);
         record.spec = std::move(spec);
         if (was_present && !present)
             constraints_.release(record.nodes);

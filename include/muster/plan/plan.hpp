@@ -64,7 +64,7 @@ public:
     [[nodiscard]] bool try_place(std::span<const pod_index> pods, node_index node,
                                  const resources<Width>& request,
                                  const std::vector<host_port>& ports,
-                                 std::optional<queue_index> queue) {
+                                 std::optional<queue_charge> queue) {
         const auto count = static_cast<std::int64_t>(pods.size());
         resources<Width> amount;
         bool within = true;
@@ -92,15 +92,15 @@ public:
     /// The same for one pod.
     [[nodiscard]] bool try_place(pod_index pod, node_index node, const resources<Width>& request,
                                  const std::vector<host_port>& ports,
-                                 std::optional<queue_index> queue) {
+                                 std::optional<queue_charge> queue) {
         return try_place(std::span<const pod_index>(&pod, 1), node, request, ports, queue);
     }
 
     /// A temporary would not outlive the plan.
     bool try_place(std::span<const pod_index>, node_index, const resources<Width>&,
-                   std::vector<host_port>&&, std::optional<queue_index>) = delete;
+                   std::vector<host_port>&&, std::optional<queue_charge>) = delete;
     bool try_place(pod_index, node_index, const resources<Width>&, std::vector<host_port>&&,
-                   std::optional<queue_index>) = delete;
+                   std::optional<queue_charge>) = delete;
 
     /// What pods on their way out still hold counts as free from here on, and as unused by their
     /// queues; nothing stands yet. O(nodes with such pods).
@@ -121,7 +121,7 @@ public:
     /// The pod, which stands on that node and is charged with the rest, goes. `ports` must outlive
     /// the plan. O(width + ports).
     void vacate(pod_index pod, node_index node, const resources<Width>& request,
-                const std::vector<host_port>& ports, std::optional<queue_index> queue) {
+                const std::vector<host_port>& ports, std::optional<queue_charge> queue) {
         if (!ports.empty())
             count_ports(node, ports.size());
         journal_.push_back({step::vacated, evictions_.size(), node, request, &ports, queue});
@@ -130,7 +130,7 @@ public:
     }
 
     void vacate(pod_index, node_index, const resources<Width>&, std::vector<host_port>&&,
-                std::optional<queue_index>) = delete;
+                std::optional<queue_charge>) = delete;
 
     /// So much of the node is not there for whatever is placed from here on. What was placed beside
     /// it is only ever undone. O(width).
@@ -221,7 +221,7 @@ private:
         node_index node;
         resources<Width> amount;
         const std::vector<host_port>* ports;
-        std::optional<queue_index> queue;
+        std::optional<queue_charge> queue;
     };
 
     bool undo_look(const entry& of) noexcept {

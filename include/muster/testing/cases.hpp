@@ -68,6 +68,8 @@ using world_maker = std::function<world(std::uint64_t seed)>;
         reset(
             &world::queues, [](auto& of) -> auto& { return of.quota; });
         reset(
+            &world::queues, [](auto& of) -> auto& { return of.firm_quota; });
+        reset(
             &world::queues, [](auto& of) -> auto& { return of.guarantee; });
         reset(
             &world::queues, [](auto& of) -> auto& { return of.strict_order; });

@@ -219,7 +219,7 @@ template<class Traits>
         for (const queue_index at : queues.upwards(*group.queue))
             view.allowed.push_back(&known[at].spec.nodes);
         for (std::size_t kind = 0; kind < width; ++kind)
-            view.quota_left[kind] = queues.room(*group.queue, kind);
+            view.quota_left[kind] = queues.room(*group.queue, kind, !group.spec.preemptible);
     }
 
     if (scope == certificate_scope::free_now)

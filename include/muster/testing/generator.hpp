@@ -36,6 +36,8 @@ public:
         if (chance_.percent(8))
             add_members("missing", chance_.percent(50) ? single_role(1) : random_tree(),
                         1 + chance_.below(2));
+        if (!made_.queues.empty() && rarely(25))
+            make_some_firm();
         return std::move(made_);
     }
 
@@ -98,6 +100,18 @@ private:
         if (rarely(12))
             spec.nodes.requirements.push_back({"zone", label_operator::in, {zone()}});
         made_.queues.push_back(std::move(one));
+    }
+
+    /// Gangs that nobody may evict, and ceilings on what they hold.
+    void make_some_firm() {
+        for (auto& each : made_.gangs)
+            each.spec.preemptible = !chance_.percent(40);
+        for (auto& each : made_.queues)
+            for (std::size_t kind = 0; kind < made_.kinds; ++kind)
+                if (chance_.percent(25))
+                    each.spec.firm_quota.set(kind_id{kind},
+                                             unit(kind == made_.kinds - 1 ? 0 : kind) *
+                                                 chance_.between(0, 10));
     }
 
     /// Up to three queues above those that are there, and what they guarantee.

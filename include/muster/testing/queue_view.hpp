@@ -37,8 +37,11 @@ public:
             const auto queue = known[known[pod].gang].queue;
             if (!queue || !takes_room(known[pod]))
                 continue;
-            for (std::size_t kind = 0; kind < width; ++kind)
+            for (std::size_t kind = 0; kind < width; ++kind) {
                 own_[queue->value()][kind] += known.request(pod)[kind];
+                if (!known[known[pod].gang].spec.preemptible)
+                    firm_[queue->value()][kind] += known.request(pod)[kind];
+            }
         }
     }
 
@@ -64,6 +67,15 @@ public:
         return sum;
     }
 
+    /// The same of pods that nobody may evict.
+    [[nodiscard]] std::int64_t firm(queue_index queue, std::size_t kind) const {
+        const auto at = firm_.find(queue.value());
+        std::int64_t sum = at == firm_.end() ? 0 : at->second[kind];
+        for (const queue_index child : below(queue))
+            sum += firm(child, kind);
+        return sum;
+    }
+
     /// What counts against its quota if pods of `taker` held that much more.
     [[nodiscard]] int128 claimed(queue_index queue, std::size_t kind, queue_index taker,
                                  std::int64_t more) const {
@@ -77,8 +89,12 @@ public:
     }
 
     /// No ceiling above what the queue would take more of is broken by its taking it.
-    [[nodiscard]] bool may_take(queue_index queue, std::size_t kind, std::int64_t more) const {
+    [[nodiscard]] bool may_take(queue_index queue, std::size_t kind, std::int64_t more,
+                                bool firmly = false) const {
         for (const queue_index at : upwards(queue)) {
+            const auto lower = (*known_)[at].spec.firm_quota[kind_id{kind}];
+            if (firmly && lower && more > 0 && int128{firm(at, kind)} + more > *lower)
+                return false;
             const auto ceiling = (*known_)[at].spec.quota[kind_id{kind}];
             const int128 after = claimed(at, kind, queue, more);
             if (ceiling && after > claimed(at, kind, queue, 0) && after > *ceiling)
@@ -88,20 +104,23 @@ public:
     }
 
     /// The most that the queue may take, nothing when no ceiling bounds it.
-    [[nodiscard]] std::optional<std::int64_t> room(queue_index queue, std::size_t kind) const {
+    [[nodiscard]] std::optional<std::int64_t> room(queue_index queue, std::size_t kind,
+                                                   bool firmly = false) const {
         std::int64_t beyond = 1;
         bool bounded = false;
         for (const queue_index at : upwards(queue)) {
             const auto& spec = (*known_)[at].spec;
-            bounded = bounded || spec.quota[kind_id{kind}];
-            beyond += spec.quota[kind_id{kind}].value_or(0) + spec.guarantee[kind];
+            const auto lower = firmly ? spec.firm_quota[kind_id{kind}] : std::nullopt;
+            bounded = bounded || spec.quota[kind_id{kind}] || lower;
+            beyond +=
+                spec.quota[kind_id{kind}].value_or(0) + spec.guarantee[kind] + lower.value_or(0);
         }
         if (!bounded)
             return std::nullopt;
         std::int64_t fits = 0;
         while (beyond - fits > 1) {
             const std::int64_t middle = fits + (beyond - fits) / 2;
-            (may_take(queue, kind, middle) ? fits : beyond) = middle;
+            (may_take(queue, kind, middle, firmly) ? fits : beyond) = middle;
         }
         return fits;
     }
@@ -117,6 +136,7 @@ private:
 
     const state<Traits>* known_;
     std::map<std::size_t, resources<width>> own_;
+    std::map<std::size_t, resources<width>> firm_;
 };
 
 } // namespace testing

@@ -212,6 +212,10 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
         for (std::size_t column = 0; column < world_width; ++column)
             if (const auto ceiling = spec.quota[kind_id{column}])
                 out += std::to_string(column) + ":" + std::to_string(*ceiling) + " ";
+        out += ") firm quota(";
+        for (std::size_t column = 0; column < world_width; ++column)
+            if (const auto ceiling = spec.firm_quota[kind_id{column}])
+                out += std::to_string(column) + ":" + std::to_string(*ceiling) + " ";
         out += ") guarantee" + text(spec.guarantee) + (parent ? " below " + *parent : "") +
                (spec.closed ? " closed" : "") + (spec.strict_order ? " strict" : "") + " nodes" +
                text(spec.nodes) + " tenants" + (spec.tenants ? text(*spec.tenants) : "(nobody)");
@@ -219,8 +223,8 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
     for (const auto& [key, spec] : of.gangs)
         out += "\ngang " + key + " queue " + spec.queue.value_or("-") + " priority " +
                std::to_string(spec.priority) + " created " + std::to_string(spec.created) + " " +
-               text(spec.tree) + " fault " + std::to_string(static_cast<int>(spec.fault)) +
-               " tenant" + text(spec.tenant);
+               (spec.preemptible ? "" : "firm ") + text(spec.tree) + " fault " +
+               std::to_string(static_cast<int>(spec.fault)) + " tenant" + text(spec.tenant);
     for (const auto& [key, gang, spec, on] : of.pods)
         out += "\npod " + key + " of " + gang + "/" + std::to_string(spec.role.value()) + " " +
                text(spec.request) + " created " + std::to_string(spec.created) + " " +

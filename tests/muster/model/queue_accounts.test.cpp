@@ -265,4 +265,42 @@ TEST_CASE("random trees count, bound and give back as their definition says") {
     }
 }
 
+TEST_CASE("firm pods have ceilings of their own at every level, which bind nobody else") {
+    family in;
+    in.of.set_quota(in.root, at_most(10), at_most(4));
+    in.of.set_quota(in.left, {}, at_most(3));
+    const queue_charge firm_left(in.left, true);
+    const queue_charge firm_right(in.right, true);
+    CHECK(in.of.headroom(in.left)[cpu] == 10);
+    CHECK(in.of.headroom(firm_left)[cpu] == 3);
+    CHECK(in.of.headroom(firm_right)[cpu] == 4);
+    CHECK(in.of.take(in.left, units(5)));
+    CHECK(in.of.headroom(firm_left)[cpu] == 3);
+    CHECK(in.of.take(firm_left, units(2)));
+    CHECK(in.of.firm(in.root) == units(2));
+    CHECK(in.of.used(in.root) == units(7));
+    CHECK(in.of.headroom(firm_left)[cpu] == 1);
+    CHECK(in.of.admits(firm_right, units(2)));
+    CHECK_FALSE(in.of.admits(firm_right, units(3)));
+    CHECK(in.of.admits(in.right, units(3)));
+    CHECK_FALSE(in.of.admits(in.right, units(4)));
+    const auto least = in.of.tightest(firm_right, cpu);
+    REQUIRE(least);
+    CHECK(least->at == in.root);
+    CHECK(least->firm);
+    in.of.give(firm_left, units(2));
+    CHECK(in.of.firm(in.root) == units(0));
+    CHECK(in.of.headroom(firm_right, occupancy::emptied)[cpu] == 4);
+}
+
+TEST_CASE("a queue that moves takes its firm pods along") {
+    family in;
+    CHECK(in.of.take(queue_charge(in.left, true), units(2)));
+    CHECK(in.of.settle(in.left, std::nullopt, {}));
+    CHECK(in.of.firm(in.root) == units(0));
+    CHECK(in.of.firm(in.left) == units(2));
+    CHECK(in.of.settle(in.left, in.right, {}));
+    CHECK(in.of.firm(in.root) == units(2));
+}
+
 } // namespace
