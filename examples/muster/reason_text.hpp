@@ -49,6 +49,8 @@ using muster::reason_kind;
         return "UntoleratedTaint";
     case reason_code::node_unschedulable:
         return "NodeUnschedulable";
+    case reason_code::topology_fragmented:
+        return "TopologyFragmented";
     case reason_code::host_port_taken:
         return "HostPortTaken";
     case reason_code::behind_in_queue:
@@ -140,6 +142,8 @@ public:
             return "nodes have taints that are not tolerated" + roles();
         case reason_code::node_unschedulable:
             return "nodes are cordoned" + roles();
+        case reason_code::topology_fragmented:
+            return topology();
         case reason_code::host_port_taken:
             return "too few nodes have the host ports free" + roles();
         case reason_code::behind_in_queue:
@@ -176,6 +180,22 @@ private:
                        (one.role.value() == 0 ? " members" : "") + " needed, room for " +
                        std::to_string(one.possible);
         return out;
+    }
+
+    /// How many of the vertex's members the roomiest domain takes.
+    [[nodiscard]] std::string topology() const {
+        const auto& how = *(*context_->tree)[*what_->together].together;
+        const std::string domain = "one domain of " + how.within.levels[*how.required];
+        if (what_->torn)
+            return whose(*what_->together) + "those that hold stand in no " + domain +
+                   ", so nobody can join them";
+        const std::string lead = whose(*what_->together) + who_ + " must stand in " + domain;
+        for (const muster::role_shortage& one : what_->roles)
+            if (one.role == *what_->together)
+                return lead + ": " + std::to_string(one.needed) +
+                       (one.needed == 1 ? " member" : " members") +
+                       " needed, the roomiest has room for " + std::to_string(one.possible);
+        return lead + roles();
     }
 
     [[nodiscard]] bool each_has_room() const {

@@ -36,9 +36,9 @@ public:
     ///
     /// Greedy placement comes first; then what can be proven without a search; then the search,
     /// with `steps`, and again as many for whether the gang could ever start.
-    template<class Finder>
+    template<class Finder, class DomainOrder>
     [[nodiscard]] verdict decide(const state<Traits>& known, gang_index which, plan<width>& into,
-                                 Finder& finder, placer<Traits, Finder>& placing,
+                                 Finder& finder, placer<Traits, Finder, DomainOrder>& placing,
                                  std::int64_t steps, surplus_wish surplus = {}) {
         verdict outcome;
         short_of_.reset();
@@ -150,18 +150,17 @@ private:
     }
 
     /// True when the search found a placement, which then stands in the plan.
-    template<class Finder>
+    template<class Finder, class DomainOrder>
     [[nodiscard]] bool search(const state<Traits>& known, plan<width>& into,
-                              placer<Traits, Finder>& placing, Finder& finder, verdict& outcome,
-                              std::int64_t steps, surplus_wish surplus) {
+                              placer<Traits, Finder, DomainOrder>& placing, Finder& finder,
+                              verdict& outcome, std::int64_t steps, surplus_wish surplus) {
         std::int64_t left = steps;
-        detail::finding now =
+        detail::finding<width> now =
             detail::decide(known, members_, certificate_scope::free_now, left, search_);
         outcome.steps = steps - left;
         if (now.outcome == fit_outcome::fits) {
             placing.begin(known, members_, into, finder);
-            if (placing.place_found(pose(known, members_, certificate_scope::free_now),
-                                    now.counts)) {
+            if (placing.place_found(now.problem, now.counts)) {
                 placing.place_surplus(surplus);
                 outcome.kind = answer::admitted;
                 outcome.at = gate::none;
@@ -177,9 +176,10 @@ private:
 
     /// Decides a gang that terms between pods may keep off nodes. They lie outside what the search
     /// can prove: it is asked as if there were none, and its "no" holds with them too.
-    template<class Finder>
+    template<class Finder, class DomainOrder>
     void among_pods(const state<Traits>& known, gang_index which, plan<width>& into, Finder& finder,
-                    placer<Traits, Finder>& placing, verdict& outcome, std::int64_t steps) {
+                    placer<Traits, Finder, DomainOrder>& placing, verdict& outcome,
+                    std::int64_t steps) {
         const bool fixed = fixed_needs(members_, needs_);
         if (!(fixed && refuse(known, placing.queue_nodes(), finder, {}, outcome))) {
             detail::affinity_placer trying(known, which, members_, placing.queue_nodes(), into,
@@ -187,7 +187,7 @@ private:
             bool met = trying.meet_minima();
             if (!met) {
                 std::int64_t left = steps;
-                detail::finding now =
+                detail::finding<width> now =
                     detail::decide(known, members_, certificate_scope::free_now, left, search_);
                 if (now.outcome == fit_outcome::impossible)
                     refuse_by(std::move(now), outcome);
@@ -218,7 +218,7 @@ private:
         outcome.could_start = false;
     }
 
-    void refuse_by(detail::finding&& found, verdict& outcome) {
+    void refuse_by(detail::finding<width>&& found, verdict& outcome) {
         outcome.kind = answer::waiting;
         outcome.at = found.by_quota ? gate::quota : gate::space;
         outcome.proof = certificate{certificate_scope::free_now, std::move(found.proof)};
@@ -246,7 +246,7 @@ private:
                 return;
             }
             if constexpr (Finder::exhaustive) {
-                if (classes == 1) {
+                if (classes == 1 && !detail::needs_closeness(members_)) {
                     only_class(queue_nodes, finder, outcome);
                     return;
                 }
@@ -254,6 +254,8 @@ private:
             std::size_t short_of = 0;
             switch (emptied_.look(known, members_, needs_, queue_nodes, short_of)) {
             case emptied_outcome::fits:
+                if (detail::needs_closeness(members_))
+                    break;
                 outcome.could_start = true;
                 return;
             case emptied_outcome::impossible:
@@ -267,7 +269,7 @@ private:
             }
         }
         std::int64_t left = steps;
-        detail::finding found = detail::decide(known, members_, ever, left, search_);
+        detail::finding<width> found = detail::decide(known, members_, ever, left, search_);
         outcome.steps += steps - left;
         outcome.could_start = found.outcome == fit_outcome::fits;
         if (found.outcome == fit_outcome::impossible) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <muster/base/id.hpp>
@@ -21,10 +22,13 @@ enum class certificate_scope : std::uint8_t {
 /// A proof that a gang does not fit, for separate code to check. Classes of members are numbered as
 /// `members_of` gives them: by role, then by their oldest pod.
 ///
-/// It is a binary tree. An inner vertex splits on how many members of one class stand on one node:
-/// at most k in the one branch, at least k + 1 in the other. Under the limits l ≤ x ≤ h that the
-/// branches above it set, a leaf with weights w ≥ 0 per class and prices p ≥ 0 per quota-listed
-/// kind holds when D > B + p·max(quota left, 0), where
+/// It is a tree. An inner vertex splits on how many members of one class stand on one node: at most
+/// k in the one branch, at least k + 1 in the other. Or it splits on where the members at or below
+/// one vertex of the gang's tree stand that must stand together, with a branch for each of
+/// `ways_to_stand` on the required level: there they are allowed on the nodes of that domain only,
+/// h = 0 elsewhere. Under the limits l ≤ x ≤ h that the branches above it set, a leaf with weights
+/// w ≥ 0 per class and prices p ≥ 0 per quota-listed kind holds when D > B + p·max(quota left, 0),
+/// where
 ///  - B is the sum over the nodes of the largest Σ w·x among the patterns x that the node can take
 ///    (requests and ports beside what it holds, eligibility, l ≤ x ≤ h, and no more of a class than
 ///    wait); when some node has no such pattern the leaf holds at once;
@@ -48,6 +52,9 @@ struct certificate {
         std::size_t member_class = 0;
         node_index node;
         std::int64_t at_most = 0;
+        // of an inner vertex that splits on domains: the vertex of the gang's tree; its branches
+        // follow in the order of the ways
+        std::optional<vertex_index> together;
     };
 
     certificate_scope scope = certificate_scope::free_now;

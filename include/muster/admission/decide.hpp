@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/admission/domain_search.hpp>
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/admission/search.hpp>
@@ -17,6 +18,7 @@ namespace muster::inline v0_1 {
 namespace detail {
 
 /// What the search says of a gang on one cluster.
+template<std::size_t Width>
 struct finding {
     fit_outcome outcome = fit_outcome::undecided;
     /// The quotas alone stop it, whatever the nodes could take.
@@ -24,29 +26,38 @@ struct finding {
     std::vector<certificate::vertex> proof;
     /// Of a proof that speaks of nodes; see `fit_search::slack`.
     std::optional<int128> slack;
-    /// Rows × classes of the problem.
+    /// Of a gang that fits: what was decided, and how many of each class stand in each row.
+    fit_problem<Width> problem;
     std::vector<std::int64_t> counts;
 };
+
+/// Some vertex asks that its members stand together, or they are not placed.
+template<std::size_t Width>
+[[nodiscard]] bool needs_closeness(const gang_members<Width>& members) {
+    return std::ranges::any_of(members.together,
+                               [](const closeness& one) { return one.required.has_value(); });
+}
 
 /// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
 /// `search` only lends its memory.
 template<class Traits>
-[[nodiscard]] finding decide(const state<Traits>& known, const gang_members<Traits::width>& members,
-                             certificate_scope scope, std::int64_t& steps,
-                             fit_search<Traits::width>& search) {
-    finding found;
+[[nodiscard]] finding<Traits::width>
+decide(const state<Traits>& known, const gang_members<Traits::width>& members,
+       certificate_scope scope, std::int64_t& steps, fit_search<Traits::width>& search) {
+    finding<Traits::width> found;
     std::optional<int128> slack;
-    const auto ask = [&](const fit_problem<Traits::width>& problem) {
-        found.outcome = search.run(problem, steps);
+    const auto ask = [&](fit_problem<Traits::width> problem) {
+        found.problem = std::move(problem);
+        found.outcome = search.run(found.problem, steps);
         steps = std::max<std::int64_t>(0, search.steps_left());
         if (found.outcome == fit_outcome::impossible)
             slack = search.slack();
         found.proof = std::move(search.proof());
         found.counts = search.counts();
     };
-    const auto quotas = pose_quotas(known, members, scope);
+    auto quotas = pose_quotas(known, members, scope);
     if (!quotas.quotas.empty()) {
-        ask(quotas);
+        ask(std::move(quotas));
         found.by_quota = found.outcome == fit_outcome::impossible;
         // A leaf of prices alone speaks of no node, so it holds on any.
         if (found.by_quota && found.proof.size() == 1 &&
@@ -54,7 +65,17 @@ template<class Traits>
                                 [](std::int64_t weight) { return weight == 0; }))
             return found;
     }
-    ask(pose(known, members, scope));
+    if (!needs_closeness(members)) {
+        ask(pose(known, members, scope));
+    } else {
+        domain_search<Traits> within(known, members, scope, {}, search);
+        found.outcome = within.run(steps);
+        // What does not fit as if nobody had to stand together is remembered as others are.
+        slack = within.slack();
+        found.proof = std::move(within.proof());
+        found.problem = within.problem();
+        found.counts = within.counts();
+    }
     if (found.outcome == fit_outcome::impossible && !found.by_quota)
         found.slack = slack;
     return found;

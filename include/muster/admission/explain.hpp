@@ -37,6 +37,8 @@ namespace detail {
 struct named_constraint {
     reason_code code = reason_code::insufficient_resource;
     std::optional<kind_id> kind;
+    /// Which of `gang_members::together`.
+    std::size_t together = 0;
 
     void set(constraints_in_force& force, bool on) const noexcept {
         const std::uint64_t bit = kind ? std::uint64_t{1} << kind->value() : 0;
@@ -56,6 +58,11 @@ struct named_constraint {
         case reason_code::node_unschedulable:
             force.cordon = on;
             break;
+        case reason_code::topology_fragmented: {
+            const std::uint64_t which = std::uint64_t{1} << std::min<std::size_t>(together, 63);
+            force.topologies = on ? force.topologies | which : force.topologies & ~which;
+            break;
+        }
         case reason_code::host_port_taken:
             force.ports = on;
             break;
@@ -82,14 +89,17 @@ public:
         if (options.kinds)
             std::ranges::sort(kinds, {}, [&](kind_id kind) { return options.kinds->name(kind); });
         for (const kind_id kind : kinds)
-            listed_.push_back({reason_code::insufficient_resource, kind});
+            listed_.push_back({reason_code::insufficient_resource, kind, 0});
         for (const kind_id kind : kinds)
             if (members.queue && known.accounts().queues().tightest(*members.queue, kind))
-                listed_.push_back({reason_code::quota_exceeded, kind});
-        listed_.push_back({reason_code::node_selector_mismatch, {}});
-        listed_.push_back({reason_code::untolerated_taint, {}});
-        listed_.push_back({reason_code::node_unschedulable, {}});
-        listed_.push_back({reason_code::host_port_taken, {}});
+                listed_.push_back({reason_code::quota_exceeded, kind, 0});
+        listed_.push_back({reason_code::node_selector_mismatch, {}, 0});
+        listed_.push_back({reason_code::untolerated_taint, {}, 0});
+        listed_.push_back({reason_code::node_unschedulable, {}, 0});
+        for (std::size_t at = 0; at < members.together.size(); ++at)
+            if (members.together[at].required)
+                listed_.push_back({reason_code::topology_fragmented, {}, at});
+        listed_.push_back({reason_code::host_port_taken, {}, 0});
     }
 
     /// Blocking reasons, or those that block together, then contributing ones. Empty when the gang
@@ -151,8 +161,11 @@ public:
 
 private:
     [[nodiscard]] fit_outcome decide(const constraints_in_force& force) const {
-        const fit_problem<width> problem = pose(*known_, *members_, scope_, force);
-        return fit_search<width>(problem, options_->steps).run();
+        fit_search<width> search;
+        std::int64_t steps = options_->steps;
+        if (needs_closeness(*members_))
+            return domain_search<Traits>(*known_, *members_, scope_, force, search).run(steps);
+        return search.run(pose(*known_, *members_, scope_, force), steps);
     }
 
     [[nodiscard]] reason describe(const named_constraint& what, reason_kind kind,
@@ -164,6 +177,11 @@ private:
         if (what.kind)
             amounts(what, made);
         made.roles = shortages(force, false);
+        if (what.code != reason_code::topology_fragmented)
+            return made;
+        const closeness& of = members_->together[what.together];
+        made.together = vertex_index{of.vertex};
+        made.torn = scope_ == certificate_scope::free_now && of.held && of.shared <= *of.required;
         return made;
     }
 
@@ -204,16 +222,38 @@ private:
     [[nodiscard]] std::vector<role_shortage> shortages(const constraints_in_force& force,
                                                        bool leaves_only) const {
         const gang_tree& tree = *members_->tree;
-        const fit_problem<width> problem = pose(*known_, *members_, scope_, force);
         const tree_standing held = stand(tree, members_->holding);
         std::vector<role_shortage> found;
         for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
             const std::int64_t needed = tree[vertex].min_member - held.counts[vertex];
             if (needed <= 0 || (leaves_only && !tree.is_leaf(vertex)))
                 continue;
-            found.push_back({vertex_index{vertex}, needed, room(problem, vertex)});
+            std::vector<vertex_domain> among;
+            found.push_back({vertex_index{vertex}, needed, room_together(force, vertex, 0, among)});
         }
         return found;
+    }
+
+    /// The room that the domains leave in which there is most of it.
+    [[nodiscard]] std::int64_t room_together(const constraints_in_force& force, std::size_t vertex,
+                                             std::size_t from,
+                                             std::vector<vertex_domain>& among) const {
+        const gang_tree& tree = *members_->tree;
+        for (; from < members_->together.size(); ++from) {
+            const closeness& of = members_->together[from];
+            if (!of.required || !is_below(tree, vertex, of.vertex) ||
+                (force.topologies >> std::min<std::size_t>(from, 63) & 1U) == 0)
+                continue;
+            std::int64_t most = 0;
+            for (const auto& way : ways_to_stand(*known_, tree, of, *of.required,
+                                                 scope_ == certificate_scope::free_now, among)) {
+                among.push_back({of.vertex, of.within, way});
+                most = std::max(most, room_together(force, vertex, from + 1, among));
+                among.pop_back();
+            }
+            return most;
+        }
+        return room(pose(*known_, *members_, scope_, force, among), vertex);
     }
 
     /// How many waiting members below the vertex the nodes and quotas can take, nobody else asking.

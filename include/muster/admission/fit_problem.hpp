@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <muster/admission/certificate.hpp>
@@ -22,10 +23,12 @@ struct constraints_in_force {
     bool selector = true;
     bool taints = true;
     bool cordon = true;
+    /// By the order of `gang_members::together`; all from the 64th on share a bit.
+    std::uint64_t topologies = ~std::uint64_t{0};
     bool ports = true;
 
     [[nodiscard]] static constexpr constraints_in_force none() noexcept {
-        return {0, 0, false, false, false, false};
+        return {0, 0, false, false, false, 0, false};
     }
 };
 
@@ -126,11 +129,34 @@ template<class Traits>
     return problem;
 }
 
-/// Writes the problem of a gang down. O(nodes × classes × width).
+namespace detail {
+
+/// Nodes, in the order of their keys, among which are all that these leave.
+template<class Traits>
+[[nodiscard]] std::span<const node_index> nodes_left(const state<Traits>& known,
+                                                     std::span<const vertex_domain> among) {
+    std::span<const node_index> least = known.node_order();
+    for (const vertex_domain& one : among) {
+        if (one.vertex > 0)
+            continue;
+        if (!one.domain)
+            return {};
+        const auto& nodes = known.topologies()[one.within][*one.domain].nodes;
+        if (nodes.size() < least.size())
+            least = nodes;
+    }
+    return least;
+}
+
+} // namespace detail
+
+/// Writes the problem of a gang down, with its members confined to domains as `among` says and to
+/// no others. O(nodes × classes × width), of a domain's nodes when the whole gang is confined.
 template<class Traits>
 [[nodiscard]] fit_problem<Traits::width>
 pose(const state<Traits>& known, const gang_members<Traits::width>& members,
-     certificate_scope scope, const constraints_in_force& force = {}) {
+     certificate_scope scope, const constraints_in_force& force = {},
+     std::span<const vertex_domain> among = {}) {
     constexpr std::size_t width = Traits::width;
     const auto& accounts = known.accounts();
     const bool now = scope == certificate_scope::free_now;
@@ -165,12 +191,13 @@ pose(const state<Traits>& known, const gang_members<Traits::width>& members,
                     conflicts(*members.classes[one].ports, *members.classes[other].ports);
 
     std::vector<std::int64_t> most(classes);
-    for (const node_index node : known.node_order()) {
+    for (const node_index node : detail::nodes_left(known, among)) {
         const resources<width>& free = now ? accounts.free(node) : accounts.allocatable(node);
         bool any = false;
         for (std::size_t at = 0; at < classes; ++at) {
             most[at] = 0;
-            if (!eligible(queries[at], node))
+            if (!eligible(queries[at], node) ||
+                !admits(known, *members.tree, among, problem.members[at].role, node))
                 continue;
             const auto& ports = *members.classes[at].ports;
             if (force.ports && now && !ports.empty() && conflicts(ports, accounts.ports(node)))

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/admission/closeness.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/gang.hpp>
@@ -50,6 +51,8 @@ struct gang_members {
     std::vector<std::int64_t> alive;
     /// Per vertex (leaves only): members that wait with constraints that are not modelled.
     std::vector<std::int64_t> unsupported;
+    /// Vertices whose members are to stand together, in the order of the vertices.
+    std::vector<closeness> together;
 
     [[nodiscard]] std::span<const pod_index> of(const member_class<Width>& which) const noexcept {
         return {pods.data() + which.first, which.count};
@@ -94,6 +97,9 @@ public:
             else
                 take_turn(member, of, into);
         }
+        into.together.clear();
+        for (const vertex_topology& one : group.together)
+            gather(known, group, one, into);
         std::size_t first = 0;
         for (member_class<Width>& each : into.classes) {
             each.first = first;
@@ -108,6 +114,23 @@ public:
 
 private:
     static constexpr std::uint32_t unsupported = std::numeric_limits<std::uint32_t>::max();
+
+    template<class Traits>
+    static void gather(const state<Traits>& known, const gang_record<Traits>& group,
+                       const vertex_topology& one, gang_members<Width>& into) {
+        closeness made;
+        made.vertex = one.vertex.value();
+        made.within = one.within;
+        made.required = one.required;
+        made.preferred = one.preferred;
+        for (const pod_index member : group.members) {
+            const auto& record = known[member];
+            if (record.alive() && record.charged() &&
+                is_below(*into.tree, record.role.value(), made.vertex))
+                made.hold(known, *record.node);
+        }
+        into.together.push_back(made);
+    }
 
     void take_turn(pod_index member, std::uint32_t of, gang_members<Width>& into) {
         ++into.classes[of].count;

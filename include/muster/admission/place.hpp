@@ -8,53 +8,40 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <muster/admission/domain_choice.hpp>
+#include <muster/admission/domain_search.hpp>
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
+#include <muster/admission/quota_room.hpp>
 #include <muster/admission/search.hpp>
 #include <muster/admission/subgroup.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/checked.hpp>
+#include <muster/index/domain_scan.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
+#include <muster/policy/domain_order_concept.hpp>
 #include <muster/policy/surplus_concept.hpp>
 #include <muster/resource/share.hpp>
 
 namespace muster::inline v0_1 {
 
-/// How many pods of this request the queue and those above it still admit, at most `most`.
-/// O(depth × width).
-template<std::size_t Width>
-[[nodiscard]] std::int64_t quota_room(const ledger<Width>& accounts,
-                                      std::optional<queue_charge> queue,
-                                      const resources<Width>& request, std::int64_t most) {
-    if (!queue)
-        return most;
-    const auto& queues = accounts.queues();
-    // Sums stay within int64, whatever the ceilings are.
-    const resources<Width>& claimed = queues.claimed(queues.root(*queue));
-    for (std::size_t column = 0; column < Width; ++column) {
-        const kind_id kind{column};
-        if (request[kind] == 0)
-            continue;
-        std::int64_t left = std::numeric_limits<std::int64_t>::max() - claimed[kind];
-        if (const auto top = queues.tightest(*queue, kind))
-            left = std::min(left, top->left);
-        most = std::min(most, left / request[kind]);
-    }
-    return most;
-}
-
 /// Places one gang's members into a plan in the order of their turns, each on the best node that
 /// the finder knows; members that are alike and follow one another are found room for together.
-/// Keeps its scratch from one gang to the next.
-template<class Traits, class Finder>
+/// Members that are to stand together are placed in one domain after the other, in the order of
+/// domains, until one takes them. Keeps its scratch from one gang to the next.
+template<class Traits, class Finder, domain_order DomainOrder = detail::listed_domains>
 class placer {
 public:
     static constexpr std::size_t width = Traits::width;
+
+    placer() = default;
+    explicit placer(const DomainOrder& order) : order_(order) {}
 
     /// The gang to place from here on; all arguments must outlive that. `into` is a plan on the
     /// state's own accounts.
@@ -82,6 +69,7 @@ public:
             if (first_[vertex] == turns)
                 first_[vertex] = first_[vertex + 1];
         cursor_ = first_;
+        domains_.begin(known, members);
         queue_nodes_.reset();
         if (members.queue && known[*members.queue].present) {
             const constraint_index nodes = known[*members.queue].nodes;
@@ -118,21 +106,37 @@ public:
                                    const std::vector<std::int64_t>& counts) {
         std::vector<std::size_t> classes(members_->classes.size());
         std::iota(classes.begin(), classes.end(), std::size_t{0});
-        return put_all(problem, counts, classes);
+        if (!put_all(problem, counts, classes))
+            return false;
+        domains_.settle(into_->placements());
+        return true;
     }
 
     /// Places what is left, best effort: further members of subgroups that are met, and whole
     /// subgroups that are not yet.
     void place_surplus(surplus_wish wish = {}) {
-        if (wish == surplus_wish{})
-            return surplus(0);
         const std::size_t before = into_->size();
         const auto placed = [&] { return static_cast<std::int64_t>(into_->size() - before); };
-        while (placed() < wish.most && one_more(0, wish.level)) {
-        }
+        do {
+            if (wish == surplus_wish{})
+                surplus(0);
+            else
+                while (placed() < wish.most && one_more(0, wish.level)) {
+                }
+        } while (domains_.any() && give_up_preferences());
     }
 
 private:
+    /// What does not fit where it is preferred may stand wherever it is allowed; false when there
+    /// is no more to give up.
+    [[nodiscard]] bool give_up_preferences() {
+        if (!domains_.widen())
+            return false;
+        exhausted_.assign(exhausted_.size(), 0);
+        cursor_ = first_;
+        return true;
+    }
+
     [[nodiscard]] bool put(std::size_t of_class, node_index node, std::int64_t count) {
         const member_class<width>& from = members_->classes[of_class];
         const auto pods =
@@ -178,9 +182,74 @@ private:
         cut_subgroup(*members_, vertex, counts_, used_, part);
         if (part.classes.size() < 2)
             return false;
-        const auto problem = pose(*known_, part.members, certificate_scope::free_now);
-        fit_search<width> search(problem, steps_for_subgroup);
-        return search.run() == fit_outcome::fits && put_all(problem, search.counts(), part.classes);
+        fit_search<width> search;
+        if (!domains_.any()) {
+            const auto problem = pose(*known_, part.members, certificate_scope::free_now);
+            return search.run(problem, steps_for_subgroup) == fit_outcome::fits &&
+                   put_all(problem, search.counts(), part.classes);
+        }
+        std::vector<vertex_domain> among;
+        domains_.cut(vertex, part, among);
+        detail::domain_search<Traits> within(*known_, part.members, certificate_scope::free_now, {},
+                                             search);
+        std::int64_t steps = steps_for_subgroup;
+        if (within.run(steps, among) != fit_outcome::fits ||
+            !put_all(within.problem(), within.counts(), part.classes))
+            return false;
+        domains_.settle(into_->placements());
+        return true;
+    }
+
+    /// Nodes for up to `want` members of the class; `all` says that there is no more when it finds
+    /// less.
+    [[nodiscard]] std::int64_t find(const member_class<width>& from, std::int64_t want, bool& all) {
+        all = Finder::exhaustive;
+        if (!domains_.any())
+            return finder_->find(*known_, from.shape, queue_nodes_, want, runs_);
+        if (!domains_.confine(from.role.value(), among_)) {
+            all = true;
+            return 0;
+        }
+        if (among_.empty())
+            return finder_->find(*known_, from.shape, queue_nodes_, want, runs_);
+        // The last of them is the nearest above the role, and mostly lies in the others.
+        const vertex_domain last = among_.back();
+        among_.pop_back();
+        all = scan_.exhaustive;
+        return scan_.find(
+            *known_, finder_->weights(), finder_->score(),
+            known_->topologies()[last.within][*last.domain].nodes,
+            [&](node_index node) {
+                return admits(*known_, *members_->tree, among_, from.role.value(), node);
+            },
+            from.shape, queue_nodes_, want, runs_);
+    }
+
+    /// Tries what may be chosen for a vertex that is to stand together until `attempt()` succeeds;
+    /// whoever fails leaves no trace. Where nothing was placed nothing was decided.
+    template<class Attempt>
+    [[nodiscard]] auto in_some_domain(std::size_t at, const domain_sum<width>& least,
+                                      const Attempt& attempt) {
+        std::vector<detail::chosen_domain> ways;
+        domains_.list(at, least, *finder_, order_, ways);
+        const savepoint start = into_->mark();
+        const auto before =
+            std::tuple(taken_, exhausted_, counts_, cursor_, used_, domains_.chosen());
+        auto outcome = decltype(attempt()){};
+        for (const detail::chosen_domain& way : ways) {
+            into_->rollback(start);
+            std::tie(taken_, exhausted_, counts_, cursor_, used_, domains_.chosen()) = before;
+            domains_.chosen()[at] = way;
+            outcome = attempt();
+            if (!outcome)
+                continue;
+            if (into_->mark().entries == start.entries)
+                domains_.chosen()[at] = {};
+            return outcome;
+        }
+        into_->rollback(start);
+        domains_.chosen() = std::get<5>(before);
+        return outcome;
     }
 
     /// Places up to `want` members of the class, each on the node that is best then, and returns
@@ -196,12 +265,12 @@ private:
         while (placed < want) {
             runs_.clear();
             const std::int64_t asked = want - placed;
-            const std::int64_t found =
-                finder_->find(*known_, from.shape, queue_nodes_, asked, runs_);
-            if constexpr (Finder::exhaustive) {
-                if (found < asked && into_->size() == 0)
+            bool all = false;
+            const std::int64_t found = find(from, asked, all);
+            if (all && found < asked) {
+                if (into_->size() == 0 && !domains_.any())
                     stopped_by_ = {of_class, found};
-                if (found < asked && whole)
+                if (whole)
                     return 0;
             }
             for (const node_run& run : runs_) {
@@ -210,7 +279,7 @@ private:
                 static_cast<void>(fitted);
             }
             placed += found;
-            if (found == 0 || (Finder::exhaustive && found < asked))
+            if (found == 0 || (all && found < asked))
                 break;
         }
         return placed;
@@ -218,6 +287,9 @@ private:
 
     /// The next members of the role that fit anywhere, at most `most`; 0 when there are none.
     [[nodiscard]] std::int64_t place_next(std::size_t role, std::int64_t most, bool whole = false) {
+        if (domains_.any())
+            if (const std::size_t open = domains_.first_open(role); open != domains_.none)
+                return in_some_domain(open, {}, [&] { return place_next(role, most, whole); });
         std::size_t& turn = cursor_[role];
         const std::size_t end = first_[role + 1];
         while (turn < end) {
@@ -244,6 +316,10 @@ private:
 
     [[nodiscard]] bool satisfy(std::size_t vertex) {
         const gang_tree& tree = *members_->tree;
+        if (domains_.any())
+            if (const std::size_t open = domains_.first_open(vertex); open != domains_.none)
+                return in_some_domain(open, detail::least_demand(*members_, vertex, counts_, used_),
+                                      [&] { return satisfy(vertex); });
         if (tree.is_leaf(vertex)) {
             while (counts_[vertex] < tree[vertex].min_member)
                 if (place_next(vertex, tree[vertex].min_member - counts_[vertex],
@@ -275,11 +351,12 @@ private:
     /// As `satisfy`, but leaves no trace when it fails.
     [[nodiscard]] bool try_satisfy(std::size_t vertex) {
         const savepoint start = into_->mark();
-        auto before = std::tuple(taken_, exhausted_, counts_, cursor_, used_);
+        auto before = std::tuple(taken_, exhausted_, counts_, cursor_, used_, domains_.chosen());
         if (satisfy(vertex))
             return true;
         into_->rollback(start);
-        std::tie(taken_, exhausted_, counts_, cursor_, used_) = std::move(before);
+        std::tie(taken_, exhausted_, counts_, cursor_, used_, domains_.chosen()) =
+            std::move(before);
         return false;
     }
 
@@ -366,6 +443,10 @@ private:
     plan<width>* into_ = nullptr;
     Finder* finder_ = nullptr;
     std::optional<constraint_index> queue_nodes_;
+    DomainOrder order_{};
+    detail::domain_choices<Traits> domains_;
+    domain_scan<Traits, std::remove_cvref_t<decltype(std::declval<Finder&>().score())>> scan_;
+    std::vector<vertex_domain> among_;
     bool flat_ = false;
     std::vector<node_run> runs_;
     std::optional<std::pair<std::size_t, std::int64_t>> stopped_by_;

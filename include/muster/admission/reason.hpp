@@ -31,6 +31,9 @@ enum class reason_code : std::uint8_t {
     node_selector_mismatch,
     untolerated_taint,
     node_unschedulable,
+    /// Members that must stand in one domain of a topology: none takes them, or those that hold
+    /// stand in two.
+    topology_fragmented,
     host_port_taken,
     /// A gang ahead of it waits, in a queue that keeps strict order.
     behind_in_queue,
@@ -65,6 +68,11 @@ struct reason {
     bool not_minimal = false;
     std::optional<kind_id> resource;
     std::optional<queue_index> queue;
+    /// The vertex of the gang's tree whose members must stand together. Its numbers say how many
+    /// must still be placed, and how many the roomiest domain takes.
+    std::optional<vertex_index> together;
+    /// Its members that hold stand in no one domain, so that nobody can join them.
+    bool torn = false;
     /// Amounts, where a resource is named: the least that the gang must get, and what is left.
     std::int64_t amount_needed = 0;
     std::int64_t amount_left = 0;

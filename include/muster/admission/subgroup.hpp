@@ -18,6 +18,9 @@ struct subgroup {
     gang_members<Width> members;
     /// Per class: which of the whole gang's it is.
     std::vector<std::size_t> classes;
+    /// Per vertex of the whole gang: its vertex here, or `outside`.
+    std::vector<std::size_t> places;
+    static constexpr std::size_t outside = ~std::size_t{0};
 };
 
 /// The subgroup at `vertex`, where `counts` hold per leaf and `used` of each class are placed.
@@ -27,8 +30,9 @@ void cut_subgroup(const gang_members<Width>& whole, std::size_t vertex,
                   const std::vector<std::int64_t>& counts, const std::vector<std::size_t>& used,
                   subgroup<Width>& into) {
     const gang_tree& tree = *whole.tree;
-    constexpr std::size_t outside = ~std::size_t{0};
-    std::vector<std::size_t> place(tree.size(), outside);
+    constexpr std::size_t outside = subgroup<Width>::outside;
+    std::vector<std::size_t>& place = into.places;
+    place.assign(tree.size(), outside);
     place[vertex] = 0;
     into.tree = gang_tree(tree[vertex].min_member);
     into.members.holding.assign(1, counts[vertex]);
@@ -46,6 +50,7 @@ void cut_subgroup(const gang_members<Width>& whole, std::size_t vertex,
     into.members.tree = &into.tree;
     into.members.queue = whole.queue;
     into.members.classes.clear();
+    into.members.together.clear();
     into.classes.clear();
     for (std::size_t at = 0; at < whole.classes.size(); ++at) {
         member_class<Width> mine = whole.classes[at];

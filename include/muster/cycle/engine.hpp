@@ -65,16 +65,18 @@ template<class Traits>
 
 /// What a cycle derives from a state and keeps with it: how nodes are found, whose turn it is, and
 /// scratch. All of it can be made anew from the state at any time without a decision changing.
-template<class Traits, class Score, gang_order GangOrder>
+template<class Traits, class Score, gang_order GangOrder, domain_order DomainOrder>
 struct engine {
     using finder_type = finder_for<Traits, Score>;
     static constexpr std::size_t width = Traits::width;
 
-    explicit engine(const Score& score, const GangOrder& gangs) : finder(score), order(gangs) {}
+    explicit engine(const Score& score, const GangOrder& gangs, const DomainOrder& of_domains)
+        : finder(score), order(gangs), domains(of_domains), placing(of_domains) {}
 
     finder_type finder;
     GangOrder order;
-    placer<Traits, finder_type> placing;
+    DomainOrder domains;
+    placer<Traits, finder_type, DomainOrder> placing;
     admission<Traits> deciding;
     agenda<Traits, GangOrder> asking;
     /// False until the agenda has been made from the whole state.
@@ -90,7 +92,7 @@ struct engine {
     };
     std::vector<use> uses;
     leaf_watches<Traits> leaves;
-    start_planner<Traits, finder_type> planning;
+    start_planner<Traits, finder_type, DomainOrder> planning;
     /// Of each decision of the cycle that goes on.
     std::vector<noted> made;
     /// What the gang decided last places now.
@@ -171,7 +173,9 @@ struct engine {
             refresh(known);
             entry.watch = finder.watch(of.shape, placing.queue_nodes(), shortage->room);
             entry.need = shortage->need;
-            entry.only_class = members.classes.size() == 1;
+            // Whether it could ever start is more than a question of room where members are to
+            // stand together.
+            entry.only_class = members.classes.size() == 1 && members.together.empty();
         } else if (finder_type::exhaustive && deciding.slack() && outcome.kind == answer::waiting) {
             refresh(known);
             leaves.watch(known, entry.gang, members, placing.queue_nodes(),
@@ -212,14 +216,13 @@ template<class Traits>
 
 /// The engine that is kept with the state, or a new one when there is none for such a policy.
 template<class Traits, class Policy>
-[[nodiscard]] engine<Traits, score_of<Policy>, gang_order_of<Policy>>&
-engine_of(state<Traits>& known, const Policy& how) {
-    using kept = engine<Traits, score_of<Policy>, gang_order_of<Policy>>;
+[[nodiscard]] auto& engine_of(state<Traits>& known, const Policy& how) {
+    using kept = engine<Traits, score_of<Policy>, gang_order_of<Policy>, domain_order_of<Policy>>;
     kept* found = known.derived().template find<kept>();
     if (found && same_policy(found->finder.score(), how.score) &&
-        same_policy(found->order, how.gangs))
+        same_policy(found->order, how.gangs) && same_policy(found->domains, how.domains))
         return *found;
-    return known.derived().template emplace<kept>(how.score, how.gangs);
+    return known.derived().template emplace<kept>(how.score, how.gangs, how.domains);
 }
 
 } // namespace detail

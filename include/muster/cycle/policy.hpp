@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <muster/policy/domain_order.hpp>
 #include <muster/policy/gang_order.hpp>
 #include <muster/policy/placement.hpp>
 #include <muster/policy/queue_order.hpp>
@@ -16,13 +17,16 @@ namespace muster::inline v0_1 {
 /// The choices that a cycle leaves open, each a small value that satisfies its concept.
 template<class Score = best_fit, gang_order GangOrder = priority_then_age,
          queue_order QueueOrder = priority_then_share,
-         reservation_rule Reservations = no_reservations, surplus_rule Surplus = surplus_at_once>
+         reservation_rule Reservations = no_reservations, surplus_rule Surplus = surplus_at_once,
+         domain_order DomainOrder = most_packed>
 struct policy {
     Score score{};
     GangOrder gangs{};
     QueueOrder queues{};
     Reservations reservations{};
     Surplus surplus{};
+    /// For gangs whose members are to stand together.
+    DomainOrder domains{};
 };
 
 // clang 14 does not deduce the arguments of an aggregate by itself.
@@ -38,6 +42,10 @@ policy(Score, GangOrder, QueueOrder, Reservations)
 template<class Score, class GangOrder, class QueueOrder, class Reservations, class Surplus>
 policy(Score, GangOrder, QueueOrder, Reservations, Surplus)
     -> policy<Score, GangOrder, QueueOrder, Reservations, Surplus>;
+template<class Score, class GangOrder, class QueueOrder, class Reservations, class Surplus,
+         class DomainOrder>
+policy(Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder)
+    -> policy<Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder>;
 
 /// What a cycle on such a state can be handed: a `policy`, or anything with the same members.
 template<class Policy, class Traits>
@@ -47,6 +55,7 @@ concept cycle_policy = std::copyable<Policy> && requires(const Policy how) {
     requires queue_order<std::remove_cvref_t<decltype(how.queues)>>;
     requires reservation_rule<std::remove_cvref_t<decltype(how.reservations)>>;
     requires surplus_rule<std::remove_cvref_t<decltype(how.surplus)>>;
+    requires domain_order<std::remove_cvref_t<decltype(how.domains)>>;
 };
 
 namespace detail {
@@ -57,6 +66,8 @@ template<class Policy>
 using gang_order_of = std::remove_cvref_t<decltype(std::declval<Policy>().gangs)>;
 template<class Policy>
 using surplus_of = std::remove_cvref_t<decltype(std::declval<Policy>().surplus)>;
+template<class Policy>
+using domain_order_of = std::remove_cvref_t<decltype(std::declval<Policy>().domains)>;
 
 } // namespace detail
 } // namespace muster::inline v0_1

@@ -438,7 +438,7 @@ private:
     budget limit_;
     cycle_options options_;
     cycle_result* result_;
-    engine<Traits, score_of<Policy>, order_type>* kept_;
+    engine<Traits, score_of<Policy>, order_type, domain_order_of<Policy>>* kept_;
     std::int64_t steps_left_;
     bool released_ = false;
     bool arrived_ = false;

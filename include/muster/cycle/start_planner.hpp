@@ -24,7 +24,7 @@ namespace detail {
 /// Plans where gangs that wait will start, and when, from the declared durations of what runs; and
 /// where one would start if it were enough that others go. All of it tentatively: what comes of it
 /// is the room to keep.
-template<class Traits, class Finder>
+template<class Traits, class Finder, class DomainOrder>
 class start_planner {
 public:
     static constexpr std::size_t width = Traits::width;
@@ -41,10 +41,9 @@ public:
     /// is free now as far as it will not come free by then.
     /// O(pods · log pods) once in a cycle, and a placement for each of O(log times) times, or for
     /// each time when others were planned before.
-    [[nodiscard]] std::optional<reservation_type> plan_start(state<Traits>& known, gang_index which,
-                                                             std::int64_t now, plan<width>& journal,
-                                                             Finder& finder,
-                                                             placer<Traits, Finder>& placing) {
+    [[nodiscard]] std::optional<reservation_type>
+    plan_start(state<Traits>& known, gang_index which, std::int64_t now, plan<width>& journal,
+               Finder& finder, placer<Traits, Finder, DomainOrder>& placing) {
         gather(known, now);
         open(known, which, journal, finder, placing);
         const auto found = planned_.empty() ? find_first(now) : find_next(now);
@@ -61,9 +60,9 @@ public:
     /// nothing when a greedy placement finds none on all nodes together. The reservation keeps all
     /// that the gang needs there, though pods be in its way.
     /// O(pods + nodes · log nodes), and a placement for each of O(log nodes) numbers of nodes.
-    [[nodiscard]] std::optional<reservation_type> plan_room(state<Traits>& known, gang_index which,
-                                                            plan<width>& journal, Finder& finder,
-                                                            placer<Traits, Finder>& placing) {
+    [[nodiscard]] std::optional<reservation_type>
+    plan_room(state<Traits>& known, gang_index which, plan<width>& journal, Finder& finder,
+              placer<Traits, Finder, DomainOrder>& placing) {
         order_nodes(known);
         open(known, which, journal, finder, placing);
         const std::size_t nodes = order_.size();
@@ -128,7 +127,7 @@ private:
     // ---- the tentative cluster -----------------------------------------------------------------
 
     void open(state<Traits>& known, gang_index which, plan<width>& journal, Finder& finder,
-              placer<Traits, Finder>& placing) {
+              placer<Traits, Finder, DomainOrder>& placing) {
         known_ = &known;
         journal_ = &journal;
         finder_ = &finder;
@@ -362,7 +361,7 @@ private:
     state<Traits>* known_ = nullptr;
     plan<width>* journal_ = nullptr;
     Finder* finder_ = nullptr;
-    placer<Traits, Finder>* placing_ = nullptr;
+    placer<Traits, Finder, DomainOrder>* placing_ = nullptr;
     savepoint start_;
     member_sorter<width> sorter_;
     gang_members<width> members_;

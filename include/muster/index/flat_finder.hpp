@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/index/domain_sums.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
@@ -53,6 +54,7 @@ public:
         : weights_(weights), score_(score) {}
 
     [[nodiscard]] const Score& score() const noexcept { return score_; }
+    [[nodiscard]] const placement_weights<Width>& weights() const noexcept { return weights_; }
 
     /// Takes notice of what changed since the last call.
     template<class Traits>
@@ -78,6 +80,13 @@ public:
                 count = detail::room_on(known.accounts(), query, *best, want);
         into.push_back({*best, count});
         return count;
+    }
+
+    /// What is free in a domain. O(nodes of the domain × width).
+    template<class Traits>
+    [[nodiscard]] domain_sum<Width> free_in(const state<Traits>& known, topology_index within,
+                                            domain_index domain) const {
+        return sum_of(known, within, domain);
     }
 
     /// For how many pods of the shape all nodes together have room, at most `want`. O(nodes ×

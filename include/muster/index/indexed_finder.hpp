@@ -12,7 +12,9 @@
 #include <muster/base/id.hpp>
 #include <muster/index/asked_shape.hpp>
 #include <muster/index/capacity_index.hpp>
+#include <muster/index/domain_sums.hpp>
 #include <muster/index/flat_finder.hpp>
+#include <muster/index/listed_node.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/predicate_table.hpp>
 #include <muster/index/spread.hpp>
@@ -38,6 +40,7 @@ public:
     explicit indexed_finder(const Score& score) : score_(score) {}
 
     [[nodiscard]] const Score& score() const noexcept { return score_; }
+    [[nodiscard]] const placement_weights<width>& weights() const noexcept { return weights_; }
     [[nodiscard]] const index_type& index() const noexcept { return index_; }
     /// Bytes of the index with its map of nodes, memo and predicates apart.
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return index_.memory_bytes(); }
@@ -68,6 +71,7 @@ public:
                 follow_properties(node);
             else
                 follow_amounts(node);
+            sums_.follow(*known_, node, properties);
         });
     }
 
@@ -106,6 +110,13 @@ public:
                 [] {}, [] {});
         }
         return want - left;
+    }
+
+    /// What is free in a domain. O(1), beside the changes to follow.
+    const domain_sum<width>& free_in(const state<Traits>& known, topology_index within,
+                                     domain_index domain) {
+        follow();
+        return sums_(known, within, domain);
     }
 
     /// For how many pods of the shape all nodes together have room, at most `want`.
@@ -205,13 +216,7 @@ private:
     static constexpr std::int64_t spare_nodes = 12;
     static constexpr std::uint32_t none = asked::none;
 
-    /// A node of a predicate that is a list.
-    struct listed {
-        std::int32_t preference = 0;
-        std::int64_t rank = 0;
-        std::uint64_t label = 0;
-        node_index node;
-    };
+    using listed = detail::listed_node;
     /// What was free on a node before it changed.
     struct before {
         node_index node;
@@ -234,6 +239,7 @@ private:
         for (asked& each : asked_)
             each.forget_emptied();
         accounts_->take_changed([](node_index, bool) {});
+        sums_.clear();
         index_.clear();
         predicates_.clear(index_);
         forget_rooms();
@@ -406,25 +412,19 @@ private:
             if (fits(about.request, index_.free(node)))
                 listed_.push_back({rows.preference(node), index_.rank(node), labels[node], node});
         // Mostly a few of them are enough, so they are not all sorted.
-        std::ranges::make_heap(listed_, after_in_list);
+        std::ranges::make_heap(listed_, listed::after);
         while (!listed_.empty() && left > 0) {
             const std::int32_t level = listed_.front().preference;
             first();
             bool more = true;
             while (more && !listed_.empty() && listed_.front().preference == level) {
-                std::ranges::pop_heap(listed_, after_in_list);
+                std::ranges::pop_heap(listed_, listed::after);
                 const listed next = listed_.back();
                 listed_.pop_back();
                 more = visit(next.node, index_.free(next.node), next.rank);
             }
             after();
         }
-    }
-
-    [[nodiscard]] static bool after_in_list(const listed& lhs, const listed& rhs) noexcept {
-        return lhs.preference != rhs.preference ? lhs.preference < rhs.preference
-               : lhs.rank != rhs.rank           ? lhs.rank > rhs.rank
-                                                : lhs.label > rhs.label;
     }
 
     // ---- the memo ------------------------------------------------------------------------------
@@ -479,6 +479,7 @@ private:
     index_type index_;
     detail::predicate_table<Traits, index_type> predicates_;
     detail::spread<width> spread_;
+    detail::domain_sums<Traits> sums_;
     std::vector<asked> asked_;
     /// Per shape: the first of what was asked about it.
     std::vector<std::uint32_t> first_of_;

@@ -45,6 +45,9 @@ public:
 
     /// The gang fits when only `force` counts.
     [[nodiscard]] bool fits(rule_set force = rule::all) {
+        for (std::size_t vertex = 0; vertex < most_vertices; ++vertex)
+            if (vertex >= view_.tree->size() || !required(vertex))
+                force &= ~rule::topology(vertex);
         const auto known = memo_.find(force);
         if (known != memo_.end())
             return known->second;
@@ -56,11 +59,10 @@ public:
     }
 
     /// Members that the role still needs and, when nobody else asks, the room there is for it:
-    /// node by node the most that fit, in all no more than wait or than each quota admits.
+    /// node by node the most that fit, in all no more than wait or than each quota admits; in the
+    /// domains in which most do, where it is to stand in one.
     [[nodiscard]] std::int64_t room_alone(std::size_t role, rule_set force) const {
-        std::int64_t room = 0;
-        for (const auto& node : view_.nodes)
-            room += most_on(node, node.free, role, force, 0, {});
+        std::int64_t room = room_from(role, force, 0, view_.nodes);
         std::int64_t waiting = 0;
         for (const member_kind<width>& kind : kinds_)
             waiting += kind.role == role ? kind.waiting : 0;
@@ -86,6 +88,39 @@ public:
     }
 
 private:
+    static constexpr std::size_t most_vertices = 8;
+
+    [[nodiscard]] bool required(std::size_t vertex) const {
+        return (*view_.tree)[vertex].together && (*view_.tree)[vertex].together->required;
+    }
+    [[nodiscard]] bool binds(std::size_t vertex, std::size_t role, rule_set force) const {
+        return required(vertex) && (force & rule::topology(vertex)) &&
+               lies_below(*view_.tree, role, vertex);
+    }
+
+    using targets = std::vector<typename gang_view<Traits>::target>;
+    /// The most that fit on these nodes when the vertices from `vertex` on choose a domain each.
+    [[nodiscard]] std::int64_t room_from(std::size_t role, rule_set force, std::size_t vertex,
+                                         const targets& nodes) const {
+        while (vertex < view_.tree->size() && !binds(vertex, role, force))
+            ++vertex;
+        std::int64_t room = 0;
+        if (vertex == view_.tree->size()) {
+            for (const auto& node : nodes)
+                room += most_on(node, node.free, role, force, 0, {});
+            return room;
+        }
+        const topology_constraint& how = *(*view_.tree)[vertex].together;
+        for (const standpoint& where : view_.standpoints(vertex, how.within, *how.required)) {
+            targets there;
+            for (const auto& node : nodes)
+                if (stands(*node.spec, how.within, *how.required) == where)
+                    there.push_back(node);
+            room = std::max(room, room_from(role, force, vertex + 1, there));
+        }
+        return room;
+    }
+
     /// Choices from which nobody can be spared: what fits with more fits with them.
     void list_choices(std::vector<std::int64_t>& counts, std::size_t from) {
         if (from < kinds_.size()) {
@@ -139,33 +174,61 @@ private:
         });
     }
 
+    struct chosen_pod {
+        const muster::pod<width>* spec = nullptr;
+        std::size_t role = 0;
+        [[nodiscard]] bool operator==(const chosen_pod&) const = default;
+    };
+    /// Per vertex: where those stand that must stand together.
+    using whereabouts = std::vector<standpoint>;
+
+    /// The pod may stand on the node beside those placed; if so it is among them.
+    [[nodiscard]] bool stay_together(const chosen_pod& pod, const muster::node<width>& on,
+                                     whereabouts& where, rule_set force) const {
+        for (std::size_t vertex = 0; vertex < where.size(); ++vertex) {
+            if (!binds(vertex, pod.role, force))
+                continue;
+            const topology_constraint& how = *(*view_.tree)[vertex].together;
+            const standpoint here = stands(on, how.within, *how.required);
+            const auto allowed = view_.standpoints(vertex, how.within, *how.required);
+            if (!here || (where[vertex] && where[vertex] != here) ||
+                std::find(allowed.begin(), allowed.end(), here) == allowed.end())
+                return false;
+            where[vertex] = here;
+        }
+        return true;
+    }
+
     [[nodiscard]] bool packs(const std::vector<std::int64_t>& counts, rule_set force) const {
-        std::vector<const muster::pod<width>*> pods;
+        std::vector<chosen_pod> pods;
         for (std::size_t at = 0; at < counts.size(); ++at)
-            pods.insert(pods.end(), static_cast<std::size_t>(counts[at]), kinds_[at].spec);
+            pods.insert(pods.end(), static_cast<std::size_t>(counts[at]),
+                        {kinds_[at].spec, kinds_[at].role});
         std::vector<resources<width>> free;
         for (const auto& node : view_.nodes)
             free.push_back(node.free);
         std::vector<occupants> on(free.size());
-        return pack(pods, 0, 0, free, on, force);
+        return pack(pods, 0, 0, free, on, whereabouts(view_.tree->size()), force);
     }
 
     /// Places pods[at...]; equal pods go to nodes in ascending order, as their swaps say nothing.
-    [[nodiscard]] bool pack(const std::vector<const muster::pod<width>*>& pods, std::size_t at,
-                            std::size_t first, std::vector<resources<width>>& free,
-                            std::vector<occupants>& on, rule_set force) const {
+    [[nodiscard]] bool pack(const std::vector<chosen_pod>& pods, std::size_t at, std::size_t first,
+                            std::vector<resources<width>>& free, std::vector<occupants>& on,
+                            const whereabouts& before, rule_set force) const {
         if (at == pods.size())
             return true;
-        const muster::pod<width>& pod = *pods[at];
+        const muster::pod<width>& pod = *pods[at].spec;
         for (std::size_t node = first; node < free.size(); ++node) {
             resources<width> rest = free[node];
+            whereabouts where = before;
             if (!draw(pod.request, rest, force) ||
-                !may_join(pod, view_.nodes[node], on[node], force))
+                !may_join(pod, view_.nodes[node], on[node], force) ||
+                !stay_together(pods[at], *view_.nodes[node].spec, where, force))
                 continue;
             std::swap(free[node], rest);
             on[node].push_back(&pod);
             const bool same = at + 1 < pods.size() && pods[at + 1] == pods[at];
-            const bool done = pack(pods, at + 1, same ? node : 0, free, on, force);
+            const bool done = pack(pods, at + 1, same ? node : 0, free, on, where, force);
             on[node].pop_back();
             std::swap(free[node], rest);
             if (done)

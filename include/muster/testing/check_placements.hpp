@@ -57,6 +57,16 @@ template<class Traits>
         auto& target = view.nodes[node];
         if (!view.welcome(pod.where, *target.spec))
             return "a node is not eligible";
+        for (std::size_t vertex = 0; vertex < view.tree->size(); ++vertex) {
+            const auto& how = (*view.tree)[vertex].together;
+            if (!how || !how->required || !lies_below(*view.tree, view.waiting[at].role, vertex))
+                continue;
+            const standpoint here = stands(*target.spec, how->within, *how->required);
+            const auto allowed = view.standpoints(vertex, how->within, *how->required);
+            if (!here || std::find(allowed.begin(), allowed.end(), here) == allowed.end())
+                return "members are kept apart that must stand together";
+        }
+        view.occupied.push_back({view.waiting[at].role, target.spec});
         if (clash(pod.where.ports, target.ports))
             return "host ports conflict";
         if (!draw(pod.request, target.free))

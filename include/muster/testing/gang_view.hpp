@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <muster/admission/certificate.hpp>
@@ -95,7 +96,7 @@ template<std::size_t Width>
     return false;
 }
 
-/// A set of constraints by bit: the resource kinds, the quota kinds, then the four others.
+/// A set of constraints by bit: the resource kinds, the quota kinds, then the others.
 using rule_set = std::uint32_t;
 template<std::size_t Width>
 struct rules {
@@ -104,10 +105,36 @@ struct rules {
     static constexpr rule_set selector = rule_set{1} << (2 * Width);
     static constexpr rule_set taints = selector << 1U;
     static constexpr rule_set cordon = selector << 2U;
-    static constexpr rule_set ports = selector << 3U;
-    static constexpr rule_set all = (selector << 4U) - 1;
-    static_assert(2 * Width + 4 < 32);
+    /// What is required of one vertex of the gang's tree, of the first eight.
+    static constexpr rule_set topology(std::size_t vertex) { return selector << (3 + vertex); }
+    static constexpr rule_set topologies = rule_set{0xff} * topology(0);
+    static constexpr rule_set ports = selector << 11U;
+    static constexpr rule_set all = (selector << 12U) - 1;
+    static_assert(2 * Width + 12 < 32);
 };
+
+/// The values of the labels that say where in a topology a node stands, down to the level; nothing
+/// when it lacks one.
+using standpoint = std::optional<std::vector<std::string>>;
+template<std::size_t Width>
+[[nodiscard]] standpoint stands(const node<Width>& where, const topology& within,
+                                std::size_t level) {
+    std::vector<std::string> values;
+    for (std::size_t at = 0; at <= level; ++at) {
+        const std::string* value = label(where.labels, within.levels[at]);
+        if (!value)
+            return std::nullopt;
+        values.push_back(*value);
+    }
+    return values;
+}
+
+[[nodiscard]] inline bool lies_below(const gang_tree& tree, std::size_t vertex,
+                                     std::size_t ancestor) {
+    for (;; vertex = tree[vertex].parent)
+        if (vertex == ancestor || vertex == 0)
+            return vertex == ancestor;
+}
 
 /// A gang and the cluster as they concern each other, from the records alone.
 template<class Traits>
@@ -136,10 +163,42 @@ struct gang_view {
     /// Per vertex (leaves only).
     std::vector<std::int64_t> holding;
     std::vector<std::int64_t> alive;
+    /// Role and node of the members that occupy one, which may not be there; none when every pod
+    /// is gone.
+    std::vector<std::pair<std::size_t, const muster::node<width>*>> occupied;
     /// Members that may be placed: by role, then the oldest first, then by key.
     std::vector<member> waiting;
     /// Present nodes in the order of their keys.
     std::vector<target> nodes;
+
+    /// Where the members at or below the vertex may stand as far as that level goes: the one domain
+    /// in which those stand that occupy a node, or any domain of a node. Empty when they stand in
+    /// two, or one of them in none.
+    [[nodiscard]] std::vector<standpoint> standpoints(std::size_t vertex, const topology& within,
+                                                      std::size_t level) const {
+        std::vector<standpoint> found;
+        bool fixed = false;
+        for (const auto& [role, on] : occupied) {
+            if (!lies_below(*tree, role, vertex))
+                continue;
+            const standpoint here = on ? stands(*on, within, level) : std::nullopt;
+            if (!here || (fixed && found.front() != here))
+                return {};
+            found.assign(1, here);
+            fixed = true;
+        }
+        for (const target& each : nodes)
+            if (const standpoint here = stands(*each.spec, within, level); here && !fixed)
+                found.push_back(here);
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        return found;
+    }
+
+    [[nodiscard]] bool holds_below(std::size_t vertex) const {
+        return std::any_of(occupied.begin(), occupied.end(),
+                           [&](const auto& one) { return lies_below(*tree, one.first, vertex); });
+    }
 
     /// The pod may stand on the node as far as `force` goes, whatever is free there.
     [[nodiscard]] bool welcome(const constraints& of, const muster::node<width>& on,
@@ -244,6 +303,9 @@ template<class Traits>
         if (pod.gang != which || !is_member(pod))
             continue;
         const std::size_t role = pod.role.value();
+        if (takes_room(pod) && scope == certificate_scope::free_now)
+            view.occupied.push_back(
+                {role, known[*pod.node].present ? &known[*pod.node].spec : nullptr});
         ++view.alive[role];
         if (!is_waiting(pod))
             ++view.holding[role];

@@ -21,9 +21,16 @@ class world_generator {
 public:
     explicit world_generator(std::uint64_t seed) : chance_(seed) { made_.seed = seed; }
 
+    /// From here on members are always to stand together, on nodes that mostly say where they are.
+    world_generator& with_topology() {
+        always_close_ = true;
+        return *this;
+    }
+
     [[nodiscard]] world make() {
         made_.kinds = 2 + chance_.below(3);
         plain_ = chance_.percent(35);
+        close_ = chance_.percent(30) || always_close_;
         for (std::int64_t at = chance_.between(1, 4); at > 0; --at)
             add_node();
         if (!chance_.percent(25))
@@ -58,9 +65,9 @@ private:
         if (chance_.percent(10))
             spec.allocatable[made_.pods_kind()] = 110;
         spec.name = one.key;
-        if (chance_.percent(70))
+        if (chance_.percent(close_ ? 94 : 70))
             spec.labels.set("zone", zone());
-        if (chance_.percent(50))
+        if (chance_.percent(close_ ? 90 : 50))
             spec.labels.set("rank", std::to_string(chance_.between(1, 3)));
         if (rarely(15))
             spec.taints.push_back({"dedicated", zone(), effect()});
@@ -160,11 +167,30 @@ private:
         return tree;
     }
 
+    /// Some vertices of the tree, and the whole gang in most cases, in a topology of two levels,
+    /// and now and then in another one, whose domains lie across those of the first.
+    void keep_together(gang_tree& tree) {
+        for (std::size_t at = 0; at < tree.size(); ++at) {
+            if (!chance_.percent(at == 0 ? 65 : 35))
+                continue;
+            topology_constraint how{{{"zone", "rank"}}, {}, {}};
+            if (chance_.percent(15))
+                how.within = topology{{"rank", "zone"}};
+            if (chance_.percent(85))
+                how.required = chance_.below(2);
+            if (!how.required || chance_.percent(30))
+                how.preferred = chance_.below(2);
+            tree.keep_together(vertex_index{at}, how);
+        }
+    }
+
     void add_gang() {
         world::named_gang one;
         one.key = std::string(1, "tsvu"[made_.gangs.size()]) + "-gang";
         auto& spec = one.spec;
         spec.tree = random_tree();
+        if (close_ && chance_.percent(80))
+            keep_together(spec.tree);
         spec.priority = chance_.between(0, 1);
         spec.created = chance_.between(1, 3);
         if (!made_.queues.empty() && !chance_.percent(20))
@@ -288,6 +314,9 @@ private:
     random chance_;
     world made_;
     bool plain_ = false;
+    /// Members are often to stand together.
+    bool close_ = false;
+    bool always_close_ = false;
 };
 
 /// A gang of two or three unequal roles on an otherwise empty cluster, where every role alone would
@@ -450,6 +479,9 @@ private:
 }
 [[nodiscard]] inline world random_world(std::uint64_t seed) {
     return world_generator(seed).make();
+}
+[[nodiscard]] inline world close_world(std::uint64_t seed) {
+    return world_generator(seed).with_topology().make();
 }
 [[nodiscard]] inline world critical_world(std::uint64_t seed) {
     return critical_generator(seed).make();

@@ -29,7 +29,8 @@ public:
         : view_(view_of(known, which, certificate_scope::free_now)),
           score_(score),
           counts_(view_.holding),
-          placed_(view_.waiting.size(), false) {
+          placed_(view_.waiting.size(), false),
+          chosen_(view_.tree->size()) {
         for (std::size_t kind = 0; kind < width; ++kind) {
             std::int64_t largest = 0;
             for (const auto& node : view_.nodes)
@@ -50,6 +51,8 @@ public:
         if (!meet(0))
             return std::nullopt;
         extend(0);
+        if (widen())
+            extend(0);
         return made_;
     }
 
@@ -96,7 +99,7 @@ private:
             const auto& target = view_.nodes[node];
             resources<width> rest = target.free;
             if (!view_.welcome(pod.where, *target.spec) || clash(pod.where.ports, target.ports) ||
-                !draw(pod.request, rest))
+                !draw(pod.request, rest) || !is_chosen(view_.waiting[at].role, *target.spec))
                 continue;
             const std::pair rank{liking(pod.where, *target.spec), points(target.free)};
             if (best && rank <= best_rank)
@@ -142,8 +145,105 @@ private:
         }
     }
 
+    // ---- standing together ---------------------------------------------------------------------
+
+    /// Where the members of a vertex go that are to stand together.
+    struct choice {
+        bool made = false;
+        bool anywhere = false;
+        std::size_t level = 0;
+        standpoint where;
+    };
+
+    [[nodiscard]] bool is_chosen(std::size_t role, const node<width>& on) const {
+        for (std::size_t vertex = 0; vertex < chosen_.size(); ++vertex) {
+            const choice& one = chosen_[vertex];
+            if (!one.made || one.anywhere || !lies_below(*view_.tree, role, vertex))
+                continue;
+            if (!one.where ||
+                stands(on, (*view_.tree)[vertex].together->within, one.level) != one.where)
+                return false;
+        }
+        return true;
+    }
+
+    /// The first vertex above, or itself, that must yet choose.
+    [[nodiscard]] std::optional<std::size_t> undecided(std::size_t below) const {
+        for (std::size_t vertex = 0; vertex < chosen_.size(); ++vertex)
+            if ((*view_.tree)[vertex].together && !chosen_[vertex].made &&
+                lies_below(*view_.tree, below, vertex))
+                return vertex;
+        return std::nullopt;
+    }
+
+    /// The fullest domain first; of the finest level that is preferred, then of the coarser ones
+    /// down to what is required.
+    [[nodiscard]] std::vector<choice> choices(std::size_t vertex) const {
+        const topology_constraint& how = *(*view_.tree)[vertex].together;
+        const std::size_t last = how.required.value_or(0);
+        std::vector<choice> all;
+        for (std::size_t level = std::max(last, how.preferred.value_or(last)) + 1;
+             level-- > last;) {
+            std::vector<std::pair<int128, standpoint>> domains;
+            for (const standpoint& where : view_.standpoints(vertex, how.within, level)) {
+                int128 sum = 0;
+                for (const auto& target : view_.nodes)
+                    for (std::size_t kind = 0;
+                         kind < width && stands(*target.spec, how.within, level) == where; ++kind)
+                        sum += std::max<std::int64_t>(0, target.free[kind]) * weights_[kind];
+                domains.push_back({sum, where});
+            }
+            std::sort(domains.begin(), domains.end());
+            for (const auto& [sum, where] : domains)
+                all.push_back({true, false, level, where});
+        }
+        if (how.required)
+            all.push_back({true, false, last, std::nullopt});
+        else
+            all.push_back({true, true, 0, std::nullopt});
+        return all;
+    }
+
+    /// Tries one choice after the other until `attempt` succeeds. Where it placed nobody, nothing
+    /// is chosen.
+    template<class Attempt>
+    [[nodiscard]] bool in_some_domain(std::size_t vertex, const Attempt& attempt) {
+        const std::size_t before = made_.size();
+        const auto chosen = chosen_;
+        for (const choice& one : choices(vertex)) {
+            chosen_[vertex] = one;
+            if (attempt()) {
+                if (made_.size() == before)
+                    chosen_[vertex] = {};
+                return true;
+            }
+            undo_to(before);
+            chosen_ = chosen;
+        }
+        return false;
+    }
+
+    /// Gives up what was only preferred.
+    [[nodiscard]] bool widen() {
+        bool any = false;
+        for (std::size_t vertex = 0; vertex < chosen_.size(); ++vertex) {
+            choice& one = chosen_[vertex];
+            const auto& how = (*view_.tree)[vertex].together;
+            if (!one.made || one.anywhere || !one.where ||
+                (how->required && one.level <= *how->required))
+                continue;
+            any = true;
+            one.anywhere = !how->required;
+            one.level = how->required.value_or(0);
+            one.where->resize(one.level + 1);
+        }
+        return any;
+    }
+
     /// The oldest member of the role that fits anywhere.
     [[nodiscard]] bool place_one_of(std::size_t role) {
+        if (const auto open = undecided(role))
+            return in_some_domain(*open, [&] { return place_one_of(role); });
         for (std::size_t at = 0; at < placed_.size(); ++at)
             if (!placed_[at] && view_.waiting[at].role == role && place(at))
                 return true;
@@ -152,13 +252,17 @@ private:
 
     [[nodiscard]] bool try_to_meet(std::size_t vertex) {
         const std::size_t before = made_.size();
+        const auto chosen = chosen_;
         if (meet(vertex))
             return true;
         undo_to(before);
+        chosen_ = chosen;
         return false;
     }
 
     [[nodiscard]] bool meet(std::size_t vertex) {
+        if (const auto open = undecided(vertex))
+            return in_some_domain(*open, [&] { return meet(vertex); });
         const gang_tree& tree = *view_.tree;
         std::int64_t met = 0;
         const std::int64_t needed =
@@ -210,6 +314,8 @@ private:
     int128 weights_[width]{};
     std::vector<std::int64_t> counts_;
     std::vector<bool> placed_;
+    /// Per vertex.
+    std::vector<choice> chosen_;
     std::vector<placement> made_;
 };
 

@@ -43,7 +43,7 @@ public:
             for (std::size_t at = 0; at < classes_.size(); ++at)
                 at_start[{node, at}] = {0, classes_[at].waiting};
         std::size_t next = 0;
-        const bool holds = subtree(next, at_start);
+        const bool holds = subtree(next, at_start, {});
         if (too_large_)
             return proof_check::too_large;
         return holds && next == proof_->vertices.size() ? proof_check::valid : proof_check::invalid;
@@ -54,12 +54,21 @@ private:
     using box =
         std::map<std::pair<std::size_t, std::size_t>, std::pair<std::int64_t, std::int64_t>>;
 
-    [[nodiscard]] bool subtree(std::size_t& next, const box& limits) {
+    /// Where the branches above have the members of a vertex stand; nowhere without a place.
+    struct domain {
+        std::size_t vertex = 0;
+        standpoint where;
+    };
+    using confined = std::vector<domain>;
+
+    [[nodiscard]] bool subtree(std::size_t& next, const box& limits, const confined& above) {
         if (next >= proof_->vertices.size() || too_large_)
             return false;
         const certificate::vertex& vertex = proof_->vertices[next++];
         if (vertex.leaf)
             return leaf(vertex, limits);
+        if (vertex.together)
+            return every_domain(next, vertex.together->value(), limits, above);
         std::size_t node = 0;
         while (node < view_.nodes.size() && view_.nodes[node].node != vertex.node)
             ++node;
@@ -72,7 +81,47 @@ private:
         auto& lower = high[{node, vertex.member_class}].first;
         upper = std::min(upper, vertex.at_most);
         lower = std::max(lower, vertex.at_most + 1);
-        return subtree(next, low) && subtree(next, high);
+        return subtree(next, low, above) && subtree(next, high, above);
+    }
+
+    /// A branch for each domain of the required level in which the vertex may stand and of which
+    /// the branches above leave it a node, in the order of the labels' values. When there is none a
+    /// single one remains, in which nobody is placed below the vertex.
+    [[nodiscard]] bool every_domain(std::size_t& next, std::size_t vertex, const box& limits,
+                                    const confined& above) {
+        if (vertex >= view_.tree->size())
+            return false;
+        const auto& how = (*view_.tree)[vertex].together;
+        if (!how || !how->required)
+            return false;
+        const auto at = [&](const domain& one, std::size_t node) {
+            const auto& of = *(*view_.tree)[one.vertex].together;
+            return one.where &&
+                   stands(*view_.nodes[node].spec, of.within, *of.required) == one.where;
+        };
+        std::vector<standpoint> ways;
+        for (const standpoint& where : view_.standpoints(vertex, how->within, *how->required)) {
+            bool open = view_.holds_below(vertex);
+            for (std::size_t node = 0; node < view_.nodes.size() && !open; ++node)
+                open = at({vertex, where}, node) &&
+                       std::all_of(above.begin(), above.end(), [&](const domain& one) {
+                           return !lies_below(*view_.tree, vertex, one.vertex) || at(one, node);
+                       });
+            if (open)
+                ways.push_back(where);
+        }
+        if (ways.empty())
+            ways.push_back(std::nullopt);
+        return std::all_of(ways.begin(), ways.end(), [&](const standpoint& where) {
+            confined here = above;
+            here.push_back({vertex, where});
+            box kept = limits;
+            for (auto& [place, counts] : kept)
+                if (lies_below(*view_.tree, classes_[place.second].role, vertex) &&
+                    !at(here.back(), place.first))
+                    counts.second = 0;
+            return subtree(next, kept, here);
+        });
     }
 
     [[nodiscard]] bool leaf(const certificate::vertex& by, const box& limits) {

@@ -189,6 +189,14 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
                " min " + std::to_string(tree[at].min_member);
         if (tree[at].min_subgroups)
             out += " of " + std::to_string(*tree[at].min_subgroups);
+        if (const auto& how = tree[at].together) {
+            out += " together(";
+            for (const std::string& level : how->within.levels)
+                out += level + " ";
+            out += std::string("required ") +
+                   (how->required ? std::to_string(*how->required) : "-") + " preferred " +
+                   (how->preferred ? std::to_string(*how->preferred) : "-") + ")";
+        }
     }
     return out + ")";
 }

@@ -181,6 +181,8 @@ std::optional<rule_set> rule_of(const reason& one) {
         return rule::taints;
     case reason_code::node_unschedulable:
         return rule::cordon;
+    case reason_code::topology_fragmented:
+        return rule::topology(one.together->value());
     case reason_code::host_port_taken:
         return rule::ports;
     default:
@@ -313,6 +315,40 @@ TEST_CASE("near-critical gangs are decided as trying everything decides them") {
     CHECK((all - feasible) * 10 >= all * 3);
 }
 
+TEST_CASE("gangs that must stand together are decided as trying everything decides them") {
+    std::size_t split = 0;
+    std::size_t kept_apart = 0;
+    std::size_t torn = 0;
+    std::size_t searched = 0;
+    const auto check = [&](const world& from) {
+        const world_state known = to_state(from);
+        for (const auto& [key, which] : known.gang_keys()) {
+            oracle all(known, which);
+            if (!all.fits() && all.fits(rule::all & ~rule::topologies))
+                ++kept_apart;
+            for (const reason& one : explain(known, which))
+                torn += one.torn ? 1 : 0;
+        }
+        const cycle_result result = preview(known, 0, policy<>{}, {}, {true});
+        for (const decision& made : result.decisions) {
+            split += made.outcome.proof &&
+                     std::ranges::any_of(made.outcome.proof->vertices, [](const auto& vertex) {
+                         return vertex.together.has_value();
+                     });
+            searched += made.outcome.kind == answer::admitted && made.outcome.steps > 0;
+        }
+        return check_answers(from);
+    };
+    CHECK(count_faults("topology answers", 3'000, close_world, check) == 0);
+    std::printf("topology: %zu gangs fit but for it, %zu proofs split on domains, %zu gangs torn, "
+                "%zu placed by the search\n",
+                kept_apart, split, torn, searched);
+    CHECK(kept_apart > 0);
+    CHECK(split > 0);
+    CHECK(torn > 0);
+    CHECK(searched > 0);
+}
+
 TEST_CASE("gangs that only branching decides are decided, and their proofs hold") {
     std::size_t branched = 0;
     const auto check = [&](const world& from) {
@@ -333,6 +369,12 @@ TEST_CASE("where pod after pod succeeds, a gang stands where it would put it") {
     CHECK(count_faults("worst fit", 2'000, random_world, [](const world& from) {
               return check_greedy<worst_fit>(from, naive_score::worst_fit);
           }) == 0);
+    CHECK(count_faults("best fit in a topology", 2'000, close_world, [](const world& from) {
+              return check_greedy<best_fit>(from, naive_score::best_fit);
+          }) == 0);
+    CHECK(count_faults("worst fit in a topology", 2'000, close_world, [](const world& from) {
+              return check_greedy<worst_fit>(from, naive_score::worst_fit);
+          }) == 0);
     CHECK(count_faults("first fit", 2'000, random_world, [](const world& from) {
               return check_greedy<first_fit>(from, naive_score::first_fit);
           }) == 0);
@@ -340,5 +382,6 @@ TEST_CASE("where pod after pod succeeds, a gang stands where it would put it") {
 
 TEST_CASE("reasons mean what their words say") {
     CHECK(count_faults("reasons", 3'000, random_world, check_reasons) == 0);
+    CHECK(count_faults("topology reasons", 2'000, close_world, check_reasons) == 0);
     CHECK(count_faults("near-critical reasons", 1'000, critical_world, check_reasons) == 0);
 }

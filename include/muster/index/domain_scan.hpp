@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/index/flat_scan.hpp>
+#include <muster/index/placement_order.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/model/state.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Finds nodes among a few by looking at all of them: for domains of a topology.
+template<class Traits, class Score>
+class domain_scan {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    /// What is found less than was wanted is all there is.
+    static constexpr bool exhaustive = [] {
+        if constexpr (ordered_score<Score>)
+            return Score::order != placement_order::loosest;
+        else
+            return false;
+    }();
+
+    /// As a finder's `find`, among `nodes`, which stand in the order of their keys, and of these
+    /// among those for which `admits(node)`. O(nodes × width), and O(log nodes) for each that it
+    /// names.
+    template<class Admits>
+    std::int64_t find(const state<Traits>& known, const placement_weights<width>& weights,
+                      const Score& score, std::span<const node_index> nodes, const Admits& admits,
+                      shape_index shape, std::optional<constraint_index> queue_nodes,
+                      std::int64_t want, std::vector<node_run>& into) {
+        const auto query = detail::query_for(known, shape, queue_nodes);
+        const auto& accounts = known.accounts();
+        found_.clear();
+        for (std::size_t place = 0; place < nodes.size(); ++place) {
+            const node_index node = nodes[place];
+            const resources<width>& free = accounts.free(node);
+            if (!fits(*query.request, free) || !admits(node))
+                continue;
+            const std::int64_t room = detail::room_on(accounts, query, node, want);
+            if (room > 0)
+                found_.push_back({query.where->preference[node.value()],
+                                  score(weights, free, *query.request), place, room});
+        }
+        if constexpr (!exhaustive) {
+            const auto best = std::ranges::min_element(found_, better);
+            if (best == found_.end())
+                return 0;
+            into.push_back({nodes[best->place], 1});
+            return 1;
+        }
+        // Mostly a few of them are enough, so they are not all sorted.
+        const auto worse = [](const entry& lhs, const entry& rhs) { return better(rhs, lhs); };
+        std::ranges::make_heap(found_, worse);
+        std::int64_t left = want;
+        while (left > 0 && !found_.empty()) {
+            std::ranges::pop_heap(found_, worse);
+            const std::int64_t here = std::min(left, found_.back().room);
+            into.push_back({nodes[found_.back().place], here});
+            left -= here;
+            found_.pop_back();
+        }
+        return want - left;
+    }
+
+private:
+    struct entry {
+        std::int32_t preference = 0;
+        std::int64_t score = 0;
+        std::size_t place = 0;
+        std::int64_t room = 0;
+    };
+    [[nodiscard]] static bool better(const entry& lhs, const entry& rhs) noexcept {
+        return lhs.preference != rhs.preference ? lhs.preference > rhs.preference
+               : lhs.score != rhs.score         ? lhs.score > rhs.score
+                                                : lhs.place < rhs.place;
+    }
+
+    std::vector<entry> found_;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/state.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster::inline v0_1 {
+
+/// What is free in a domain, kind by kind: the sum over its nodes, of which none counts below zero.
+template<std::size_t Width>
+struct domain_sum {
+    std::array<int128, Width> free{};
+
+    void add(const resources<Width>& amount, int sign) noexcept {
+        for (std::size_t column = 0; column < Width; ++column)
+            free[column] += sign * static_cast<int128>(std::max<std::int64_t>(0, amount[column]));
+    }
+    [[nodiscard]] friend bool operator==(const domain_sum&, const domain_sum&) = default;
+};
+
+/// The sum of a domain, its nodes looked at. O(nodes of the domain × width).
+template<class Traits>
+[[nodiscard]] domain_sum<Traits::width> sum_of(const state<Traits>& known, topology_index within,
+                                               domain_index domain) {
+    domain_sum<Traits::width> sum;
+    for (const node_index node : known.topologies()[within][domain].nodes)
+        sum.add(known.accounts().free(node), 1);
+    return sum;
+}
+
+namespace detail {
+
+/// The sums of all domains, kept from change to change of the nodes; nothing is kept before
+/// somebody asks.
+template<class Traits>
+class domain_sums {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    /// The sum of a domain, as of the last change that was followed. O(1), and O(nodes × levels)
+    /// when a topology is new.
+    [[nodiscard]] const domain_sum<width>& operator()(const state<Traits>& known,
+                                                      topology_index within, domain_index domain) {
+        if (!asked_ || changes_ != known.topologies().changes())
+            rebuild(known);
+        return sums_[within.value()][domain.value()];
+    }
+
+    /// Forgets everything; it is made anew when somebody asks.
+    void clear() noexcept { asked_ = false; }
+
+    /// What is free on the node changed, or where it stands. O(levels × width), and O(1) while
+    /// nobody has asked.
+    void follow(const state<Traits>& known, node_index node, bool moved) {
+        if (!asked_)
+            return;
+        if (changes_ != known.topologies().changes())
+            return clear();
+        if (node.value() >= counted_.size())
+            counted_.resize(known.accounts().nodes());
+        resources<width>& before = counted_[node.value()];
+        const resources<width>& now = known.accounts().free(node);
+        if (moved) {
+            count(known, node, before, -1, true);
+            count(known, node, now, 1, false);
+        } else {
+            for (std::size_t row = 0; row < sums_.size(); ++row)
+                for (const std::uint32_t at : places_of(row, node, known))
+                    if (at != nowhere) {
+                        sums_[row][at].add(before, -1);
+                        sums_[row][at].add(now, 1);
+                    }
+        }
+        before = now;
+    }
+
+private:
+    static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+
+    void rebuild(const state<Traits>& known) {
+        asked_ = true;
+        changes_ = known.topologies().changes();
+        const std::size_t rows = known.topologies().size();
+        sums_.assign(rows, {});
+        places_.assign(rows, {});
+        counted_.assign(known.accounts().nodes(), {});
+        for (const node_index node : known.node_order()) {
+            counted_[node.value()] = known.accounts().free(node);
+            count(known, node, counted_[node.value()], 1, false);
+        }
+    }
+
+    /// The domains into which the node was counted, level by level.
+    [[nodiscard]] std::span<std::uint32_t> places_of(std::size_t row, node_index node,
+                                                     const state<Traits>& known) {
+        const std::size_t levels = known.topologies()[topology_index{row}].levels();
+        if (places_[row].size() < (node.value() + 1) * levels)
+            places_[row].resize(known.accounts().nodes() * levels, nowhere);
+        return {places_[row].data() + node.value() * levels, levels};
+    }
+
+    void count(const state<Traits>& known, node_index node, const resources<width>& amount,
+               int sign, bool as_before) {
+        for (std::size_t row = 0; row < sums_.size(); ++row) {
+            const topology_domains& domains = known.topologies()[topology_index{row}];
+            if (sums_[row].size() < domains.size())
+                sums_[row].resize(domains.size());
+            const std::span<std::uint32_t> places = places_of(row, node, known);
+            for (std::size_t level = 0; level < places.size(); ++level) {
+                if (!as_before) {
+                    const auto now = domains.find(node, level);
+                    places[level] = now ? static_cast<std::uint32_t>(now->value()) : nowhere;
+                }
+                if (places[level] != nowhere)
+                    sums_[row][places[level]].add(amount, sign);
+            }
+        }
+    }
+
+    bool asked_ = false;
+    std::uint64_t changes_ = 0;
+    /// Per topology and domain.
+    std::vector<std::vector<domain_sum<width>>> sums_;
+    /// Per topology: nodes × levels.
+    std::vector<std::vector<std::uint32_t>> places_;
+    /// Per node: what was counted of it.
+    std::vector<resources<width>> counted_;
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <muster/base/id.hpp>
+
+namespace muster::inline v0_1 {
+namespace detail {
+
+/// A node of a predicate that is a list.
+struct listed_node {
+    std::int32_t preference = 0;
+    std::int64_t rank = 0;
+    std::uint64_t label = 0;
+    node_index node;
+
+    /// The one comes after the other: an order for heaps whose top is the best.
+    [[nodiscard]] static bool after(const listed_node& lhs, const listed_node& rhs) noexcept {
+        return lhs.preference != rhs.preference ? lhs.preference < rhs.preference
+               : lhs.rank != rhs.rank           ? lhs.rank > rhs.rank
+                                                : lhs.label > rhs.label;
+    }
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1

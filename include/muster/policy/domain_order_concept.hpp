@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+
+#include <muster/base/checked.hpp>
+
+namespace muster::inline v0_1 {
+
+/// What an order of domains may look at; asked anew for every gang that is to stand in one.
+struct domain_rank {
+    /// Nodes in it.
+    std::size_t nodes = 0;
+    /// The weighted sum of what is free on them, by the cluster's weights; no node counts below
+    /// zero.
+    int128 free = 0;
+};
+
+/// A strict weak order of domains of one level, the first to be tried first. Domains that it holds
+/// equal stand in the order of their labels' values.
+template<class Order>
+concept domain_order = std::copyable<Order> && requires(const Order before, domain_rank lhs) {
+    { before(lhs, lhs) }
+    noexcept->std::same_as<bool>;
+};
+
+} // namespace muster::inline v0_1
