@@ -15,6 +15,7 @@
 #include "edits.hpp"
 #include "output.hpp"
 #include "plan_diff.hpp"
+#include "queue_report.hpp"
 #include "report.hpp"
 
 namespace {
@@ -184,6 +185,37 @@ int explain(cli::request asked, const look& how, const std::string& wanted) {
     });
 }
 
+int queues(cli::request asked, const look& how) {
+    asked.reasons = false;
+    return with_report(asked, [&](const cli::report& made) {
+        std::string out;
+        if (how.format == "json")
+            out = cli::json_text(cli::queues_object(made));
+        else if (how.format == "yaml")
+            out = cli::yaml_text(cli::queues_object(made));
+        else if (how.format == "name")
+            for (const cli::queue_line& queue : made.queues)
+                out += queue.name.empty() ? "" : queue.name + "\n";
+        else
+            out = cli::queues_table(made, how.format == "wide", !how.no_headers);
+        return finish(write(out), false);
+    });
+}
+
+int prio(cli::request asked, const look& how) {
+    asked.reasons = false;
+    return with_report(asked, [&](const cli::report& made) {
+        std::string out;
+        if (how.format == "json")
+            out = cli::json_text(cli::prio_object(made));
+        else if (how.format == "yaml")
+            out = cli::yaml_text(cli::prio_object(made));
+        else
+            out = cli::prio_table(made, !how.no_headers);
+        return finish(write(out), false);
+    });
+}
+
 int whatif(cli::request asked, const look& how, const std::vector<cli::edit>& edits) {
     if (edits.empty()) {
         complain("nothing is to change (expected e.g. --add-nodes 4xnode-a, see --help)");
@@ -348,6 +380,16 @@ int run(int argc, char** argv) {
         ->expected(2)
         ->type_name("A.json B.json");
     add_look(comparing, how, {"table", "wide", "json", "yaml"});
+    CLI::App& ranking = *app.add_subcommand("prio", "In which order groups are asked, and why");
+    ranking.footer("Queues go by their priority, then by their dominant share of their quota when\n"
+                   "their turn comes (the smaller first); in a queue groups go by priority, then\n"
+                   "by age.");
+    add_request(ranking, asked);
+    add_look(ranking, how, {"table", "json", "yaml"});
+    CLI::App& queueing =
+        *app.add_subcommand("queues", "What queues may hold, hold and keep waiting");
+    add_request(queueing, asked);
+    add_look(queueing, how, {"table", "wide", "json", "yaml", "name"});
     CLI::App& describing = *app.add_subcommand("schema", "The JSON Schema of an output");
     describing.add_option("output", schema, "Of which command")
         ->required()
@@ -365,6 +407,10 @@ int run(int argc, char** argv) {
     asked.tries = explaining ? tries : 0;
     if (explaining)
         return explain(asked, how, wanted);
+    if (ranking)
+        return prio(asked, how);
+    if (queueing)
+        return queues(asked, how);
     if (changing)
         return whatif(asked, how, edits);
     if (comparing)

@@ -2,6 +2,7 @@
 #include "report.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "check_plan.hpp"
 #include "headline.hpp"
 #include "pod_group_status.hpp"
+#include "queue_lines.hpp"
 #include "reason_text.hpp"
 #include "remedies.hpp"
 
@@ -63,6 +65,11 @@ public:
                 held[group] += state[member].holding() ? 1U : 0U;
         }
 
+        made.queues = queue_lister<Width>(*known_).list();
+        std::map<muster::queue_index, muster::resources<Width>> used;
+        for (const auto& [key, queue] : state.queue_keys())
+            used[queue] = state.accounts().used(queue);
+
         muster::budget limit;
         if (asked_->budget) {
             limit.per_gang = *asked_->budget;
@@ -90,13 +97,26 @@ public:
         std::map<std::optional<muster::queue_index>, std::size_t> waiting;
         std::size_t all_waiting = 0;
         for (const muster::decision& decision : result.decisions) {
+            const auto queue = state[decision.gang].queue;
+            const share_line share =
+                queue ? share_of(used[*queue], state[*queue].spec.quota, known_->kinds)
+                      : share_line{};
+            for (auto at = queue; at; at = state[*at].parent)
+                for (const muster::placement& one : decision.placements)
+                    for (std::size_t column = 0; column < Width; ++column)
+                        used[*at][column] += state.request(one.pod)[column];
             if (!listed[decision.gang])
                 continue;
             group_line line = group_of(decision);
+            line.queue_priority = queue ? state[*queue].spec.priority : 0;
+            line.share = share;
+            if (const auto& born = state[decision.gang].spec.created;
+                born != std::numeric_limits<timestamp>::max())
+                line.created = born;
             line.holding = static_cast<std::int64_t>(held[decision.gang]);
             const auto kind = decision.outcome.kind;
             if (kind == muster::answer::waiting || kind == muster::answer::undecided) {
-                line.position = ++waiting[state[decision.gang].queue];
+                line.position = ++waiting[queue];
                 line.overall_position = ++all_waiting;
                 if (const auto start = starts_.find(decision.gang); start != starts_.end())
                     line.expected_start = start->second;

@@ -85,12 +85,49 @@ struct pod_line {
     bool placed_now = false;
 };
 
+/// used/total of the kind that makes it the dominant share; no kind when no quota names one.
+struct share_line {
+    std::string kind;
+    std::int64_t used = 0;
+    std::int64_t total = 1;
+};
+
+struct queue_resource {
+    std::int64_t used = 0;
+    std::optional<std::int64_t> quota;
+    std::optional<std::int64_t> deserved;
+    std::int64_t guarantee = 0;
+};
+
+/// A queue; the one without a name stands for all groups that have none.
+struct queue_line {
+    std::string name;
+    std::string parent;
+    std::size_t depth = 0;
+    /// open, closed, or unknown to the cluster; empty for the one without a name.
+    std::string state;
+    std::int64_t priority = 0;
+    std::int64_t weight = 1;
+    share_line share;
+    std::map<std::string, queue_resource> resources;
+    std::size_t running_groups = 0;
+    std::size_t running_pods = 0;
+    std::size_t waiting_groups = 0;
+    std::size_t waiting_pods = 0;
+    /// Since when the oldest group waits that has an age.
+    std::optional<muster::codec::timestamp> oldest;
+};
+
 struct group_line {
     std::string name_space;
     std::string name;
     std::string origin;
     std::optional<std::string> queue;
     std::int64_t priority = 0;
+    std::optional<muster::codec::timestamp> created;
+    /// Of its queue, when its turn came.
+    std::int64_t queue_priority = 0;
+    share_line share;
     std::string answer;
     std::optional<std::string> gate;
     bool could_start = false;
@@ -134,6 +171,8 @@ struct report {
     muster::codec::timestamp now = 0;
     /// In the order in which they were decided.
     std::vector<group_line> groups;
+    /// As they stand before the plan.
+    std::vector<queue_line> queues;
     /// All pods of the input, in the order of their names.
     std::vector<pod_line> pods;
     std::size_t pods_placed = 0;

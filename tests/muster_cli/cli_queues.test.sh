@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# `muster queues` and `muster prio`: what queues hold, and in which order groups are asked.
+set -euo pipefail
+. "$(dirname "$0")/cli.sh"
+
+golden queues.table 0 queues -f lab.yaml
+golden queues.wide 0 queues -f lab.yaml -o wide --no-headers
+golden queues.json 0 queues -f lab.yaml -o json
+golden queues.yaml 0 queues -f lab.yaml -o yaml
+golden queues.name 0 queues -f lab.yaml -o name
+golden queues_everything.wide 0 queues -f everything.yaml -o wide
+golden prio.table 0 prio -f lab.yaml
+golden prio.json 0 prio -f lab.yaml -o json
+golden prio_everything.table 0 prio -f everything.yaml --now 2024-07-01T00:00:00Z
+run 1 prio -f lab.yaml -o svg
+run 1 queues
+finish
