@@ -11,7 +11,7 @@ namespace peer_cases {
 struct kai_profile {
     muster::best_fit score{};
     muster::minima_first<> gangs{};
-    muster::priority_then_share queues{};
+    muster::fair_share_first queues{};
     muster::no_reservations reservations{};
     muster::surplus_in_turn surplus{1, true};
 };
@@ -20,7 +20,7 @@ struct kai_profile {
 struct volcano_profile {
     muster::best_fit score{};
     muster::minima_first<> gangs{};
-    muster::priority_then_share queues{};
+    muster::priority_then_due queues{};
     muster::no_reservations reservations{};
     muster::surplus_in_turn surplus{};
 };

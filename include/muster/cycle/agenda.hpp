@@ -152,7 +152,13 @@ public:
             each.held_up = false;
         }
         turns_.arrange(known, lines_.size(), [&](std::size_t at) { return lines_[at].queue; });
-        turns_.begin(known, queues, [&](std::size_t at) { return !done(lines_[at]); });
+        const fair_shares<Traits>* due = nullptr;
+        if constexpr (by_fair_share<QueueOrder>) {
+            due_.reckon(known);
+            due = &due_;
+        }
+        turns_.begin(
+            known, queues, [&](std::size_t at) { return !done(lines_[at]); }, due);
     }
 
     /// The next gang's line, whose entry `at` it is; nothing when all were given.
@@ -328,6 +334,7 @@ private:
 
     std::vector<line> lines_;
     queue_turns<Traits> turns_;
+    fair_shares<Traits> due_;
     std::vector<std::uint32_t> line_of_queue_;
     std::vector<slot> slots_;
     std::optional<std::uint32_t> current_;

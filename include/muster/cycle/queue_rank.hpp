@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include <muster/base/id.hpp>
+#include <muster/cycle/fair_shares.hpp>
 #include <muster/model/state.hpp>
 #include <muster/policy/queue_order_concept.hpp>
 #include <muster/resource/share.hpp>
@@ -15,7 +17,8 @@ namespace detail {
 
 template<class Traits>
 [[nodiscard]] queue_rank rank_with(const state<Traits>& known, queue_index which,
-                                   const resources<Traits::width>& used) {
+                                   const resources<Traits::width>& used,
+                                   const fair_shares<Traits>* due) {
     const auto& accounts = known.accounts();
     const auto& spec = known[which].spec;
     queue_rank made;
@@ -29,6 +32,13 @@ template<class Traits>
             made.borrowing || (spec.deserved.limited(kind) && used[kind] > spec.deserved[kind]);
         if (used[kind] == 0 || kind == known.pods_kind())
             continue;
+        if (due) {
+            const std::int64_t fair = (*due)[which][kind];
+            made.over_fair_share = made.over_fair_share || used[kind] > fair;
+            const share mine{used[kind], std::max(fair, spec.deserved[kind].value_or(0))};
+            if (mine > made.of_due)
+                made.of_due = mine;
+        }
         const share candidate{used[kind], accounts.total(kind)};
         if (candidate > made.of_cluster)
             made.of_cluster = candidate;
@@ -38,17 +48,19 @@ template<class Traits>
 
 } // namespace detail
 
-/// How a queue stands among its siblings now. O(width).
+/// How a queue stands among its siblings now; with `due` when fair shares are asked for. O(width).
 template<class Traits>
-[[nodiscard]] queue_rank rank_of(const state<Traits>& known, queue_index which) {
-    return detail::rank_with(known, which, known.accounts().used(which));
+[[nodiscard]] queue_rank rank_of(const state<Traits>& known, queue_index which,
+                                 const fair_shares<Traits>* due = nullptr) {
+    return detail::rank_with(known, which, known.accounts().used(which), due);
 }
 
 /// How the gangs that stand in an inner queue itself stand among its children: as a child with all
 /// that is the queue's, using what they themselves use. O(width).
 template<class Traits>
-[[nodiscard]] queue_rank rank_of_own(const state<Traits>& known, queue_index which) {
-    return detail::rank_with(known, which, known.accounts().queues().own(which));
+[[nodiscard]] queue_rank rank_of_own(const state<Traits>& known, queue_index which,
+                                     const fair_shares<Traits>* due = nullptr) {
+    return detail::rank_with(known, which, known.accounts().queues().own(which), due);
 }
 
 } // namespace muster::inline v0_1

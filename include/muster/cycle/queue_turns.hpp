@@ -57,9 +57,12 @@ public:
     }
 
     /// Everybody's turn comes again: of those lines, by their ranks now, of which `live(line)`.
+    /// `due` serves orders by fair share until the next time.
     /// O(queues × width).
     template<queue_order QueueOrder, class Live>
-    void begin(const state<Traits>& known, const QueueOrder& before, const Live& live) {
+    void begin(const state<Traits>& known, const QueueOrder& before, const Live& live,
+               const fair_shares<Traits>* due = nullptr) {
+        due_ = due;
         for (vertex& each : vertices_) {
             each.place = none;
             each.live = 0;
@@ -184,9 +187,9 @@ private:
 
     void rank(const state<Traits>& known, vertex& of) const {
         if (of.line == none)
-            of.rank = rank_of(known, *of.queue);
+            of.rank = rank_of(known, *of.queue, due_);
         else if (of.queue && vertices_[of.parent].children > 1)
-            of.rank = rank_of_own(known, *of.queue);
+            of.rank = rank_of_own(known, *of.queue, due_);
     }
 
     template<queue_order QueueOrder>
@@ -266,6 +269,7 @@ private:
     std::vector<std::uint32_t> of_queue_;
     std::vector<std::uint32_t> of_line_;
     std::vector<queue_index> missing_;
+    const fair_shares<Traits>* due_ = nullptr;
     std::size_t lines_ = none;
     std::uint64_t epoch_ = 0;
 };

@@ -42,6 +42,39 @@ struct deserved_first {
     }
 };
 
+/// Queues within their fair share before those beyond it, then queues within what they deserve
+/// before those that borrow, then the higher priority, then the smaller share of what they are due
+/// (KAI; which adds the next gang to the use before it compares).
+struct fair_share_first {
+    static constexpr bool by_fair_share = true;
+
+    [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
+                                            const queue_rank& rhs) const noexcept {
+        if (lhs.over_fair_share != rhs.over_fair_share)
+            return rhs.over_fair_share;
+        if (lhs.borrowing != rhs.borrowing)
+            return rhs.borrowing;
+        if (lhs.priority != rhs.priority)
+            return lhs.priority > rhs.priority;
+        return lhs.of_due < rhs.of_due;
+    }
+};
+
+/// The higher priority first, then the smaller share of what they are due (Volcano, where what is
+/// deserved comes of weights).
+struct priority_then_due {
+    static constexpr bool by_fair_share = true;
+
+    [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
+                                            const queue_rank& rhs) const noexcept {
+        if (lhs.priority != rhs.priority)
+            return lhs.priority > rhs.priority;
+        return lhs.of_due < rhs.of_due;
+    }
+};
+
+static_assert(queue_order<fair_share_first> && queue_order<priority_then_due> &&
+              by_fair_share<fair_share_first> && !by_fair_share<priority_then_share>);
 static_assert(queue_order<priority_then_share> && queue_order<weighted_share> &&
               queue_order<deserved_first>);
 static_assert(!queue_order<int>);

@@ -21,6 +21,17 @@ struct queue_rank {
     std::int64_t weight = 1;
     /// It uses more than it deserves of some kind.
     bool borrowing = false;
+    /// Of what it is due: its fair share, or what it deserves where that is more. Known to orders
+    /// that are `by_fair_share`.
+    share of_due{};
+    /// It uses more than its fair share of some kind. Likewise.
+    bool over_fair_share = false;
+};
+
+/// The order looks at fair shares, and says so: they are reckoned once for every cycle.
+template<class Order>
+inline constexpr bool by_fair_share = requires {
+    requires Order::by_fair_share;
 };
 
 /// A strict weak order of queues with one parent: the tree is walked down from the root, each time

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/state.hpp>
+#include <muster/policy/fair_share.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster::inline v0_1 {
+
+/// What each queue is due of all that the nodes have: the roots of the tree divide that, and every
+/// queue's children divide what it is due, kind by kind (`divide_fairly`). A queue wants what its
+/// pods and those below it hold and wait for, no more than its quota; an absent kind of `deserved`
+/// deserves all there is.
+template<class Traits>
+class fair_shares {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    /// As things stand now. O(pods + queues · log queues × width).
+    void reckon(const state<Traits>& known) {
+        const auto& queues = known.accounts().queues();
+        count_ = queues.size();
+        shares_.assign(count_, {});
+        add_up(known);
+        order_by_parents(known);
+        for (std::size_t column = 0; column < width; ++column) {
+            const int128 total = known.accounts().total(kind_id{column});
+            for (std::size_t first = 0; first < family_.size();) {
+                const auto parent = queues.parent(family_[first]);
+                std::size_t last = first;
+                while (last < family_.size() && queues.parent(family_[last]) == parent)
+                    ++last;
+                divide(known, column, first, last,
+                       parent ? shares_[parent->value()][column] : saturate(total));
+                first = last;
+            }
+        }
+    }
+
+    /// What the queue is due. A queue that came after the reckoning is due nothing.
+    [[nodiscard]] resources<width> operator[](queue_index queue) const noexcept {
+        return queue.value() < shares_.size() ? shares_[queue.value()] : resources<width>{};
+    }
+
+private:
+    void add_up(const state<Traits>& known) {
+        wanted_.assign(count_, {});
+        const auto& queues = known.accounts().queues();
+        for (std::size_t at = 0; at < count_; ++at)
+            wanted_[at] = queues.used(queue_index{at});
+        for (const auto& [key, which] : known.gang_keys()) {
+            const auto& group = known[which];
+            if (!group.queue || group.placeable == 0)
+                continue;
+            resources<width> more;
+            for (const pod_index member : group.members)
+                if (known[member].placeable())
+                    for (std::size_t column = 0; column < width; ++column)
+                        more[column] = saturating_add(more[column], known.request(member)[column]);
+            for (std::optional<queue_index> at = group.queue; at; at = queues.parent(*at))
+                for (std::size_t column = 0; column < width; ++column)
+                    wanted_[at->value()][column] =
+                        saturating_add(wanted_[at->value()][column], more[column]);
+        }
+    }
+
+    /// Families stand together, those of parents before those of their children, in each the order
+    /// of keys.
+    void order_by_parents(const state<Traits>& known) {
+        const auto& queues = known.accounts().queues();
+        depth_.assign(count_, 0);
+        family_.clear();
+        for (const auto& [key, which] : known.queue_keys()) {
+            family_.push_back(which);
+            for (auto at = queues.parent(which); at; at = queues.parent(*at))
+                ++depth_[which.value()];
+        }
+        std::ranges::stable_sort(family_, [&](queue_index lhs, queue_index rhs) {
+            if (depth_[lhs.value()] != depth_[rhs.value()])
+                return depth_[lhs.value()] < depth_[rhs.value()];
+            return queues.parent(lhs) < queues.parent(rhs);
+        });
+    }
+
+    void divide(const state<Traits>& known, std::size_t column, std::size_t first, std::size_t last,
+                std::int64_t total) {
+        const kind_id kind{column};
+        claims_.clear();
+        for (std::size_t at = first; at < last; ++at) {
+            const auto& spec = known[family_[at]].spec;
+            share_claim one;
+            one.deserved = spec.deserved[kind].value_or(total);
+            one.wanted =
+                std::min(wanted_[family_[at].value()][column], spec.quota[kind].value_or(largest));
+            one.weight = spec.weight;
+            one.priority = spec.priority;
+            claims_.push_back(one);
+        }
+        scratch_.resize(claims_.size());
+        divide_fairly(total, claims_, scratch_);
+        for (std::size_t at = first; at < last; ++at)
+            shares_[family_[at].value()][column] = claims_[at - first].share;
+    }
+
+    static constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+    std::size_t count_ = 0;
+    std::vector<resources<width>> shares_;
+    std::vector<resources<width>> wanted_;
+    std::vector<std::size_t> depth_;
+    std::vector<queue_index> family_;
+    std::vector<share_claim> claims_;
+    std::vector<share_claim*> scratch_;
+};
+
+} // namespace muster::inline v0_1
