@@ -30,8 +30,9 @@ struct agenda_entry {
     bool never = false;
     /// What proved that it does not fit is kept among the leaves.
     bool by_leaf = false;
-    /// Pods that come to stand somewhere may make more of it fit.
+    /// Pods that come to stand somewhere may change its answer, and how far that had gone.
     bool waits_for_pods = false;
+    std::uint64_t population_epoch = 0;
     /// It waits for room, as far as is known.
     bool wants_room = false;
     /// The cycle's budget ended before it had its own.

@@ -84,7 +84,6 @@ struct engine {
     std::uint64_t release_epoch = 0;
     std::uint64_t capability_epoch = 0;
     std::uint64_t queue_epoch = 0;
-    std::uint64_t population_epoch = 0;
     /// Per gang: whether its least use of its queue's quota is known, and how much that is.
     struct use {
         bool known = false;
@@ -162,6 +161,7 @@ struct engine {
         entry.watch = agenda_entry::no_watch;
         entry.by_leaf = false;
         entry.waits_for_pods = deciding.waits_for_pods();
+        entry.population_epoch = known.population().epoch();
         leaves.forget(entry.gang);
         if (came)
             return;

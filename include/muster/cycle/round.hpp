@@ -126,8 +126,6 @@ private:
         released_ = kept_->release_epoch != known.release_epoch();
         capable_ = kept_->capability_epoch != known.capability_epoch();
         queues_moved_ = kept_->queue_epoch != known.queue_epoch();
-        arrived_ = kept_->population_epoch != known.population().epoch();
-        kept_->population_epoch = known.population().epoch();
         kept_->release_epoch = known.release_epoch();
         kept_->queue_epoch = known.queue_epoch();
         if (capable_)
@@ -220,7 +218,7 @@ private:
 
     /// The gang's answer may have changed.
     [[nodiscard]] bool must_ask(const agenda_entry& entry) const {
-        if (entry.open || queues_moved_ || (arrived_ && entry.waits_for_pods))
+        if (entry.open || queues_moved_ || pods_came(entry))
             return true;
         if (!released_ || entry.asleep)
             return false;
@@ -421,13 +419,17 @@ private:
                             !someone_waits_for_pods_placed());
     }
 
-    /// Members placed in this cycle may have been waited for by a gang that was asked before.
+    [[nodiscard]] bool pods_came(const agenda_entry& entry) const {
+        return entry.waits_for_pods && entry.population_epoch != known_->population().epoch();
+    }
+
+    /// Members placed in this cycle bear on a gang that was asked before.
     [[nodiscard]] bool someone_waits_for_pods_placed() const {
-        if (kept_->population_epoch == known_->population().epoch())
+        if (!known_->population().in_use())
             return false;
         for (const agenda_line& line : kept_->asking.lines())
             for (const agenda_entry& entry : line.entries)
-                if (entry.waits_for_pods)
+                if (pods_came(entry))
                     return true;
         return false;
     }
@@ -441,7 +443,6 @@ private:
     engine<Traits, score_of<Policy>, order_type, domain_order_of<Policy>>* kept_;
     std::int64_t steps_left_;
     bool released_ = false;
-    bool arrived_ = false;
     bool capable_ = false;
     bool queues_moved_ = false;
     bool any_cut_short_ = false;

@@ -14,6 +14,7 @@
 #include <muster/testing/brute_force.hpp>
 #include <muster/testing/cases.hpp>
 #include <muster/testing/check_placements.hpp>
+#include <muster/testing/pod_worlds.hpp>
 
 namespace {
 
@@ -336,7 +337,7 @@ std::string check_detours(const world& from) {
 /// One thing happens, in the world and to the state.
 void happen(world& in, world_state& known, testing::random& chance) {
     const auto settle = [&](auto& one) { feed(known, one); };
-    const std::int64_t what = chance.between(0, 9);
+    const std::int64_t what = chance.between(0, 12);
     if (what < 2) {
         auto& node = in.nodes[chance.below(in.nodes.size())];
         if (what == 0)
@@ -362,10 +363,23 @@ void happen(world& in, world_state& known, testing::random& chance) {
             gang.spec.queue = in.queues[chance.below(in.queues.size())].key;
         return settle(gang);
     }
+    if (what == 10) {
+        auto& node = in.nodes[chance.below(in.nodes.size())];
+        node.spec.labels.set("zone", chance.percent(50) ? "x" : "b");
+        return settle(node);
+    }
     if (in.pods.empty())
         return;
     const std::size_t at = chance.below(in.pods.size());
     auto& pod = in.pods[at];
+    if (what == 11) {
+        pod.spec.labels.set("app", chance.percent(50) ? "a" : "b");
+        return settle(pod);
+    }
+    if (what == 12) {
+        pod.spec.terminating = !pod.spec.terminating;
+        return settle(pod);
+    }
     if (what == 4) {
         auto one = pod;
         one.key += "-more";
@@ -500,6 +514,7 @@ std::string check_skips(const world& from) {
 TEST_CASE("what a cycle skips has not changed, and every change is told once") {
     CHECK(count_faults("skips", 4'000, random_world, check_skips) == 0);
     CHECK(count_faults("near-critical skips", 1'000, critical_world, check_skips) == 0);
+    CHECK(count_faults("skips among pods", 2'000, pod_world, check_skips) == 0);
 }
 
 TEST_CASE("a cycle commits what it says, nothing in part, and leaves no gang that would fit") {
@@ -510,6 +525,7 @@ TEST_CASE("a cycle commits what it says, nothing in part, and leaves no gang tha
 TEST_CASE("a refused gang leaves the ledger as it was") {
     CHECK(count_faults("refusals", 3'000, random_world, check_refusals) == 0);
     CHECK(count_faults("near-critical refusals", 2'000, critical_world, check_refusals) == 0);
+    CHECK(count_faults("refusals among pods", 1'000, pod_world, check_refusals) == 0);
 }
 
 TEST_CASE("gangs are asked by queue priority, share, gang priority, age and key") {
@@ -519,8 +535,10 @@ TEST_CASE("gangs are asked by queue priority, share, gang priority, age and key"
 TEST_CASE("the order of events and what stood there before do not show in a plan") {
     CHECK(count_faults("detours", 4'000, random_world, check_detours) == 0);
     CHECK(count_faults("near-critical detours", 1'000, critical_world, check_detours) == 0);
+    CHECK(count_faults("detours among pods", 2'000, pod_world, check_detours) == 0);
 }
 
 TEST_CASE("a state that lives on answers as one rebuilt from its listing") {
     CHECK(count_faults("life", 4'000, random_world, check_life) == 0);
+    CHECK(count_faults("life among pods", 2'000, pod_world, check_life) == 0);
 }

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <muster/builders.hpp>
+#include <muster/cycle/cycle.hpp>
+
+using namespace builders;
+using namespace muster;
+
+namespace {
+
+/// Nodes a-0, a-1 in zone a and b-0 in zone b, and a gang `g` of one pod that waits for others.
+struct scene {
+    cluster known;
+
+    scene() {
+        for (const char* node : {"a-0", "a-1", "b-0"}) {
+            auto spec = machine(9);
+            spec.labels = {{"zone", std::string(1, node[0])}, {"host", node}};
+            ok(known.upsert_node(node, spec));
+        }
+    }
+
+    void run(const std::string& key, const std::string& app, const std::string& node,
+             pod_terms terms = {}) {
+        auto spec = in_phase(pod_phase::running, asking(1));
+        spec.labels = {{"app", app}};
+        if (terms.any())
+            spec.where.pods = std::move(terms);
+        ok(known.upsert_pod(key, key, spec, node));
+    }
+
+    void wait(pod_terms terms, const std::string& app = "mine") {
+        ok(known.upsert_gang("g", gang_of(1)));
+        auto spec = asking(1);
+        spec.labels = {{"app", app}};
+        if (terms.any())
+            spec.where.pods = std::move(terms);
+        ok(known.upsert_pod("g-0", "g", spec));
+        static_cast<void>(cycle(known, 0));
+        CHECK(is(answered(known, "g"), answer::undecided, gate::space));
+        CHECK(node_of(known, "g-0").empty());
+        // Nothing happens: nobody is asked.
+        CHECK(cycle(known, 0).counters.asked == 0);
+    }
+
+    [[nodiscard]] std::string next() {
+        static_cast<void>(cycle(known, 0));
+        return node_of(known, "g-0");
+    }
+};
+
+pod_selector app_is(const std::string& app) {
+    return {label_is("app", app), {}};
+}
+pod_terms near(const std::string& app, const std::string& key = "zone") {
+    pod_terms made;
+    made.affinity.push_back({app_is(app), key});
+    return made;
+}
+pod_terms apart(const std::string& app, const std::string& key = "zone") {
+    pod_terms made;
+    made.anti_affinity.push_back({app_is(app), key});
+    return made;
+}
+pod_terms spread(const std::string& app, const std::string& key = "zone") {
+    pod_terms made;
+    spread_term one;
+    one.pods = app_is(app);
+    one.topology = key;
+    made.spread.push_back(one);
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("a gang that seeks a pod starts once such a pod stands somewhere") {
+    scene in;
+    SUBCASE("because it comes") {
+        in.wait(near("web"));
+        in.run("w", "web", "b-0");
+    }
+    SUBCASE("because one that waited was seen there") {
+        auto spec = asking(1);
+        spec.labels = {{"app", "web"}};
+        spec.phase = pod_phase::gated;
+        ok(in.known.upsert_pod("w", "w", spec));
+        in.wait(near("web"));
+        in.run("w", "web", "b-0");
+    }
+    SUBCASE("because it gets the label") {
+        in.run("w", "db", "b-0");
+        in.wait(near("web"));
+        in.run("w", "web", "b-0");
+    }
+    SUBCASE("because its tenant becomes one that is meant") {
+        in.run("w", "web", "b-0");
+        auto terms = near("web");
+        terms.affinity.front().pods.tenants = {label_is("team", "red")};
+        in.wait(terms);
+        auto group = gang_of(1);
+        group.tenant = {{"team", "red"}};
+        ok(in.known.upsert_gang("w", group));
+    }
+    SUBCASE("because its node gets the label that makes a domain") {
+        in.run("w", "web", "b-0");
+        in.wait(near("web", "rack"));
+        auto node = machine(9);
+        node.labels = {{"rack", "1"}, {"zone", "b"}, {"host", "b-0"}};
+        ok(in.known.upsert_node("b-0", node));
+    }
+    SUBCASE("because its node is known at last") {
+        in.run("w", "web", "c-0");
+        in.wait(near("web"));
+        auto node = machine(9);
+        node.labels = {{"zone", "b"}};
+        ok(in.known.upsert_node("c-0", node));
+    }
+    CHECK(in.next() != "");
+}
+
+TEST_CASE("a gang that seeks a pod placed later in the same cycle starts in the next") {
+    scene in;
+    auto seeker = asking(1);
+    seeker.where.pods = near("web");
+    ok(in.known.upsert_gang("g", gang_of(1)));
+    ok(in.known.upsert_pod("g-0", "g", seeker));
+    auto web = asking(1);
+    web.labels = {{"app", "web"}};
+    ok(in.known.upsert_gang("w", gang_of(1)));
+    ok(in.known.upsert_pod("w-0", "w", web));
+    CHECK(in.next() == "");
+    CHECK(!node_of(in.known, "w-0").empty());
+    CHECK(in.next() != "");
+    CHECK(cycle(in.known, 0).counters.asked == 0);
+}
+
+TEST_CASE("a gang that keeps away starts once those it keeps away from are gone") {
+    scene in;
+    in.run("w-a", "web", "a-0");
+    in.run("w-b", "web", "b-0");
+    in.wait(apart("web"));
+    SUBCASE("because one is removed") {
+        ok(in.known.remove_pod("w-b"));
+    }
+    SUBCASE("because one has ended") {
+        ok(in.known.finish_gang("w-b"));
+    }
+    SUBCASE("because one has another label now") {
+        in.run("w-b", "db", "b-0");
+    }
+    SUBCASE("because one moved") {
+        in.run("w-b", "web", "a-1");
+    }
+    CHECK(in.next() == "b-0");
+}
+
+TEST_CASE("a pod on its way out still keeps others away, until it is gone") {
+    scene in;
+    for (const char* node : {"a-0", "a-1", "b-0"})
+        in.run(std::string("w-") + node, "web", node);
+    in.wait(apart("web", "host"));
+    auto leaving = in_phase(pod_phase::running, asking(1));
+    leaving.labels = {{"app", "web"}};
+    leaving.terminating = true;
+    ok(in.known.upsert_pod("w-a-1", "w-a-1", leaving, "a-1"));
+    CHECK(in.next() == "");
+    ok(in.known.remove_pod("w-a-1"));
+    CHECK(in.next() == "a-1");
+}
+
+TEST_CASE(
+    "a gang without terms is kept off by those who keep away from it, and starts without them") {
+    scene in;
+    in.run("w-a", "web", "a-0", apart("mine"));
+    in.run("w-b", "web", "b-0", apart("mine"));
+    in.wait({});
+    SUBCASE("because one is removed") {
+        ok(in.known.remove_pod("w-a"));
+        CHECK(in.next() == "a-0");
+    }
+    SUBCASE("because one no longer minds") {
+        in.run("w-b", "web", "b-0");
+        CHECK(in.next() == "b-0");
+    }
+    SUBCASE("because it gets another label itself") {
+        auto spec = asking(1);
+        spec.labels = {{"app", "other"}};
+        ok(in.known.upsert_pod("g-0", "g", spec));
+        CHECK(in.next() == "a-0");
+    }
+}
+
+TEST_CASE("a gang that is to be spread starts once the others are even enough") {
+    scene in;
+    auto full = machine(1);
+    full.labels = {{"zone", "b"}, {"host", "b-0"}};
+    ok(in.known.upsert_node("b-0", full));
+    in.run("filler", "db", "b-0");
+    in.run("w-0", "mine", "a-0");
+    in.wait(spread("mine"));
+    SUBCASE("because a pod comes to the other domain") {
+        in.run("w-1", "mine", "b-0");
+        CHECK(in.next() == "a-0");
+    }
+    SUBCASE("because a pod of its domain leaves") {
+        ok(in.known.remove_pod("w-0"));
+        CHECK(in.next() == "a-0");
+    }
+    SUBCASE("because a pod of its domain is on its way out") {
+        auto leaving = in_phase(pod_phase::running, asking(1));
+        leaving.labels = {{"app", "mine"}};
+        leaving.terminating = true;
+        ok(in.known.upsert_pod("w-0", "w-0", leaving, "a-0"));
+        CHECK(in.next() == "a-0");
+    }
+    SUBCASE("because the other domain has room") {
+        ok(in.known.remove_pod("filler"));
+        CHECK(in.next() == "b-0");
+    }
+    SUBCASE("because the other domain is no more") {
+        ok(in.known.remove_node("b-0"));
+        CHECK(in.next() == "a-0");
+    }
+    SUBCASE("because a third domain comes") {
+        auto node = machine(9);
+        node.labels = {{"zone", "c"}, {"host", "c-0"}};
+        ok(in.known.upsert_node("c-0", node));
+        CHECK(in.next() == "c-0");
+    }
+}
+
+TEST_CASE("surplus that seeks a pod is placed once such a pod comes") {
+    scene in;
+    gang_tree tree;
+    const auto first = tree.add(vertex_index{0}, 1);
+    const auto more = tree.add(vertex_index{0}, 0);
+    ok(in.known.upsert_gang("g", gang_of(tree)));
+    ok(in.known.upsert_pod("g-first", "g", in_role(first, asking(1))));
+    auto seeker = in_role(more, asking(1));
+    seeker.where.pods = near("web");
+    ok(in.known.upsert_pod("g-0", "g", seeker));
+    CHECK(in.next() == "");
+    CHECK(!node_of(in.known, "g-first").empty());
+    in.run("w", "web", "b-0");
+    CHECK(in.next() == "b-0");
+}
