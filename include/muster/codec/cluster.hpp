@@ -188,7 +188,6 @@ template<std::size_t Width>
         MUSTER_ASSERT(taken == event_result::applied, "a group comes before its members");
         static_cast<void>(taken);
     }
-    const std::vector<char> repelled = repelled_pods(objects, lookup);
     for (std::size_t at = 0; at < objects.pods.size(); ++at) {
         const pod_object& object = objects.pods[at];
         const auto& [group, facts] = *group_of[at];
@@ -198,11 +197,12 @@ template<std::size_t Width>
             spec.request[*made.kinds.find(kind)] = request_units(kind, amount.milli);
         spec.request[pods_kind] = 1;
         spec.where = object.where;
-        spec.where.unsupported = !object.unsupported.empty() || repelled[at] != 0 ||
-                                 (facts.object && facts.object->topology_policy);
+        spec.where.unsupported =
+            !object.unsupported.empty() || (facts.object && facts.object->topology_policy);
         spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
         spec.phase = object.phase;
         spec.terminating = object.metadata.terminating;
+        spec.labels = object.metadata.labels;
         std::optional<std::string> on;
         if (!object.node.empty())
             on = object.node;

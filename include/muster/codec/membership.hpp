@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -131,45 +130,6 @@ private:
     std::map<std::string_view, std::int64_t> classes_;
     std::optional<std::int64_t> default_priority_;
 };
-
-/// By position: the pods that required anti-affinity of a standing pod keeps at a distance that is
-/// not modelled. O(pods × distinct terms that reach their namespace).
-[[nodiscard]] inline std::vector<char> repelled_pods(const manifests& objects,
-                                                     const object_lookup& lookup) {
-    // By the namespace of the pods that stand, which a term without namespaces means.
-    std::map<std::string_view, std::set<pod_object::repulsion>> terms;
-    for (const pod_object& pod : objects.pods)
-        if (!pod.repels.empty() && !pod.node.empty() && pod.phase != pod_phase::succeeded &&
-            pod.phase != pod_phase::failed)
-            terms[pod.metadata.key.name_space].insert(pod.repels.begin(), pod.repels.end());
-    const auto reaching = [&](const std::string& home) {
-        const label_set labels = lookup.namespace_labels(home);
-        std::vector<const label_selector*> found;
-        for (const auto& [from, list] : terms)
-            for (const pod_object::repulsion& term : list)
-                if (std::ranges::find(term.namespaces, home) != term.namespaces.end() ||
-                    (term.namespace_selector && term.namespace_selector->matches(labels)) ||
-                    (term.namespaces.empty() && !term.namespace_selector && from == home))
-                    found.push_back(&term.pods);
-        return found;
-    };
-    std::vector<char> repelled(objects.pods.size(), 0);
-    if (terms.empty())
-        return repelled;
-    std::map<std::string_view, std::vector<const label_selector*>> by_namespace;
-    for (std::size_t at = 0; at < objects.pods.size(); ++at) {
-        const pod_object& pod = objects.pods[at];
-        if (pod.phase != pod_phase::pending)
-            continue;
-        const auto [near, fresh] = by_namespace.try_emplace(pod.metadata.key.name_space);
-        if (fresh)
-            near->second = reaching(pod.metadata.key.name_space);
-        repelled[at] = std::ranges::any_of(near->second, [&](const label_selector* pods) {
-            return pods->matches(pod.metadata.labels);
-        });
-    }
-    return repelled;
-}
 
 namespace detail {
 

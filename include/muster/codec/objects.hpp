@@ -107,15 +107,6 @@ struct pod_object {
     /// How long it runs at most once started, in nanoseconds: what the annotation
     /// `muster.dev/run-seconds` declares, or its activeDeadlineSeconds, whichever is less.
     std::optional<std::int64_t> run_time;
-    /// Required anti-affinity of a pod that stands somewhere: others must keep away from it.
-    struct repulsion {
-        label_selector pods;
-        std::vector<std::string> namespaces;
-        std::optional<label_selector> namespace_selector;
-
-        [[nodiscard]] friend auto operator<=>(const repulsion&, const repulsion&) = default;
-    };
-    std::vector<repulsion> repels;
 };
 
 struct role_minimum {

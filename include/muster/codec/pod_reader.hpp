@@ -17,6 +17,7 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/node_reader.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/pod_terms_reader.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/request_reader.hpp>
 
@@ -61,35 +62,6 @@ inline void read_node_affinity(const field& at, constraints& where) {
         where.preferred.push_back(std::move(one));
     });
     object.finish();
-}
-
-/// Pod affinity is not modelled; of a pod that stands somewhere the required anti-affinity is kept,
-/// since it keeps others away.
-inline void read_pod_affinity(object_reader& affinity, pod_object& pod) {
-    for (const std::string_view kind : {"podAffinity", "podAntiAffinity"}) {
-        const field at = affinity.optional(kind);
-        object_reader object = at.as_object();
-        for (const std::string_view list : {"requiredDuringSchedulingIgnoredDuringExecution",
-                                            "preferredDuringSchedulingIgnoredDuringExecution"}) {
-            const field terms_at = object.optional(list);
-            const array_reader terms = terms_at.as_array();
-            if (terms.size() > 0)
-                pod.unsupported.push_back(terms_at.path());
-            if (kind != "podAntiAffinity" || list.starts_with("preferred"))
-                continue;
-            terms.for_each_object([&](object_reader& each) {
-                pod_object::repulsion term;
-                const auto pods = read_label_selector(each.optional("labelSelector"));
-                term.namespaces = read_strings(each.optional("namespaces").as_array());
-                term.namespace_selector = read_label_selector(each.optional("namespaceSelector"));
-                if (pods) {
-                    term.pods = *pods;
-                    pod.repels.push_back(std::move(term));
-                }
-            });
-        }
-        object.ignore_rest();
-    }
 }
 
 inline void read_tolerations(const field& at, pod_object& pod) {
@@ -320,12 +292,16 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     const field affinity_at = spec.optional("affinity");
     object_reader affinity = affinity_at.as_object();
     detail::read_node_affinity(affinity.optional("nodeAffinity"), read.where);
-    detail::read_pod_affinity(affinity, read);
+    pod_terms terms;
+    detail::read_pod_affinity(affinity.optional("podAffinity"), read.metadata, 1, terms);
+    detail::read_pod_affinity(affinity.optional("podAntiAffinity"), read.metadata, -1, terms);
     affinity.finish();
+    detail::read_spread(spec.optional("topologySpreadConstraints"), read.metadata, terms);
+    if (terms.any())
+        read.where.pods = std::move(terms);
     detail::read_tolerations(spec.optional("tolerations"), read);
     detail::read_volumes(spec.optional("volumes"), read);
-    for (const std::string_view kind :
-         {"topologySpreadConstraints", "resourceClaims", "schedulingGroup", "workloadRef"}) {
+    for (const std::string_view kind : {"resourceClaims", "schedulingGroup", "workloadRef"}) {
         const field at = spec.optional(kind);
         const bool empty_list =
             at.value() && at.value()->is_array() && at.value()->as_array().empty();

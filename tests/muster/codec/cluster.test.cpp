@@ -98,6 +98,12 @@ std::string node(const std::string& name, const std::string& allocatable,
            "}, status: {allocatable: {pods: 110, " + allocatable + "}}" + more + "}\n";
 }
 
+std::string labelled_node(const std::string& name, const std::string& labels,
+                          const std::string& allocatable) {
+    return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name + ", labels: {" + labels +
+           "}}, status: {allocatable: {pods: 110, " + allocatable + "}}}\n";
+}
+
 /// A pod with labels, requests and more of its spec, each as inside of braces.
 std::string pod(const std::string& name, const std::string& labels, const std::string& requests,
                 const std::string& spec = {}) {
@@ -435,12 +441,9 @@ TEST_CASE("each pod takes one of pods") {
 
 TEST_CASE("pods with what is not modelled wait for as long as they have it") {
     const std::string one_node = node("n1", "cpu: 4");
-    for (const char* spec :
-         {"affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: "
-          "k}]}}, ",
-          "topologySpreadConstraints: [{maxSkew: 1}], ", "resourceClaims: [{name: c}], ",
-          "volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], ",
-          "schedulingGroup: {podGroupName: g}, "}) {
+    for (const char* spec : {"resourceClaims: [{name: c}], ",
+                             "volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], ",
+                             "schedulingGroup: {podGroupName: g}, "}) {
         CAPTURE(spec);
         const auto made = decide(pod("a", "", "cpu: 1", spec) + one_node);
         CHECK(made.answers.at("default/a") == "waiting at unsupported");
@@ -453,15 +456,50 @@ TEST_CASE("pods with what is not modelled wait for as long as they have it") {
               .answers.at("default/a") == "admitted");
 }
 
-TEST_CASE("a pod that a standing pod's required anti-affinity repels waits") {
-    const std::string repels = "affinity: {podAntiAffinity: "
-                               "{requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: "
-                               "kubernetes.io/hostname, labelSelector: {matchLabels: {a: b}}}]}}, ";
-    const auto made = decide(pod("standing", "", "cpu: 1", "nodeName: n1, " + repels) +
-                             pod("alike", "a: b", "cpu: 1") + pod("other", "a: c", "cpu: 1") +
-                             node("n1", "cpu: 4"));
-    CHECK(made.answers.at("default/alike") == "waiting at unsupported");
+TEST_CASE("a standing pod's required anti-affinity keeps pods away that it speaks of") {
+    const auto repels = [](const std::string& more) {
+        return "nodeName: n1, affinity: {podAntiAffinity: "
+               "{requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: host, "
+               "labelSelector: {matchLabels: {a: b}}" +
+               more + "}]}}, ";
+    };
+    const std::string both = pod("alike", "a: b", "cpu: 1") + pod("other", "a: c", "cpu: 1");
+    const std::string nodes = labelled_node("n1", "host: n1", "cpu: 4");
+    const auto made = decide(pod("standing", "", "cpu: 1", repels("")) + both + nodes);
+    CHECK(made.answers.at("default/alike") == "undecided at space");
     CHECK(made.placed() == "default/other=n1 ");
+    // With another node it goes there.
+    CHECK(decide(pod("standing", "", "cpu: 1", repels("")) + both + nodes +
+                 labelled_node("n2", "host: n2", "cpu: 1"))
+              .placed() == "default/alike=n2 default/other=n1 ");
+    // Of another namespace nobody is meant, unless it is named or selected.
+    CHECK(decide(pod("standing", "", "cpu: 1", repels(", namespaces: [elsewhere]")) + both + nodes)
+              .placed() == "default/alike=n1 default/other=n1 ");
+    CHECK(decide(pod("standing", "", "cpu: 1", repels(", namespaceSelector: {}")) + both + nodes)
+              .placed() == "default/other=n1 ");
+}
+
+TEST_CASE("a pod with affinity goes where a pod that it seeks stands") {
+    const std::string seeks =
+        "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: "
+        "zone, labelSelector: {matchLabels: {a: b}}}]}}, ";
+    const std::string nodes =
+        labelled_node("n1", "zone: east", "cpu: 4") + labelled_node("n2", "zone: west", "cpu: 4");
+    CHECK(decide(pod("seeker", "", "cpu: 1", seeks) + nodes).answers.at("default/seeker") ==
+          "undecided at space");
+    CHECK(decide(pod("seeker", "", "cpu: 1", seeks) +
+                 pod("found", "a: b", "cpu: 1", "nodeName: n2, ") + nodes)
+              .placed() == "default/seeker=n2 ");
+}
+
+TEST_CASE("pods of one label are spread over domains") {
+    const std::string spread = "topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, "
+                               "whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: "
+                               "{a: b}}}], ";
+    const auto made = decide(
+        pod("p", "a: b", "cpu: 1", spread) + pod("q", "a: b", "cpu: 1", spread) +
+        labelled_node("n1", "zone: east", "cpu: 4") + labelled_node("n2", "zone: west", "cpu: 4"));
+    CHECK(made.placed() == "default/p=n1 default/q=n2 ");
 }
 
 TEST_CASE("a request beyond what int64 counts never fits, and no other pod suffers") {

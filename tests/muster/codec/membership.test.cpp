@@ -286,39 +286,3 @@ TEST_CASE("a namespace has its labels and its own name, known or not") {
           muster::label_set{{"b", "c"}, {"kubernetes.io/metadata.name", "a"}});
     CHECK(lookup.namespace_labels("z") == muster::label_set{{"kubernetes.io/metadata.name", "z"}});
 }
-
-TEST_CASE("a standing pod's required anti-affinity repels the pending pods that it reaches") {
-    const auto repelled = [](const std::string& term, const std::string& of,
-                             const std::string& status = "Running") {
-        const auto input =
-            read("{apiVersion: v1, kind: Namespace, metadata: {name: red, labels: {colour: red}}}\n"
-                 "---\n{apiVersion: v1, kind: Pod, metadata: {name: standing}, status: {phase: " +
-                 status +
-                 "}, spec: {nodeName: x, containers: [{}], affinity: {podAntiAffinity: "
-                 "{requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: k, " +
-                 term + "}]}}}}\n" + of);
-        std::string all;
-        const auto found = repelled_pods(input.objects, object_lookup(input.objects));
-        for (std::size_t at = 0; at < found.size(); ++at)
-            if (found[at])
-                all += input.objects.pods[at].metadata.key.name + ' ';
-        return all;
-    };
-    const std::string others = pod("here", "labels: {a: b}") + pod("unlike", "labels: {a: c}") +
-                               pod("red", "namespace: red, labels: {a: b}") +
-                               pod("blue", "namespace: blue, labels: {a: b}") +
-                               pod("bound", "labels: {a: b}", "nodeName: z, ");
-    const std::string alike = "labelSelector: {matchLabels: {a: b}}";
-    CHECK(repelled(alike, others) == "here ");
-    CHECK(repelled(alike + ", namespaces: [blue]", others) == "blue ");
-    CHECK(repelled(alike + ", namespaceSelector: {matchLabels: {colour: red}}", others) == "red ");
-    CHECK(repelled(alike + ", namespaces: [blue], namespaceSelector: {matchLabels: {colour: red}}",
-                   others) == "red blue ");
-    CHECK(repelled(alike + ", namespaceSelector: {}", others) == "here red blue ");
-    CHECK(repelled("labelSelector: {}", others) == "here unlike ");
-    CHECK(repelled("namespaces: [default]", others) == "");
-    // What has ended takes no room and keeps nobody away.
-    CHECK(repelled(alike, others, "Succeeded") == "");
-    CHECK(repelled(alike, others, "Failed") == "");
-    CHECK(repelled(alike, others, "Pending") == "here ");
-}

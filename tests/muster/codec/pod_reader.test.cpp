@@ -378,16 +378,8 @@ TEST_CASE("what bears on placement and is not modelled is named by its field") {
             all += each + ' ';
         return all;
     };
-    CHECK(unsupported("  affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
-                      "[{topologyKey: k}]}}\n") ==
-          "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution ");
-    CHECK(unsupported("  affinity: {podAntiAffinity: "
-                      "{preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1}]}}\n") ==
-          "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution ");
     CHECK(unsupported("  affinity: {podAffinity: {}, podAntiAffinity: "
                       "{requiredDuringSchedulingIgnoredDuringExecution: []}}\n") == "");
-    CHECK(unsupported("  topologySpreadConstraints: [{maxSkew: 1}]\n") ==
-          "spec.topologySpreadConstraints ");
     CHECK(unsupported("  topologySpreadConstraints: []\n") == "");
     CHECK(unsupported("  resourceClaims: [{name: a}]\n") == "spec.resourceClaims ");
     CHECK(unsupported("  schedulingGroup: {podGroupName: a}\n") == "spec.schedulingGroup ");
@@ -421,26 +413,6 @@ TEST_CASE("a pod of a gang API that is not read is not taken for one of its own"
     CHECK(read_text("metadata: {name: p, labels: {pod-group.scheduling.sigs.k8s.io/name: g}}\n"
                     "spec: {containers: [{}]}\n")
               .pod.unsupported.empty());
-}
-
-TEST_CASE("required anti-affinity is kept for the pods that it keeps away") {
-    const auto [pod, findings, newest] = read(R"(  affinity:
-    podAntiAffinity:
-      requiredDuringSchedulingIgnoredDuringExecution:
-      - {topologyKey: k, labelSelector: {matchLabels: {a: b}}, namespaces: [x]}
-      - {topologyKey: k, labelSelector: {}, namespaceSelector: {}}
-      - {topologyKey: k}
-)");
-    CHECK(findings.empty());
-    // A term without a label selector matches no pod.
-    REQUIRE(pod.repels.size() == 2);
-    CHECK(pod.repels[0].pods.matches({{"a", "b"}}));
-    CHECK_FALSE(pod.repels[0].pods.matches({}));
-    CHECK(pod.repels[0].namespaces == std::vector<std::string>{"x"});
-    CHECK_FALSE(pod.repels[0].namespace_selector);
-    CHECK(pod.repels[1].pods.matches({}));
-    REQUIRE(pod.repels[1].namespace_selector);
-    CHECK(pod.repels[1].namespace_selector->matches({}));
 }
 
 TEST_CASE("a pod without containers, a name or a spec is an error") {
