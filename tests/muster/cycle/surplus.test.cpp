@@ -19,13 +19,8 @@ using namespace muster;
 namespace {
 
 /// KAI's and Volcano's way: a member at a time, those who lack their minima first.
-struct in_turn {
-    best_fit score;
-    minima_first<> gangs;
-    priority_then_share queues;
-    no_reservations reservations;
-    surplus_in_turn surplus;
-};
+using in_turn =
+    policy<best_fit, minima_first<>, priority_then_share, no_reservations, surplus_in_turn>;
 
 void add(cluster& to, const std::string& name, std::int64_t least, int members,
          std::int64_t priority = 0, std::int64_t created = 0,
