@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -270,6 +271,49 @@ int print_version(const std::string& format) {
     return finish(write(format == "json" ? cli::json_text(out) : cli::yaml_text(out)), false);
 }
 
+/// An option whose values are the names of an enumeration's.
+template<class Kind>
+void add_choice(CLI::App& to, const char* name, Kind& into, const std::map<std::string, Kind>& all,
+                const char* help) {
+    to.add_option_function<std::string>(
+          name, [&into, &all](const std::string& text) { into = all.at(text); }, help)
+        ->check(CLI::IsMember(all));
+}
+
+void add_policy(CLI::App& to, cli::chosen_policy& how) {
+    static const std::map<std::string, cli::score_kind> scores{
+        {"best-fit", cli::score_kind::best_fit},
+        {"worst-fit", cli::score_kind::worst_fit},
+        {"first-fit", cli::score_kind::first_fit}};
+    static const std::map<std::string, cli::order_kind> orders{
+        {"priority", cli::order_kind::priority},
+        {"aging", cli::order_kind::aging},
+        {"shortest", cli::order_kind::shortest}};
+    static const std::map<std::string, cli::queue_order_kind> queue_orders{
+        {"priority", cli::queue_order_kind::priority},
+        {"weighted", cli::queue_order_kind::weighted},
+        {"deserved", cli::queue_order_kind::deserved}};
+    static const std::map<std::string, cli::backfill_kind> backfills{
+        {"none", cli::backfill_kind::none},
+        {"easy", cli::backfill_kind::easy},
+        {"conservative", cli::backfill_kind::conservative}};
+    add_choice(to, "--score", how.score.which, scores,
+               "Which node a pod gets of those that it fits (default: best-fit)");
+    add_choice(
+        to, "--order", how.gangs.which, orders,
+        "Which group of a queue goes first (default: priority, then age); with aging an hour of "
+        "waiting is worth a point of priority");
+    add_choice(to, "--queue-order", how.queues.which, queue_orders,
+               "Which queue goes first (default: priority, then the smaller dominant share)");
+    add_choice(to, "--backfill", how.reservations.which, backfills,
+               "Whose start nobody may delay, planned from declared durations: nobody's (the "
+               "default), the first's, or the first sixteen's");
+    to.add_option("--patience", how.reservations.bypasses,
+                  "How many may start before a group that waits until room is kept for it")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N");
+}
+
 void add_request(CLI::App& to, cli::request& asked) {
     to.add_option("-f,--filename", asked.files,
                   "A file, a directory, or - for stdin: YAML or JSON manifests; may be repeated")
@@ -294,9 +338,7 @@ void add_request(CLI::App& to, cli::request& asked) {
         ->type_name("TIME");
     to.add_option("--queue-namespace", asked.queue_namespace, "Where T9k Queues live")
         ->capture_default_str();
-    to.add_option("--score", asked.score, "Which node a pod gets of those that it fits")
-        ->check(CLI::IsMember({"best-fit", "worst-fit", "first-fit"}))
-        ->capture_default_str();
+    add_policy(to, asked.how);
     to.add_option("--budget", asked.budget, "Search steps for each gang")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40U))
         ->type_name("N");

@@ -24,34 +24,13 @@ namespace {
 
 using namespace muster::codec;
 
-/// One type for all scores, so that everything below is compiled once per width.
-struct chosen_score {
-    enum class kind : std::uint8_t { best, worst, first };
-    kind which = kind::best;
-
-    template<std::size_t Width>
-    std::int64_t operator()(const muster::placement_weights<Width>& weights,
-                            const muster::resources<Width>& free,
-                            const muster::resources<Width>&) const noexcept {
-        return which == kind::first  ? 0
-               : which == kind::best ? -weights.key(free)
-                                     : weights.key(free);
-    }
-};
-
-chosen_score score_named(const std::string& name) {
-    return {name == "worst-fit"   ? chosen_score::kind::worst
-            : name == "first-fit" ? chosen_score::kind::first
-                                  : chosen_score::kind::best};
-}
-
 template<std::size_t Width>
 class reporter {
     using traits = kubernetes_traits<Width>;
 
 public:
     reporter(cluster<Width>& known, const request& asked)
-        : known_(&known), asked_(&asked), score_(score_named(asked.score)) {}
+        : known_(&known), asked_(&asked), how_(asked.how) {}
 
     report run() {
         const auto& state = known_->state;
@@ -77,16 +56,13 @@ public:
         }
         muster::cycle_options options;
         options.list_all = true;
-        muster::policy<chosen_score> how;
-        how.score = score_;
-        how_ = how;
         limit_ = limit;
         if (asked_->tries > 0)
             before_ = known_->state;
         tries_left_ = asked_->tries * 10;
         if (asked_->forecast)
             look_ahead();
-        const auto result = muster::cycle(known_->state, known_->now, how, limit, options);
+        const auto result = muster::cycle(known_->state, known_->now, how_, limit, options);
 
         placements placed;
         for (const muster::decision& decision : result.decisions)
@@ -329,7 +305,7 @@ private:
         if (asked_->reasons)
             line.reasons = reasons_of(decision, now_holding);
         if (asked_->headlines)
-            line.headline = headline(state, known_->kinds, now_holding, outcome.at, score_,
+            line.headline = headline(state, known_->kinds, now_holding, outcome.at, how_.score,
                                      line.reasons.empty() ? "" : line.reasons.front().message);
         return line;
     }
@@ -484,8 +460,7 @@ private:
 
     cluster<Width>* known_;
     const request* asked_;
-    chosen_score score_;
-    muster::policy<chosen_score> how_;
+    chosen_policy how_;
     muster::budget limit_;
     /// The state as it was before the plan, when changes to it are to be tried out.
     muster::state<traits> before_;

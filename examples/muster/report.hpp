@@ -13,6 +13,8 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
 
+#include "chosen_policy.hpp"
+
 namespace cli {
 
 /// What all commands that look at a cluster are asked.
@@ -22,7 +24,7 @@ struct request {
     std::string default_namespace = "default";
     std::optional<muster::codec::timestamp> now;
     std::string queue_namespace = "t9k-system";
-    std::string score = "best-fit";
+    chosen_policy how;
     std::optional<std::int64_t> budget;
     /// Ask why for every group that does not start. It costs searches.
     bool reasons = true;

@@ -200,6 +200,7 @@ template<std::size_t Width>
         spec.where.unsupported =
             !object.unsupported.empty() || (facts.object && facts.object->topology_policy);
         spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
+        spec.started = object.started ? object.started : object.scheduled;
         spec.phase = object.phase;
         spec.terminating = object.metadata.terminating;
         spec.labels = object.metadata.labels;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <muster/cycle/policy.hpp>
+
+namespace cli {
+
+// The policies of the library behind one type each, chosen at run time, so that everything below
+// is compiled once per width.
+
+enum class score_kind : std::uint8_t { best_fit, worst_fit, first_fit };
+enum class order_kind : std::uint8_t { priority, aging, shortest };
+enum class queue_order_kind : std::uint8_t { priority, weighted, deserved };
+enum class backfill_kind : std::uint8_t { none, easy, conservative };
+
+struct chosen_score {
+    score_kind which = score_kind::best_fit;
+
+    template<std::size_t Width>
+    std::int64_t operator()(const muster::placement_weights<Width>& weights,
+                            const muster::resources<Width>& free,
+                            const muster::resources<Width>& request) const noexcept {
+        switch (which) {
+        case score_kind::worst_fit:
+            return muster::worst_fit{}(weights, free, request);
+        case score_kind::first_fit:
+            return muster::first_fit{}(weights, free, request);
+        case score_kind::best_fit:
+            break;
+        }
+        return muster::best_fit{}(weights, free, request);
+    }
+
+    friend bool operator==(const chosen_score&, const chosen_score&) = default;
+};
+
+struct chosen_order {
+    order_kind which = order_kind::priority;
+    /// Of `aging`, in nanoseconds.
+    std::int64_t per_point = 3'600'000'000'000;
+
+    bool operator()(const muster::gang_rank& lhs, const muster::gang_rank& rhs,
+                    std::int64_t now) const noexcept {
+        switch (which) {
+        case order_kind::aging:
+            return muster::aging{per_point}(lhs, rhs, now);
+        case order_kind::shortest:
+            return muster::shortest_first<>{}(lhs, rhs, now);
+        case order_kind::priority:
+            break;
+        }
+        return muster::priority_then_age{}(lhs, rhs, now);
+    }
+
+    friend bool operator==(const chosen_order&, const chosen_order&) = default;
+};
+
+struct chosen_queue_order {
+    queue_order_kind which = queue_order_kind::priority;
+
+    bool operator()(const muster::queue_rank& lhs, const muster::queue_rank& rhs) const noexcept {
+        switch (which) {
+        case queue_order_kind::weighted:
+            return muster::weighted_share{}(lhs, rhs);
+        case queue_order_kind::deserved:
+            return muster::deserved_first{}(lhs, rhs);
+        case queue_order_kind::priority:
+            break;
+        }
+        return muster::priority_then_share{}(lhs, rhs);
+    }
+};
+
+struct chosen_reservations {
+    backfill_kind which = backfill_kind::none;
+    std::optional<std::int64_t> bypasses;
+
+    [[nodiscard]] std::size_t planned() const noexcept {
+        switch (which) {
+        case backfill_kind::easy:
+            return muster::easy_backfill{}.planned();
+        case backfill_kind::conservative:
+            return muster::conservative_backfill{}.planned();
+        case backfill_kind::none:
+            break;
+        }
+        return 0;
+    }
+    [[nodiscard]] std::optional<std::int64_t> patience() const noexcept { return bypasses; }
+
+    friend bool operator==(const chosen_reservations&, const chosen_reservations&) = default;
+};
+
+using chosen_policy =
+    muster::policy<chosen_score, chosen_order, chosen_queue_order, chosen_reservations>;
+
+} // namespace cli
