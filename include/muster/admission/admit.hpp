@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -77,6 +78,42 @@ public:
             return outcome;
         look_ahead(known, which, fixed, placing.queue_nodes(), finder, outcome, steps);
         return outcome;
+    }
+
+    /// Gets ready to try the gang's minima; false when it is stopped at a gate or asks for nothing.
+    [[nodiscard]] bool prepare(const state<Traits>& known, gang_index which) {
+        sorter_.sort(known, which, members_);
+        group_ = which;
+        fixed_ = fixed_needs(members_, needs_);
+        return gate_before_search(known, which, members_) == gate::none &&
+               !reaches_minima(*members_.tree, members_.holding);
+    }
+    /// How many of each class the prepared gang needs, when that is no matter of choice.
+    [[nodiscard]] const std::vector<std::int64_t>* needs() const noexcept {
+        return fixed_ ? &needs_ : nullptr;
+    }
+    /// As `decide`, for the minima of the prepared gang, and without asking whether it could ever
+    /// start.
+    template<class Finder, class DomainOrder>
+    [[nodiscard]] answer try_minima(const state<Traits>& known, plan<width>& into, Finder& finder,
+                                    placer<Traits, Finder, DomainOrder>& placing,
+                                    std::int64_t& steps) {
+        placing.begin(known, members_, into, finder);
+        if (detail::stake_in_pods(known, members_) == detail::pod_stake::requirements) {
+            detail::affinity_placer trying(known, group_, members_, placing.queue_nodes(), into,
+                                           finder.score());
+            return trying.meet_minima() ? answer::admitted : answer::undecided;
+        }
+        if (placing.meet_minima())
+            return answer::admitted;
+        verdict outcome;
+        if (!(fixed_ &&
+              refuse(known, placing.queue_nodes(), finder, placing.stopped_by(), outcome)))
+            static_cast<void>(
+                search(known, into, placing, finder, outcome, steps, surplus_wish{0, false}));
+        steps -= std::min(steps, outcome.steps);
+        recycle(outcome.proof);
+        return outcome.kind;
     }
 
     /// What was decided of last, its members sorted.
@@ -297,6 +334,9 @@ private:
     member_sorter<width> sorter_;
     gang_members<width> members_;
     std::vector<std::int64_t> needs_;
+    /// Of the prepared gang.
+    gang_index group_;
+    bool fixed_ = false;
     std::optional<shortage> short_of_;
     std::optional<int128> slack_;
     bool waits_for_pods_ = false;

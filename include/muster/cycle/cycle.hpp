@@ -30,7 +30,8 @@ namespace muster::inline v0_1 {
 template<class Traits, cycle_policy<Traits> Policy>
 void cycle(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
            cycle_options options, cycle_result& result) {
-    if (known.at_rest() && !options.list_all) {
+    const bool evicts = !detail::victims_of<Policy>::none && !known.victims_at_rest(now);
+    if (known.at_rest() && !evicts && !options.list_all) {
         result.clear();
         static_cast<answer_counts&>(result.counters) = known.last_answers();
         result.counters.skipped = known.gang_keys().size();
@@ -73,7 +74,8 @@ template<class Traits, cycle_policy<Traits> Policy, ordered_score = detail::scor
 }
 
 /// Decides one gang at once, whoever else waits, and commits it as assumed when it starts: for
-/// schedulers that keep an order of their own. The answer is the only decision in `result`. Costs
+/// schedulers that keep an order of their own. Nobody is evicted for it. The answer is the only
+/// decision in `result`. Costs
 /// what `admission::decide` does, and O(log nodes) for each node that changed since the last call.
 template<class Traits, cycle_policy<Traits> Policy>
 void start(state<Traits>& known, gang_index which, const Policy& how, budget limit,
@@ -90,10 +92,10 @@ void start(state<Traits>& known, gang_index which, const Policy& how, budget lim
     result.counters.asked = 1;
     result.counters.pods_placed = kept.placed.size();
     result.counters.search_steps = outcome.steps;
-    known.answered(which, detail::standing_after(known, outcome));
     result.add(which, std::move(outcome), kept.placed);
     kept.journal->commit();
     kept.placed.clear();
+    known.answered(which, detail::standing_after(known, result.decisions.front().outcome));
     kept.finder.follow();
     known.cycle_ended(false);
     static_cast<answer_counts&>(result.counters) = known.last_answers();

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include <muster/admission/evict.hpp>
 #include <muster/admission/verdict.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/answer.hpp>
@@ -21,8 +23,17 @@ struct decision {
     /// Of an admitted gang: the members placed, in the order in which they were; empty when what
     /// holds already meets the minima and nothing more fits. Stands in the result.
     std::span<const placement> placements;
-    /// Where they begin among all placements of the result.
+    /// The pods to evict first. They keep their places until they are reported gone.
+    std::span<const pod_index> evictions;
+    /// The placements are for when those have left who leave: a later cycle places them once more,
+    /// for good, when there is room for all of them.
+    bool nominated = false;
+    /// Of a gang that waits: what all evictions together would leave it short of, where that is
+    /// known.
+    std::optional<eviction_shortage> short_after_evictions;
+    /// Where they begin among all placements and evictions of the result.
     std::size_t first = 0;
+    std::size_t first_eviction = 0;
 };
 
 /// Answers of all gangs, asked or not, and what it took.
@@ -33,6 +44,8 @@ struct cycle_counters : answer_counts {
     /// where they are.
     std::size_t skipped = 0;
     std::size_t pods_placed = 0;
+    std::size_t pods_nominated = 0;
+    std::size_t pods_evicted = 0;
     std::int64_t search_steps = 0;
 };
 
@@ -42,7 +55,10 @@ class cycle_result {
 public:
     cycle_result() = default;
     cycle_result(const cycle_result& other)
-        : decisions(other.decisions), counters(other.counters), placed_(other.placed_) {
+        : decisions(other.decisions),
+          counters(other.counters),
+          placed_(other.placed_),
+          evicted_(other.evicted_) {
         bind();
     }
     cycle_result(cycle_result&& other) noexcept = default;
@@ -50,6 +66,7 @@ public:
         decisions = std::move(other.decisions);
         counters = other.counters;
         placed_ = std::move(other.placed_);
+        evicted_ = std::move(other.evicted_);
         return *this;
     }
     ~cycle_result() = default;
@@ -61,6 +78,7 @@ public:
     void clear() noexcept {
         decisions.clear();
         placed_.clear();
+        evicted_.clear();
         counters = {};
     }
 
@@ -68,17 +86,36 @@ public:
     void add(gang_index gang, verdict&& outcome, const std::vector<placement>& placements) {
         const std::size_t first = placed_.size();
         placed_.insert(placed_.end(), placements.begin(), placements.end());
-        decisions.push_back({gang, std::move(outcome), {placed_.data(), placements.size()}, first});
+        decision made;
+        made.gang = gang;
+        made.outcome = std::move(outcome);
+        made.placements = {placed_.data(), placements.size()};
+        made.first = first;
+        decisions.push_back(std::move(made));
+    }
+    /// The gang of the decision starts after all, once those have left who leave.
+    void nominate(decision& made, const std::vector<placement>& placements,
+                  const std::vector<pod_index>& evictions) {
+        made.nominated = true;
+        made.first = placed_.size();
+        placed_.insert(placed_.end(), placements.begin(), placements.end());
+        made.placements = {placed_.data(), placements.size()};
+        made.first_eviction = evicted_.size();
+        evicted_.insert(evicted_.end(), evictions.begin(), evictions.end());
+        made.evictions = {evicted_.data(), evictions.size()};
     }
 
-    /// Makes the placements of all decisions readable.
+    /// Makes the placements and evictions of all decisions readable.
     void bind() noexcept {
-        for (decision& each : decisions)
+        for (decision& each : decisions) {
             each.placements = {placed_.data() + each.first, each.placements.size()};
+            each.evictions = {evicted_.data() + each.first_eviction, each.evictions.size()};
+        }
     }
 
 private:
     std::vector<placement> placed_;
+    std::vector<pod_index> evicted_;
 };
 
 } // namespace muster::inline v0_1

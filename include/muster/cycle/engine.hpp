@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/admission/admit.hpp>
+#include <muster/admission/evict.hpp>
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/leaf_watches.hpp>
 #include <muster/cycle/policy.hpp>
@@ -63,6 +64,11 @@ template<class Traits>
     });
 }
 
+struct turn {
+    gang_index gang;
+    std::uint32_t visit = 0;
+};
+
 /// What a cycle derives from a state and keeps with it: how nodes are found, whose turn it is, and
 /// scratch. All of it can be made anew from the state at any time without a decision changing.
 template<class Traits, class Score, gang_order GangOrder, domain_order DomainOrder>
@@ -94,6 +100,9 @@ struct engine {
     start_planner<Traits, finder_type, DomainOrder> planning;
     /// Of each decision of the cycle that goes on.
     std::vector<noted> made;
+    /// The gangs that wait for room or quota in it, in the order of their turns.
+    std::vector<turn> waiting;
+    evictor<Traits> evicting;
     /// What the gang decided last places now.
     std::vector<placement> placed;
     /// It is a gang that was nominated before.
@@ -163,7 +172,7 @@ struct engine {
         entry.waits_for_pods = deciding.waits_for_pods();
         entry.population_epoch = known.population().epoch();
         leaves.forget(entry.gang);
-        if (came)
+        if (came || known[entry.gang].nominated > 0)
             return;
         const auto& members = deciding.members();
         const auto shortage = deciding.short_of();

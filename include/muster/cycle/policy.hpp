@@ -11,6 +11,7 @@
 #include <muster/policy/queue_order.hpp>
 #include <muster/policy/reservation.hpp>
 #include <muster/policy/surplus.hpp>
+#include <muster/policy/victim_rule.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -18,7 +19,7 @@ namespace muster::inline v0_1 {
 template<class Score = best_fit, gang_order GangOrder = priority_then_age,
          queue_order QueueOrder = priority_then_share,
          reservation_rule Reservations = no_reservations, surplus_rule Surplus = surplus_at_once,
-         domain_order DomainOrder = most_packed>
+         domain_order DomainOrder = most_packed, victim_rule Victims = no_eviction>
 struct policy {
     Score score{};
     GangOrder gangs{};
@@ -27,6 +28,7 @@ struct policy {
     Surplus surplus{};
     /// For gangs whose members are to stand together.
     DomainOrder domains{};
+    Victims victims{};
 };
 
 // clang 14 does not deduce the arguments of an aggregate by itself.
@@ -46,6 +48,10 @@ template<class Score, class GangOrder, class QueueOrder, class Reservations, cla
          class DomainOrder>
 policy(Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder)
     -> policy<Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder>;
+template<class Score, class GangOrder, class QueueOrder, class Reservations, class Surplus,
+         class DomainOrder, class Victims>
+policy(Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder, Victims)
+    -> policy<Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder, Victims>;
 
 /// What a cycle on such a state can be handed: a `policy`, or anything with the same members.
 template<class Policy, class Traits>
@@ -56,6 +62,7 @@ concept cycle_policy = std::copyable<Policy> && requires(const Policy how) {
     requires reservation_rule<std::remove_cvref_t<decltype(how.reservations)>>;
     requires surplus_rule<std::remove_cvref_t<decltype(how.surplus)>>;
     requires domain_order<std::remove_cvref_t<decltype(how.domains)>>;
+    requires victim_rule<std::remove_cvref_t<decltype(how.victims)>>;
 };
 
 namespace detail {
@@ -68,6 +75,8 @@ template<class Policy>
 using surplus_of = std::remove_cvref_t<decltype(std::declval<Policy>().surplus)>;
 template<class Policy>
 using domain_order_of = std::remove_cvref_t<decltype(std::declval<Policy>().domains)>;
+template<class Policy>
+using victims_of = std::remove_cvref_t<decltype(std::declval<Policy>().victims)>;
 
 } // namespace detail
 } // namespace muster::inline v0_1

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/engine.hpp>
+#include <muster/cycle/eviction_pass.hpp>
 #include <muster/cycle/policy.hpp>
 #include <muster/model/state.hpp>
 
@@ -64,6 +64,7 @@ template<class Traits, class Policy>
 class round {
     using order_type = gang_order_of<Policy>;
     static constexpr bool takes_turns = surplus_of<Policy>::own_turn;
+    static constexpr bool evicts = !victims_of<Policy>::none;
 
 public:
     round(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
@@ -78,6 +79,7 @@ public:
           steps_left_(limit.per_cycle),
           made_(kept_->made) {
         made_.clear();
+        kept_->waiting.clear();
         for (decision& each : result.decisions)
             kept_->deciding.recycle(each.outcome.proof);
         result.clear();
@@ -100,6 +102,8 @@ public:
                 suspend_plans(false);
             keep_room(entry);
         }
+        if constexpr (evicts)
+            any_cut_short_ |= !eviction_pass(*known_, now_, *how_, limit_, *result_, *kept_).run();
         close_gates();
         count_bypasses();
         finish();
@@ -246,10 +250,14 @@ private:
             if (held != stake::some)
                 return hold_back(line, entry, held);
         }
-        if (line.for_surplus || must_ask(entry))
+        const turn mine{entry.gang, entry.visit};
+        const bool surplus = line.for_surplus;
+        if (surplus || must_ask(entry))
             ask(line, entry);
         else
             skip(line, entry);
+        if (evicts && !surplus && waits(mine.gang))
+            kept_->waiting.push_back(mine);
     }
 
     void hold_back(agenda_line& line, agenda_entry& entry, stake held) {
@@ -355,23 +363,12 @@ private:
             if (std::exchange(line.use_epoch, used) == used)
                 continue;
             for (agenda_entry& entry : line.entries)
-                if (entry.wants_room &&
+                if (entry.wants_room && (*known_)[entry.gang].nominated == 0 &&
                     kept_->stopped_by_quota(*known_, entry.gang, limit_.per_gang))
                     close_gate(entry, asked);
         }
-        if (result_->decisions.size() == asked)
-            return;
-        std::vector<std::size_t> order(made_.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::ranges::sort(order, {}, [&](std::size_t at) { return made_[at].visit; });
-        std::vector<decision> decisions;
-        std::vector<noted> made;
-        for (const std::size_t at : order) {
-            decisions.push_back(std::move(result_->decisions[at]));
-            made.push_back(made_[at]);
-        }
-        result_->decisions = std::move(decisions);
-        made_ = std::move(made);
+        if (result_->decisions.size() > asked)
+            order_by_visits(*result_, made_);
     }
 
     void close_gate(agenda_entry& entry, std::size_t asked) {
@@ -383,14 +380,8 @@ private:
         const standing before = last;
         last.at = gate::quota;
         known_->answered(entry.gang, last);
-        const auto first = made_.begin();
-        const auto end = first + static_cast<std::ptrdiff_t>(asked);
-        const auto known =
-            std::lower_bound(first, end, entry.visit, [](const noted& lhs, std::uint32_t visit) {
-                return lhs.visit < visit;
-            });
-        if (known != end && known->visit == entry.visit)
-            result_->decisions[static_cast<std::size_t>(known - first)].outcome.at = gate::quota;
+        if (decision* made = decision_of(*result_, made_, asked, entry.visit))
+            made->outcome.at = gate::quota;
         else
             note(entry, before, {last.kind, last.at, last.could_start, {}, 0});
     }

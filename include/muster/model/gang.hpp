@@ -102,6 +102,9 @@ struct gang {
     std::optional<std::int64_t> duration{};
     /// When it should have started at the latest; absent = no such wish. It serves orders of gangs.
     std::optional<std::int64_t> start_by{};
+    /// How many of its members may be on their way out at a time because they were evicted for
+    /// others; absent = as many as it takes.
+    std::optional<std::int64_t> max_disrupted{};
     gang_tree tree{};
     /// Its pods may be evicted for others, if their queue's may; otherwise they stand firm.
     bool preemptible = true;

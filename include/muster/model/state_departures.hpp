@@ -202,9 +202,16 @@ public:
     /// The gang is to be asked again.
     void recall(gang_index which) { mark_dirty(which); }
 
-    /// Moves when pods settled down on their nodes, which changes no answer but whom others may
-    /// replace.
-    [[nodiscard]] std::uint64_t settled_epoch() const noexcept { return settled_; }
+    /// Nobody became easier to replace since `victims_seen`, as far as no other event tells.
+    [[nodiscard]] bool victims_at_rest(std::int64_t now) const noexcept {
+        return seen_settled_ == settled_ && (!look_again_ || now < *look_again_);
+    }
+    /// Gangs that wait were told what evictions could do for them; by time alone that may change at
+    /// the one that is named.
+    void victims_seen(std::optional<std::int64_t> look_again) noexcept {
+        seen_settled_ = settled_;
+        look_again_ = look_again;
+    }
 
     /// The gang's nominations are given up: its members wait again.
     void forget_nominations(gang_index which) {
@@ -257,7 +264,11 @@ protected:
 private:
     /// Gangs that had nominated members when it was looked last, and those that got some since.
     std::vector<gang_index> awaiting_;
-    std::uint64_t settled_ = 0;
+    /// How often pods settled down on their nodes, which changes no answer but whom others may
+    /// replace.
+    std::uint64_t settled_ = 1;
+    std::uint64_t seen_settled_ = 0;
+    std::optional<std::int64_t> look_again_;
 };
 
 } // namespace muster::inline v0_1

@@ -172,7 +172,8 @@ public:
 
     /// Whether what stands was placed in the cluster as it will be.
     [[nodiscard]] bool looks_ahead() const noexcept {
-        return !journal_.empty() && journal_.front().what != step::placed;
+        return !journal_.empty() && journal_.front().what != step::placed &&
+               journal_.front().what != step::kept;
     }
 
     /// The placements that stand, in the order in which they were made.

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/admission/admit.hpp>
+#include <muster/admission/borrowing.hpp>
+#include <muster/admission/victim_fit.hpp>
+#include <muster/admission/victim_search.hpp>
+#include <muster/admission/victims.hpp>
+#include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/state.hpp>
+#include <muster/plan/plan.hpp>
+#include <muster/policy/victim_rule_concept.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Why no eviction helps: with all gone that may be taken, too little is free.
+struct eviction_shortage {
+    /// Of that kind, in all; absent = room for pods of the only class that is needed.
+    std::optional<kind_id> kind;
+    std::int64_t needed = 0;
+    std::int64_t there = 0;
+
+    [[nodiscard]] friend bool operator==(const eviction_shortage&,
+                                         const eviction_shortage&) = default;
+};
+
+/// Starts gangs that wait for room in the room of others: of those who leave already, and of those
+/// whom a rule allows to evict. Keeps its scratch from one gang to the next.
+template<class Traits>
+class evictor {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    /// True when the gang starts: `into`, which was empty, then holds who goes and who is placed,
+    /// to be kept by `commit_nominated`. Otherwise it is empty again. Takes from `steps`.
+    template<victim_rule Rule, class Finder, class Placer>
+    [[nodiscard]] bool start(const state<Traits>& known, gang_index by, const Rule& rule,
+                             std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
+                             admission<Traits>& deciding, std::int64_t& steps) {
+        short_of_.reset();
+        undecided_ = false;
+        if (!deciding.prepare(known, by))
+            return false;
+        into.look_ahead();
+        if (into.looks_ahead() &&
+            deciding.try_minima(known, into, finder, placing, steps) == answer::admitted)
+            return true;
+        const savepoint ahead = into.mark();
+        bool starts = false;
+        if (!Rule::none && may_help(known, by, rule, now, deciding)) {
+            --steps;
+            starts = choose(known, by, rule, now, into, finder, placing, deciding, steps);
+        }
+        into.rollback(starts ? ahead : savepoint{});
+        if (!starts)
+            return false;
+        for (const pod_index pod : search_.chosen())
+            vacate_pod(known, pod, into);
+        starts = deciding.try_minima(known, into, finder, placing, steps) == answer::admitted;
+        if (!starts)
+            into.rollback({});
+        return starts;
+    }
+
+    /// Of the gang asked about last: what all evictions together would leave it short of, when that
+    /// is known.
+    [[nodiscard]] const std::optional<eviction_shortage>& short_of() const noexcept {
+        return short_of_;
+    }
+    /// The steps ended, or it was not looked for in every way.
+    [[nodiscard]] bool undecided() const noexcept { return undecided_; }
+    /// When a rule of time may say more about whom it looked at.
+    [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept {
+        return search_.next_change();
+    }
+
+private:
+    /// What the gang asks for at most, for its minima: exactly that, where there is no choice.
+    [[nodiscard]] static bool need_of(const gang_members<width>& members,
+                                      const std::vector<std::int64_t>* needs,
+                                      resources<width>& amount) {
+        amount = {};
+        for (std::size_t at = 0; at < members.classes.size(); ++at)
+            for (std::size_t column = 0; column < width; ++column) {
+                std::int64_t part = 0;
+                const std::int64_t count = needs ? (*needs)[at] : members.classes[at].waiting();
+                if (__builtin_mul_overflow(members.classes[at].request[column], count, &part) ||
+                    !checked_add(amount[column], part, amount[column]))
+                    return false;
+            }
+        return true;
+    }
+
+    /// False, with the kind that is short, when what is free and what may be taken is too little
+    /// in sum. O(nodes + queues).
+    template<victim_rule Rule>
+    [[nodiscard]] bool may_help(const state<Traits>& known, gang_index by, const Rule& rule,
+                                std::int64_t now, const admission<Traits>& deciding) {
+        const auto& members = deciding.members();
+        const auto* needs = deciding.needs();
+        resources<width> amount;
+        if (!need_of(members, needs, amount))
+            return false;
+        borrowed_.begin(known, known[by].queue, amount);
+        if (!needs)
+            return true;
+        const auto& accounts = known.accounts();
+        const contender mine = contender_of(known, by);
+        std::array<int128, width> there{};
+        std::array<int128, width> loose{};
+        for (std::size_t at = 0; at < accounts.nodes(); ++at) {
+            const node_index node{at};
+            const resources<width>& free = accounts.free(node);
+            for (std::size_t column = 0; column < width; ++column) {
+                there[column] += std::max<std::int64_t>(0, free[column]);
+                loose[column] += accounts.allocatable(node)[column] - free[column];
+            }
+        }
+        const auto& queues = accounts.queues();
+        own_.clear();
+        for (std::size_t at = 0; at < queues.size(); ++at)
+            own_.push_back(queues.future().used(queue_index{at}));
+        for (std::size_t at = 0; at < queues.size(); ++at) {
+            const auto parent = queues.parent(queue_index{at});
+            const auto& used = queues.future().used(queue_index{at});
+            for (std::size_t column = 0; column < width; ++column)
+                if (parent)
+                    own_[parent->value()][column] -= used[column];
+                else
+                    loose[column] -= used[column];
+        }
+        for (std::size_t at = 0; at < queues.size(); ++at) {
+            const queue_index queue{at};
+            const auto& spec = known[queue].spec;
+            const auto terms = rule(
+                mine,
+                contender::least_of(queue, spec.priority, known[queue].present && spec.preemptible),
+                now);
+            if (!terms)
+                continue;
+            const resources<width> most = terms->only_borrowed ? borrowed_.most(queue) : own_[at];
+            for (std::size_t column = 0; column < width; ++column)
+                there[column] += std::min(most[column], own_[at][column]);
+        }
+        if (rule(mine, contender::least_of(std::nullopt, 0, true), now))
+            for (std::size_t column = 0; column < width; ++column)
+                there[column] += std::max<int128>(0, loose[column]);
+        for (std::size_t column = 0; column < width; ++column)
+            if (amount[column] > 0 && amount[column] > there[column]) {
+                short_of_ = {kind_id{column}, amount[column], saturate(there[column])};
+                return false;
+            }
+        return true;
+    }
+
+    template<victim_rule Rule, class Finder, class Placer>
+    [[nodiscard]] bool choose(const state<Traits>& known, gang_index by, const Rule& rule,
+                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
+                              admission<Traits>& deciding, std::int64_t& steps) {
+        using outcome = typename victim_search<Traits>::outcome;
+        outcome found = outcome::open;
+        if (const auto only = counted_class(known, by, deciding)) {
+            const auto& members = deciding.members();
+            const std::int64_t need = (*deciding.needs())[*only];
+            placing.begin(known, members, into, finder);
+            const shape_index shape = members.classes[*only].shape;
+            const auto nodes = placing.queue_nodes();
+            counted_.begin(known, detail::query_for(known, shape, nodes), need,
+                           finder.room(known, shape, nodes, need));
+            found = search_.run(known, by, rule, now, borrowed_, counted_, steps);
+            if (found == outcome::impossible)
+                short_of_ = {std::nullopt, need, counted_.most_room()};
+        } else {
+            tried_fit<Traits, Finder, Placer> tried(known, into, finder, placing, deciding, steps);
+            found = search_.run(known, by, rule, now, borrowed_, tried, steps);
+            if (!tried.sure() && found == outcome::impossible)
+                found = outcome::open;
+        }
+        undecided_ = found == outcome::open;
+        return found == outcome::found;
+    }
+
+    /// The class whose room alone decides, if there is one.
+    [[nodiscard]] static std::optional<std::size_t>
+    counted_class(const state<Traits>& known, gang_index by, const admission<Traits>& deciding) {
+        const auto& members = deciding.members();
+        const auto* needs = deciding.needs();
+        if (!needs || !known[by].together.empty() ||
+            detail::stake_in_pods(known, members) == detail::pod_stake::requirements)
+            return std::nullopt;
+        std::optional<std::size_t> only;
+        for (std::size_t at = 0; at < needs->size(); ++at) {
+            if ((*needs)[at] == 0)
+                continue;
+            if (only || !members.classes[at].ports->empty())
+                return std::nullopt;
+            only = at;
+        }
+        resources<width> amount;
+        if (!only || !need_of(members, needs, amount) ||
+            (members.queue && !known.accounts().admits(*members.queue, amount)))
+            return std::nullopt;
+        return only;
+    }
+
+    victim_search<Traits> search_;
+    borrowing<Traits> borrowed_;
+    counted_fit<Traits> counted_;
+    std::optional<eviction_shortage> short_of_;
+    bool undecided_ = false;
+    /// Per queue: what its own pods use.
+    std::vector<resources<width>> own_;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <muster/admission/admit.hpp>
+#include <muster/base/id.hpp>
+#include <muster/index/flat_scan.hpp>
+#include <muster/model/state.hpp>
+#include <muster/plan/plan.hpp>
+
+namespace muster::inline v0_1 {
+
+/// The pod, which stands, is told to go in the plan. O(width + ports).
+template<class Traits>
+void vacate_pod(const state<Traits>& known, pod_index pod, plan<Traits::width>& in) {
+    const auto& record = known[pod];
+    in.vacate(pod, *record.node, known.request(pod), known.where(pod).value.ports,
+              known[record.gang].charged_to());
+}
+
+// Two ways to tell whether a gang fits once certain pods are gone. Pods are taken and put back in
+// any order.
+
+/// For gangs that are short of room for one class of members: the room is counted, and a pod more
+/// or less changes the count of its node alone.
+template<class Traits>
+class counted_fit {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    /// `room` is there for pods of the query now, and `need` is needed.
+    void begin(const state<Traits>& known, const node_query<width>& query, std::int64_t need,
+               std::int64_t room) {
+        known_ = &known;
+        query_ = query;
+        need_ = need;
+        room_ = most_room_ = room;
+        nodes_.resize(known.accounts().nodes());
+        ++round_;
+    }
+
+    void take(pod_index pod) { shift(pod, 1); }
+    void put_back(pod_index pod) { shift(pod, -1); }
+    [[nodiscard]] bool fits() const noexcept { return room_ >= need_; }
+    /// The most that there was.
+    [[nodiscard]] std::int64_t most_room() const noexcept { return most_room_; }
+    /// Tells at once: it need not be asked sparingly.
+    static constexpr bool cheap = true;
+
+private:
+    struct node_room {
+        std::uint64_t round = 0;
+        resources<width> free;
+    };
+
+    void shift(pod_index pod, std::int64_t by) {
+        const auto& record = (*known_)[pod];
+        const node_index node = *record.node;
+        node_room& at = nodes_[node.value()];
+        if (at.round != round_)
+            at = {round_, known_->accounts().free(node)};
+        const bool counts = eligible(query_, node);
+        if (counts)
+            room_ -= fit_count(*query_.request, at.free, need_);
+        const resources<width>& amount = known_->request(pod);
+        for (std::size_t column = 0; column < width; ++column)
+            at.free[column] += by * amount[column];
+        if (counts)
+            room_ += fit_count(*query_.request, at.free, need_);
+        most_room_ = std::max(most_room_, room_);
+    }
+
+    const state<Traits>* known_ = nullptr;
+    node_query<width> query_;
+    std::int64_t need_ = 0;
+    std::int64_t room_ = 0;
+    std::int64_t most_room_ = 0;
+    std::vector<node_room> nodes_;
+    std::uint64_t round_ = 0;
+};
+
+/// For all gangs: they are placed, and that is undone again.
+template<class Traits, class Finder, class Placer>
+class tried_fit {
+public:
+    static constexpr std::size_t width = Traits::width;
+    static constexpr bool cheap = false;
+
+    tried_fit(const state<Traits>& known, plan<width>& into, Finder& finder, Placer& placing,
+              admission<Traits>& deciding, std::int64_t& steps)
+        : known_(&known),
+          into_(&into),
+          finder_(&finder),
+          placing_(&placing),
+          deciding_(&deciding),
+          steps_(&steps),
+          start_(into.mark()) {}
+
+    void take(pod_index pod) {
+        gone_.push_back({pod, into_->mark()});
+        vacate(pod);
+    }
+    void put_back(pod_index pod) {
+        auto at = gone_.end();
+        while ((--at)->pod != pod) {
+        }
+        rebuild_ = rebuild_ || at + 1 != gone_.end();
+        if (!rebuild_)
+            into_->rollback(at->before);
+        gone_.erase(at);
+    }
+    [[nodiscard]] bool fits() {
+        if (rebuild_) {
+            into_->rollback(start_);
+            for (one& each : gone_) {
+                each.before = into_->mark();
+                vacate(each.pod);
+            }
+            rebuild_ = false;
+        }
+        const savepoint here = into_->mark();
+        const answer found = deciding_->try_minima(*known_, *into_, *finder_, *placing_, *steps_);
+        into_->rollback(here);
+        sure_ = sure_ && (found == answer::admitted || found == answer::waiting);
+        return found == answer::admitted;
+    }
+    /// No answer was left open.
+    [[nodiscard]] bool sure() const noexcept { return sure_; }
+
+private:
+    struct one {
+        pod_index pod;
+        savepoint before;
+    };
+
+    void vacate(pod_index pod) { vacate_pod(*known_, pod, *into_); }
+
+    const state<Traits>* known_;
+    plan<width>* into_;
+    Finder* finder_;
+    Placer* placing_;
+    admission<Traits>* deciding_;
+    std::int64_t* steps_;
+    savepoint start_;
+    std::vector<one> gone_;
+    /// The plan does not show what was put back since.
+    bool rebuild_ = false;
+    bool sure_ = true;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/budget.hpp>
+#include <muster/cycle/decision.hpp>
+#include <muster/cycle/engine.hpp>
+#include <muster/model/state.hpp>
+#include <muster/plan/plan.hpp>
+
+namespace muster::inline v0_1 {
+
+namespace detail {
+
+/// The decision that was made at that turn of a cycle, if it was noted; `made` says of the first
+/// decisions of the result when that was.
+[[nodiscard]] inline decision* decision_of(cycle_result& result, const std::vector<noted>& made,
+                                           std::size_t count, std::uint32_t visit) {
+    const auto first = made.begin();
+    const auto end = first + static_cast<std::ptrdiff_t>(count);
+    const auto found = std::lower_bound(
+        first, end, visit, [](const noted& lhs, std::uint32_t other) { return lhs.visit < other; });
+    return found != end && found->visit == visit
+               ? &result.decisions[static_cast<std::size_t>(found - first)]
+               : nullptr;
+}
+
+/// Puts decisions that were noted late where their turn was.
+inline void order_by_visits(cycle_result& result, std::vector<noted>& made) {
+    std::vector<std::size_t> order(made.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t at) { return made[at].visit; });
+    std::vector<decision> decisions;
+    std::vector<noted> notes;
+    for (const std::size_t at : order) {
+        decisions.push_back(std::move(result.decisions[at]));
+        notes.push_back(made[at]);
+    }
+    result.decisions = std::move(decisions);
+    made = std::move(notes);
+}
+
+/// The second part of a cycle whose policy evicts: gangs that wait for room or quota start in the
+/// room of others, where its rule allows that, in the order of their turns.
+template<class Traits, class Policy, class Engine>
+class eviction_pass {
+public:
+    eviction_pass(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
+                  cycle_result& result, Engine& kept)
+        : known_(&known),
+          now_(now),
+          how_(&how),
+          limit_(limit),
+          result_(&result),
+          kept_(&kept),
+          noted_(result.decisions.size()) {}
+
+    /// True when all was looked at and nobody started, so that the next cycle need not run.
+    [[nodiscard]] bool run() {
+        std::int64_t left = limit_.per_cycle;
+        bool rest = true;
+        std::optional<std::int64_t> look_again;
+        for (const turn& each : kept_->waiting) {
+            const bool starts = ask(each, left);
+            rest = rest && !starts;
+            const auto again = kept_->evicting.next_change();
+            if (again && (!look_again || *again < *look_again))
+                look_again = again;
+            if (left <= 0) {
+                rest = false;
+                break;
+            }
+        }
+        kept_->waiting.clear();
+        known_->victims_seen(look_again);
+        if (result_->decisions.size() > noted_)
+            order_by_visits(*result_, kept_->made);
+        return rest;
+    }
+
+private:
+    bool ask(const turn& which, std::int64_t& left) {
+        const std::int64_t given = std::min(left, limit_.per_gang);
+        std::int64_t steps = given;
+        // What is kept for itself is no hindrance to it.
+        const auto& reservations = known_->reservations();
+        const auto own = static_cast<std::size_t>(
+            std::ranges::find(reservations, which.gang,
+                              [](const auto& each) { return each.owner.index; }) -
+            reservations.begin());
+        const bool has_own = own < reservations.size();
+        if (has_own)
+            known_->suspend_reservation(own);
+        const bool starts =
+            kept_->evicting.start(*known_, which.gang, how_->victims, now_, *kept_->journal,
+                                  kept_->finder, kept_->placing, kept_->deciding, steps);
+        if (starts)
+            nominate(which);
+        if (has_own) {
+            known_->resume_reservation(own);
+            if (starts)
+                known_->drop_reservation(which.gang);
+        }
+        left -= given - steps;
+        result_->counters.search_steps += given - steps;
+        if (!starts && kept_->evicting.short_of())
+            if (decision* made = decision_of(*result_, kept_->made, noted_, which.visit))
+                made->short_after_evictions = kept_->evicting.short_of();
+        return starts;
+    }
+
+    void nominate(const turn& which) {
+        plan<Traits::width>& journal = *kept_->journal;
+        decision* made = decision_of(*result_, kept_->made, noted_, which.visit);
+        if (!made) {
+            result_->add(which.gang, {}, {});
+            kept_->made.push_back({which.visit, (*known_)[which.gang].last});
+            made = &result_->decisions.back();
+        }
+        kept_->deciding.recycle(made->outcome.proof);
+        made->outcome = {};
+        made->outcome.kind = answer::admitted;
+        result_->nominate(*made, journal.placements(), journal.evictions());
+        result_->counters.pods_nominated += journal.placements().size();
+        result_->counters.pods_evicted += journal.evictions().size();
+        known_->nominate_members(which.gang, journal.placements());
+        for (const pod_index pod : journal.evictions())
+            known_->told_to_go(pod);
+        journal.commit_nominated();
+        known_->answered(which.gang, standing_after(*known_, made->outcome));
+    }
+
+    state<Traits>* known_;
+    std::int64_t now_;
+    const Policy* how_;
+    budget limit_;
+    cycle_result* result_;
+    Engine* kept_;
+    /// Decisions before this pass.
+    std::size_t noted_;
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+
+#include <muster/policy/victim_rule_concept.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Nobody is evicted.
+struct no_eviction {
+    static constexpr bool none = true;
+    static constexpr bool timeless = true;
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender&,
+                                                         std::int64_t) const noexcept {
+        return std::nullopt;
+    }
+    [[nodiscard]] friend bool operator==(no_eviction, no_eviction) = default;
+};
+
+/// The T9k scheduler: from preemptible queues of strictly lower priority than the gang's own, and
+/// with `inside_queue` from gangs of strictly lower priority in its own queue. Victims by the
+/// priority of their queue, then by their own.
+struct t9k_preemption {
+    static constexpr bool none = false;
+    static constexpr bool timeless = true;
+    bool inside_queue = false;
+
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+                                                         std::int64_t) const noexcept {
+        if (!by.queue || !of.queue || !of.queue_preemptible || !of.preemptible)
+            return std::nullopt;
+        const bool own = inside_queue && of.queue == by.queue && of.priority < by.priority;
+        if (!own && of.queue_priority >= by.queue_priority)
+            return std::nullopt;
+        return victim_terms{of.queue_priority, of.priority};
+    }
+    [[nodiscard]] friend bool operator==(t9k_preemption, t9k_preemption) = default;
+};
+
+/// From gangs of strictly lower priority: of the gang's own queue, or with `any_queue` of all.
+struct priority_preemption {
+    static constexpr bool none = false;
+    static constexpr bool timeless = true;
+    bool any_queue = false;
+
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+                                                         std::int64_t) const noexcept {
+        if (!of.preemptible || of.priority >= by.priority ||
+            (of.queue != by.queue && (!any_queue || !of.queue_preemptible)))
+            return std::nullopt;
+        return victim_terms{0, of.priority};
+    }
+    [[nodiscard]] friend bool operator==(priority_preemption, priority_preemption) = default;
+};
+
+/// What another queue uses beyond what it deserves, for a gang whose queue stays within what it
+/// deserves itself. Victims by the priority of their queue, then by their own.
+struct reclaim_above_deserved {
+    static constexpr bool none = false;
+    static constexpr bool timeless = true;
+
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+                                                         std::int64_t) const noexcept {
+        if (!by.queue || !of.queue || of.queue == by.queue || !of.queue_preemptible ||
+            !of.preemptible)
+            return std::nullopt;
+        victim_terms terms{of.queue_priority, of.priority};
+        terms.only_borrowed = true;
+        return terms;
+    }
+    [[nodiscard]] friend bool operator==(reclaim_above_deserved, reclaim_above_deserved) = default;
+};
+
+/// What the first of these rules says that says anything.
+template<victim_rule... Rules>
+struct first_of {
+    static constexpr bool none = (Rules::none && ...);
+    static constexpr bool timeless = (Rules::timeless && ...);
+    std::tuple<Rules...> rules{};
+
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+                                                         std::int64_t now) const noexcept {
+        std::optional<victim_terms> said;
+        std::apply([&](const Rules&... each) { ((said = each(by, of, now)) || ...); }, rules);
+        return said;
+    }
+    [[nodiscard]] std::optional<std::int64_t> next_change(const contender& of,
+                                                          std::int64_t now) const noexcept {
+        std::optional<std::int64_t> first;
+        const auto sooner = [&]<class Rule>(const Rule& each) {
+            if constexpr (!Rule::timeless)
+                if (const auto one = each.next_change(of, now); one && (!first || *one < *first))
+                    first = one;
+        };
+        std::apply([&](const Rules&... each) { (sooner(each), ...); }, rules);
+        return first;
+    }
+    [[nodiscard]] friend bool operator==(const first_of&, const first_of&) = default;
+};
+
+/// The same rule, which leaves a gang that has not run for so long its minima.
+template<victim_rule Rule>
+struct after_min_runtime {
+    static constexpr bool none = Rule::none;
+    static constexpr bool timeless = false;
+    Rule rule{};
+    /// In the caller's unit.
+    std::int64_t least = 0;
+
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+                                                         std::int64_t now) const noexcept {
+        auto terms = rule(by, of, now);
+        if (terms && still_young(of, now)) {
+            if (terms->only_whole)
+                return std::nullopt;
+            terms->only_surplus = true;
+        }
+        return terms;
+    }
+    [[nodiscard]] std::optional<std::int64_t> next_change(const contender& of,
+                                                          std::int64_t now) const noexcept {
+        std::optional<std::int64_t> later;
+        if constexpr (!Rule::timeless)
+            later = rule.next_change(of, now);
+        if (!still_young(of, now))
+            return later;
+        const std::int64_t grown = *of.since + least;
+        return later ? std::min(*later, grown) : grown;
+    }
+    [[nodiscard]] friend bool operator==(const after_min_runtime&,
+                                         const after_min_runtime&) = default;
+
+private:
+    [[nodiscard]] bool still_young(const contender& of, std::int64_t now) const noexcept {
+        std::int64_t grown = 0;
+        return of.since && !__builtin_add_overflow(*of.since, least, &grown) && now < grown;
+    }
+};
+
+/// The same rule, which takes gangs whole or not at all.
+template<victim_rule Rule>
+struct whole_gangs {
+    static constexpr bool none = Rule::none;
+    static constexpr bool timeless = Rule::timeless;
+    Rule rule{};
+
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+                                                         std::int64_t now) const noexcept {
+        auto terms = rule(by, of, now);
+        if (terms && terms->only_surplus)
+            return std::nullopt;
+        if (terms)
+            terms->only_whole = true;
+        return terms;
+    }
+    [[nodiscard]] std::optional<std::int64_t> next_change(const contender& of,
+                                                          std::int64_t now) const noexcept {
+        return rule.next_change(of, now);
+    }
+    [[nodiscard]] friend bool operator==(const whole_gangs&, const whole_gangs&) = default;
+};
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include <muster/base/id.hpp>
+
+namespace muster::inline v0_1 {
+
+/// One side of an eviction, as rules see it. Times are in the caller's unit.
+struct contender {
+    std::optional<queue_index> queue;
+    std::int64_t queue_priority = 0;
+    /// Pods of the queue, and of the gang, may be evicted at all.
+    bool queue_preemptible = true;
+    bool preemptible = true;
+    std::int64_t priority = 0;
+    std::int64_t created = 0;
+    /// When the first of its members that stand started to run; absent = unknown.
+    std::optional<std::int64_t> since;
+
+    /// Nobody in the queue is easier to evict than this.
+    [[nodiscard]] static constexpr contender least_of(std::optional<queue_index> queue,
+                                                      std::int64_t queue_priority,
+                                                      bool queue_preemptible) noexcept {
+        contender least;
+        least.queue = queue;
+        least.queue_priority = queue_priority;
+        least.queue_preemptible = queue_preemptible;
+        least.priority = std::numeric_limits<std::int64_t>::min();
+        least.created = std::numeric_limits<std::int64_t>::max();
+        return least;
+    }
+};
+
+/// What may be taken of a gang, and after whom.
+struct victim_terms {
+    /// Gangs of lower levels are taken first: by `outer`, then by `inner`.
+    std::int64_t outer = 0;
+    std::int64_t inner = 0;
+    /// Only what its queue uses beyond what it deserves, for a gang whose queue stays within what
+    /// that deserves; so for the queues above, up to where both meet.
+    bool only_borrowed = false;
+    /// Only members beyond its minima.
+    bool only_surplus = false;
+    /// All of it or nothing.
+    bool only_whole = false;
+
+    [[nodiscard]] friend constexpr bool operator==(const victim_terms&,
+                                                   const victim_terms&) = default;
+};
+
+/// Says on which terms a gang that waits for room may have members of another evicted: nothing
+/// when it may not. Whom it spares as `contender::least_of` their queue it spares as any other.
+///  - `none`: true of a rule that spares everybody, so that nobody asks it.
+///  - `timeless`: true when it looks neither at `now` nor at `since`; else
+///    `rule.next_change(victim, now)` is when it may say more of the victim than now, if by time
+///    alone.
+template<class Rule>
+concept victim_rule = std::copyable<Rule> && std::equality_comparable<Rule> &&
+    requires(const Rule rule, const contender& side, std::int64_t now) {
+    { rule(side, side, now) }
+    noexcept->std::same_as<std::optional<victim_terms>>;
+    { Rule::none } -> std::convertible_to<bool>;
+    { Rule::timeless } -> std::convertible_to<bool>;
+    requires Rule::timeless || requires {
+        { rule.next_change(side, now) }
+        noexcept->std::same_as<std::optional<std::int64_t>>;
+    };
+};
+
+} // namespace muster::inline v0_1

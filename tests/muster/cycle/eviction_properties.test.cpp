@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <muster/cycle/cycle.hpp>
+#include <muster/testing/brute_force.hpp>
+#include <muster/testing/cases.hpp>
+#include <muster/testing/random.hpp>
+
+namespace {
+
+using namespace muster;
+using namespace muster::testing;
+
+constexpr kind_id cpu{0};
+
+/// Up to three nodes and ten running pods in a few gangs and queues, and a gang "new" that waits.
+world crowded(std::uint64_t seed) {
+    testing::random draw(seed);
+    world made;
+    made.seed = seed;
+    made.kinds = 2;
+    std::vector<std::int64_t> left;
+    for (int at = 0; at < draw.between(1, 3); ++at) {
+        node<world_width> spec;
+        spec.allocatable[cpu] = draw.between(2, 6);
+        spec.allocatable[made.pods_kind()] = 10;
+        left.push_back(spec.allocatable[cpu]);
+        made.nodes.push_back({"n" + std::to_string(at), spec});
+    }
+    for (int at = 0; at < 3; ++at) {
+        queue<world_width> spec;
+        spec.priority = draw.between(0, 2);
+        spec.preemptible = draw.percent(85);
+        if (draw.percent(30))
+            spec.quota.set(cpu, draw.between(2, 9));
+        if (draw.percent(70))
+            spec.deserved.set(cpu, draw.between(0, 6));
+        made.queues.push_back({"q" + std::to_string(at), spec, {}});
+        if (at > 0 && draw.percent(30))
+            made.queues.back().parent = "q" + std::to_string(at - 1);
+    }
+    const auto add_gang = [&](const std::string& key, bool stands, std::size_t most) {
+        gang<std::string> spec;
+        spec.queue = "q" + std::to_string(draw.below(3));
+        spec.priority = draw.between(0, 2);
+        spec.created = draw.between(0, 3);
+        if (stands && draw.percent(10))
+            spec.preemptible = false;
+        if (stands && draw.percent(15))
+            spec.max_disrupted = draw.between(0, 3);
+        const std::size_t pods = 1 + draw.below(most);
+        std::vector<vertex_index> roles{vertex_index{0}};
+        const auto some = [&](std::size_t of) {
+            return draw.between(0, static_cast<std::int64_t>(of));
+        };
+        if (draw.percent(30)) {
+            gang_tree tree(std::max<std::int64_t>(1, some(pods)));
+            roles = {tree.add(vertex_index{0}, some(1)), tree.add(vertex_index{0}, 0)};
+            spec.tree = tree;
+        } else {
+            spec.tree = gang_tree(std::max<std::int64_t>(1, some(pods)));
+        }
+        if (!stands && roles.size() == 1)
+            spec.tree = gang_tree(static_cast<std::int64_t>(pods));
+        for (std::size_t at = 0; at < pods; ++at) {
+            pod<world_width> one;
+            one.role = roles[at % roles.size()];
+            one.created = draw.between(0, 3);
+            one.request[cpu] = draw.between(1, 3);
+            one.request[made.pods_kind()] = 1;
+            if (draw.percent(10))
+                one.where.ports.push_back({"TCP", "", 80});
+            std::optional<std::string> on;
+            if (stands) {
+                one.phase = pod_phase::running;
+                const std::size_t node = draw.below(left.size());
+                if (left[node] < one.request[cpu])
+                    continue;
+                left[node] -= one.request[cpu];
+                on = "n" + std::to_string(node);
+                one.where.ports.clear();
+            }
+            made.pods.push_back({key + "-" + std::to_string(at), key, one, on});
+        }
+        made.gangs.push_back({key, spec});
+    };
+    for (int at = 0; at < 6 && made.pods.size() < 7; ++at)
+        add_gang("g" + std::to_string(at), true, 4);
+    add_gang("new", false, 3);
+    return made;
+}
+
+// ---- the rules once more, by definition --------------------------------------------------------
+
+enum class rule_kind { t9k, t9k_inside, by_priority, reclaim };
+
+bool allowed(const world_state& known, rule_kind rule, gang_index by, gang_index of) {
+    const auto& mine = known[by];
+    const auto& theirs = known[of];
+    const auto& my_queue = known[*mine.queue].spec;
+    const auto& their_queue = known[*theirs.queue].spec;
+    const bool own = mine.queue == theirs.queue;
+    if (!theirs.spec.preemptible)
+        return false;
+    if (rule == rule_kind::by_priority)
+        return theirs.spec.priority < mine.spec.priority && (own || their_queue.preemptible);
+    if (!their_queue.preemptible)
+        return false;
+    if (rule == rule_kind::reclaim)
+        return !own;
+    return their_queue.priority < my_queue.priority ||
+           (rule == rule_kind::t9k_inside && own && theirs.spec.priority < mine.spec.priority);
+}
+
+/// Use of a queue and those below it, of the pods that are not in `gone`.
+std::int64_t use_of(const world_state& known, queue_index queue,
+                    const std::vector<pod_index>& gone) {
+    std::int64_t sum = 0;
+    for (const auto& [key, pod] : known.pod_keys()) {
+        if (!known[pod].charged() || std::find(gone.begin(), gone.end(), pod) != gone.end())
+            continue;
+        for (auto at = known[known[pod].gang].queue; at; at = known[*at].parent)
+            if (*at == queue)
+                sum += known.request(pod)[cpu];
+    }
+    return sum;
+}
+
+std::vector<queue_index> chain(const world_state& known, std::optional<queue_index> from) {
+    std::vector<queue_index> all;
+    for (; from; from = known[*from].parent)
+        all.push_back(*from);
+    return all;
+}
+
+/// Queues keep what they deserve, up to where they meet the gang's.
+bool within_what_is_deserved(const world_state& known, gang_index by,
+                             const std::vector<pod_index>& gone) {
+    std::int64_t need = 0;
+    for (const pod_index member : known[by].members)
+        need += known.request(member)[cpu];
+    const auto mine = chain(known, known[by].queue);
+    for (const pod_index pod : gone) {
+        const auto theirs = chain(known, known[known[pod].gang].queue);
+        for (const queue_index at : theirs) {
+            if (std::find(mine.begin(), mine.end(), at) != mine.end())
+                break;
+            const auto deserved = known[at].spec.deserved[cpu];
+            if (!deserved || use_of(known, at, gone) < *deserved)
+                return false;
+        }
+        if (std::find(mine.begin(), mine.end(), theirs.front()) != mine.end())
+            return false;
+        for (const queue_index at : mine) {
+            if (std::find(theirs.begin(), theirs.end(), at) != theirs.end())
+                break;
+            const auto deserved = known[at].spec.deserved[cpu];
+            if (deserved && use_of(known, at, {}) + need > *deserved)
+                return false;
+        }
+    }
+    return true;
+}
+
+struct choice {
+    std::tuple<std::int64_t, std::int64_t, std::size_t, std::size_t, std::vector<std::size_t>> key;
+    std::vector<pod_index> pods;
+};
+
+/// The least set of all, by trying every one.
+std::optional<choice> least_of_all(const world_state& known, rule_kind rule, gang_index by) {
+    std::vector<pod_index> candidates;
+    for (const auto& [key, pod] : known.pod_keys())
+        if (known[pod].charged() && known[pod].gang != by &&
+            allowed(known, rule, by, known[pod].gang))
+            candidates.push_back(pod);
+    const bool levels = rule != rule_kind::by_priority;
+    const auto level = [&](pod_index pod) {
+        const auto& group = known[known[pod].gang];
+        return std::pair(levels ? known[*group.queue].spec.priority : 0, group.spec.priority);
+    };
+    const auto rank = [&](pod_index pod) {
+        const auto& group = known[known[pod].gang];
+        return std::tuple(level(pod), -group.spec.created, group.key, -known[pod].created,
+                          known[pod].key);
+    };
+    std::sort(candidates.begin(), candidates.end(),
+              [&](pod_index lhs, pod_index rhs) { return rank(lhs) < rank(rhs); });
+    std::optional<choice> best;
+    for (std::size_t set = 1; set < std::size_t{1} << candidates.size(); ++set) {
+        choice mine;
+        std::vector<std::size_t> places;
+        std::map<gang_index, std::int64_t> taken;
+        auto& [outer, inner, broken, count, newest] = mine.key;
+        outer = inner = std::numeric_limits<std::int64_t>::min();
+        broken = count = 0;
+        for (std::size_t at = candidates.size(); at-- > 0;) {
+            if ((set >> at & 1U) == 0)
+                continue;
+            const pod_index pod = candidates[at];
+            mine.pods.push_back(pod);
+            newest.push_back(at);
+            ++count;
+            ++taken[known[pod].gang];
+            outer = std::max(outer, level(pod).first);
+            inner = std::max(inner, level(pod).second);
+        }
+        bool right = true;
+        for (const auto& [which, number] : taken) {
+            const auto& group = known[which];
+            std::vector<std::int64_t> stay(group.spec.tree.size(), 0);
+            std::int64_t all = 0;
+            for (const pod_index member : group.members) {
+                ++all;
+                if (std::find(mine.pods.begin(), mine.pods.end(), member) == mine.pods.end())
+                    ++stay[known[member].role.value()];
+            }
+            if (group.spec.max_disrupted && number > *group.spec.max_disrupted)
+                right = false;
+            if (number == all)
+                ++broken;
+            else if (!reaches_minima(group.spec.tree, stay))
+                right = false;
+        }
+        if (!right || (best && best->key <= mine.key))
+            continue;
+        if (rule == rule_kind::reclaim && !within_what_is_deserved(known, by, mine.pods))
+            continue;
+        world_state without = known;
+        for (const pod_index pod : mine.pods)
+            expect_applied(without.remove_pod(known[pod].key));
+        if (brute_force<world_traits>(without, without.find_gang("new")->index).fits())
+            best = mine;
+    }
+    return best;
+}
+
+template<class Rule>
+auto how(Rule rule) {
+    return policy{best_fit{},
+                  priority_then_age{},
+                  priority_then_share{},
+                  no_reservations{},
+                  surplus_at_once{},
+                  most_packed{},
+                  rule};
+}
+
+/// Worlds in which somebody was evicted.
+std::size_t evicting_worlds = 0;
+
+template<class Policy>
+std::string judge(const world& from, rule_kind rule, const Policy& evicting) {
+    world_state known = to_state(from);
+    const auto found = known.find_gang("new");
+    if (!found || !known[found->index].queue || known[found->index].members.empty())
+        return {};
+    const gang_index which = found->index;
+    for (const auto& [key, gang] : known.gang_keys())
+        if (!known[gang].queue)
+            return {};
+    // What a gang takes is plain only where it needs all its members.
+    if (rule == rule_kind::reclaim && known[which].spec.tree[0].min_member !=
+                                          static_cast<std::int64_t>(known[which].members.size()))
+        return {};
+    const world_state before = known;
+    const cycle_result result = cycle(known, 0, evicting);
+    std::vector<pod_index> gone;
+    for (const decision& made : result.decisions) {
+        gone.insert(gone.end(), made.evictions.begin(), made.evictions.end());
+        if (!made.evictions.empty() && (made.gang != which || !made.nominated))
+            return "order: somebody else evicts";
+    }
+    const bool starts = known[which].last.kind == answer::admitted;
+    if (starts && gone.empty())
+        return {};
+    const bool asked = known[which].last.at == gate::space || known[which].last.at == gate::quota;
+    if (!starts && !asked)
+        return {};
+    const auto expected = least_of_all(before, rule, which);
+    if (!expected)
+        return gone.empty() ? "" : "needless: somebody was evicted though that helps nobody";
+    const auto names = [&](std::vector<pod_index> pods) {
+        std::string out;
+        std::sort(pods.begin(), pods.end());
+        for (const pod_index pod : pods)
+            out += before[pod].key + " ";
+        return out;
+    };
+    if (gone.empty())
+        return "missed: " + names(expected->pods) + "could have been evicted";
+    if (names(gone) != names(expected->pods))
+        return "not least: " + names(gone) + "instead of " + names(expected->pods);
+    ++evicting_worlds;
+    if (known[which].nominated == 0)
+        return "nominated: nobody comes for who goes";
+    const auto accounts = known.accounts();
+    if (!cycle(known, 1, evicting).decisions.empty() && known.accounts() != accounts)
+        return "again: a cycle on an unchanged cluster changes something";
+    for (const pod_index pod : gone)
+        expect_applied(known.remove_pod(before[pod].key));
+    static_cast<void>(cycle(known, 2, evicting));
+    if (known[which].nominated > 0)
+        return "bound: who was nominated did not come";
+    return {};
+}
+
+std::string check_evictions(const world& from) {
+    switch (static_cast<rule_kind>(from.seed >> 7U & 3U)) {
+    case rule_kind::t9k:
+        return judge(from, rule_kind::t9k, how(t9k_preemption{}));
+    case rule_kind::t9k_inside:
+        return judge(from, rule_kind::t9k_inside, how(t9k_preemption{true}));
+    case rule_kind::by_priority:
+        return judge(from, rule_kind::by_priority, how(priority_preemption{true}));
+    case rule_kind::reclaim:
+        return judge(from, rule_kind::reclaim, how(reclaim_above_deserved{}));
+    }
+    return {};
+}
+
+TEST_CASE("on small clusters exactly the least set of victims goes, and the gang starts") {
+    evicting_worlds = 0;
+    CHECK(count_faults("evictions", 1000, crowded, check_evictions) == 0);
+    std::printf("evictions: in %zu worlds\n", evicting_worlds);
+    CHECK(evicting_worlds > 0);
+}
+
+} // namespace
