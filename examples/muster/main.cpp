@@ -13,6 +13,7 @@
 #include <muster/codec/input.hpp>
 #include <muster/codec/manifests.hpp>
 
+#include "draw.hpp"
 #include "edits.hpp"
 #include "output.hpp"
 #include "plan_diff.hpp"
@@ -125,6 +126,10 @@ struct look {
     bool no_headers = false;
 };
 
+cli::table_form form(const look& how) {
+    return {!how.no_headers, how.format == "csv"};
+}
+
 bool print_diff(const char* kind, const std::vector<std::string>& changes,
                 const cli::plan_digest& before, const cli::plan_digest& after, const look& how) {
     if (how.format == "json")
@@ -135,7 +140,8 @@ bool print_diff(const char* kind, const std::vector<std::string>& changes,
 }
 
 int plan(cli::request asked, const look& how) {
-    asked.reasons = how.format != "pods" && how.format != "name";
+    asked.reasons = how.format != "pods" && how.format != "name" && how.format != "svg";
+    asked.node_lines = how.format == "svg";
     return with_report(asked, [&](const cli::report& made) {
         std::string out;
         if (how.format == "json")
@@ -144,10 +150,12 @@ int plan(cli::request asked, const look& how) {
             out = cli::yaml_text(cli::plan_object(made));
         else if (how.format == "name")
             out = cli::names(made);
+        else if (how.format == "svg")
+            out = cli::draw_nodes(made);
         else if (how.format == "pods")
             out = cli::pods_table(made, !how.no_headers);
         else
-            out = cli::plan_table(made, !how.no_headers);
+            out = cli::plan_table(made, form(how));
         if (how.format == "wide")
             out += "\n" + cli::members_table(made, !how.no_headers);
         return finish(write(out), made.pods_pending > 0);
@@ -194,11 +202,13 @@ int queues(cli::request asked, const look& how) {
             out = cli::json_text(cli::queues_object(made));
         else if (how.format == "yaml")
             out = cli::yaml_text(cli::queues_object(made));
+        else if (how.format == "svg")
+            out = cli::draw_queues(made);
         else if (how.format == "name")
             for (const cli::queue_line& queue : made.queues)
                 out += queue.name.empty() ? "" : queue.name + "\n";
         else
-            out = cli::queues_table(made, how.format == "wide", !how.no_headers);
+            out = cli::queues_table(made, how.format == "wide", form(how));
         return finish(write(out), false);
     });
 }
@@ -212,7 +222,7 @@ int prio(cli::request asked, const look& how) {
         else if (how.format == "yaml")
             out = cli::yaml_text(cli::prio_object(made));
         else
-            out = cli::prio_table(made, !how.no_headers);
+            out = cli::prio_table(made, form(how));
         return finish(write(out), false);
     });
 }
@@ -393,7 +403,7 @@ int run(int argc, char** argv) {
 
     CLI::App& planning = *app.add_subcommand("plan", "One scheduling cycle: what would start now");
     add_request(planning, asked);
-    add_look(planning, how, {"table", "wide", "pods", "json", "yaml", "name"});
+    add_look(planning, how, {"table", "wide", "pods", "json", "yaml", "name", "csv", "svg"});
     CLI::App& explaining = *app.add_subcommand("explain", "Why groups wait, all reasons of each");
     add_request(explaining, asked);
     add_look(explaining, how, {"table", "json", "yaml"});
@@ -427,11 +437,11 @@ int run(int argc, char** argv) {
                    "their turn comes (the smaller first); in a queue groups go by priority, then\n"
                    "by age.");
     add_request(ranking, asked);
-    add_look(ranking, how, {"table", "json", "yaml"});
+    add_look(ranking, how, {"table", "json", "yaml", "csv"});
     CLI::App& queueing =
         *app.add_subcommand("queues", "What queues may hold, hold and keep waiting");
     add_request(queueing, asked);
-    add_look(queueing, how, {"table", "wide", "json", "yaml", "name"});
+    add_look(queueing, how, {"table", "wide", "json", "yaml", "name", "csv", "svg"});
     CLI::App& describing = *app.add_subcommand("schema", "The JSON Schema of an output");
     describing.add_option("output", schema, "Of which command")
         ->required()

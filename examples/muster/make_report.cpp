@@ -108,6 +108,8 @@ public:
         for (const muster::node_index node : state.node_order())
             made.nodes += state[node].present ? 1U : 0U;
         made.resources = use_of_nodes();
+        if (asked_->node_lines)
+            made.node_lines = list_nodes();
         made.pods_placed = result.counters.pods_placed;
         made.search_steps = result.counters.search_steps;
         made.violations =
@@ -196,6 +198,57 @@ private:
                                                                   muster::saturate(requested)};
         }
         return found;
+    }
+
+    /// The kind of which the largest part of the node is used.
+    [[nodiscard]] std::optional<muster::kind_id> kind_used_most(muster::node_index node) const {
+        const auto& state = known_->state;
+        const auto& has = state.accounts().allocatable(node);
+        std::optional<muster::kind_id> found;
+        muster::share most;
+        for (std::size_t column = 0; column < known_->kinds.size(); ++column) {
+            const muster::kind_id kind{column};
+            const muster::share used{has[kind] - state.accounts().free(node)[kind], has[kind]};
+            if (has[kind] <= 0 || used.used <= 0 || kind == state.pods_kind() ||
+                (found && used <= most))
+                continue;
+            found = kind;
+            most = used;
+        }
+        return found ? found : state.pods_kind();
+    }
+
+    [[nodiscard]] std::vector<node_line> list_nodes() const {
+        const auto& state = known_->state;
+        std::vector<node_line> lines;
+        std::map<muster::node_index, std::pair<std::size_t, muster::kind_id>> at;
+        for (const muster::node_index node : state.node_order()) {
+            if (!state[node].present)
+                continue;
+            const muster::kind_id kind = *kind_used_most(node);
+            node_line line;
+            line.name = state[node].key;
+            line.unschedulable = state[node].spec.unschedulable;
+            line.kind = known_->kinds.name(kind);
+            line.allocatable = state.accounts().allocatable(node)[kind];
+            line.requested = line.allocatable - state.accounts().free(node)[kind];
+            at.emplace(node, std::pair(lines.size(), kind));
+            lines.push_back(std::move(line));
+        }
+        for (const auto& [key, gang] : state.gang_keys())
+            for (const muster::pod_index index : state[gang].members) {
+                const auto& pod = state[index];
+                if (!pod.charged() || !at.contains(*pod.node))
+                    continue;
+                const auto& [line, kind] = at.at(*pod.node);
+                const std::int64_t amount = state.request(index)[kind];
+                if (amount == 0)
+                    ++lines[line].others;
+                else
+                    lines[line].pods.push_back({pod.key.name_space, pod.key.name, key.name, amount,
+                                                placed_.contains(index)});
+            }
+        return lines;
     }
 
     /// A declared group always; others only when something of them waits.

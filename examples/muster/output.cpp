@@ -139,26 +139,44 @@ std::string capitalised(std::string text) {
     return text;
 }
 
-void table::add(std::vector<std::string> cells) {
-    for (std::string& cell : cells)
-        if (cell.empty())
-            cell = "<none>";
-    rows_.push_back(std::move(cells));
-}
-
-std::string table::text(bool with_header) const {
+std::string table::text(table_form form) const {
+    const std::size_t first = form.header ? 0 : 1;
+    if (form.csv)
+        return csv(first);
+    const auto shown = [](const std::string& cell) -> std::string_view {
+        return cell.empty() ? "<none>" : std::string_view(cell);
+    };
     std::vector<std::size_t> widths(columns_, 0);
-    const std::size_t first = with_header ? 0 : 1;
     for (std::size_t row = first; row < rows_.size(); ++row)
         for (std::size_t column = 0; column < columns_; ++column)
-            widths[column] = std::max(widths[column], rows_[row][column].size());
+            widths[column] = std::max(widths[column], shown(rows_[row][column]).size());
+    std::string out;
+    for (std::size_t row = first; row < rows_.size(); ++row) {
+        for (std::size_t column = 0; column < columns_; ++column) {
+            const std::string_view cell = shown(rows_[row][column]);
+            out += cell;
+            if (column + 1 < columns_)
+                out.append(widths[column] - cell.size() + 3, ' ');
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+std::string table::csv(std::size_t first) const {
     std::string out;
     for (std::size_t row = first; row < rows_.size(); ++row) {
         for (std::size_t column = 0; column < columns_; ++column) {
             const std::string& cell = rows_[row][column];
-            out += cell;
-            if (column + 1 < columns_)
-                out.append(widths[column] - cell.size() + 3, ' ');
+            out += column > 0 ? "," : "";
+            if (cell.find_first_of(",\"\r\n") == cell.npos) {
+                out += cell;
+                continue;
+            }
+            out += '"';
+            for (const char c : cell)
+                out.append(c == '"' ? 2 : 1, c);
+            out += '"';
         }
         out += '\n';
     }
@@ -258,14 +276,14 @@ object plan_object(const report& made) {
     return out;
 }
 
-std::string plan_table(const report& made, bool with_header) {
+std::string plan_table(const report& made, table_form form) {
     table groups({"NAMESPACE", "NAME", "QUEUE", "PRIORITY", "ANSWER", "PLACED", "REASON"});
     for (const group_line& group : made.groups)
         groups.add({group.name_space, group.name, group.queue.value_or(""),
                     std::to_string(group.priority), capitalised(group.answer),
                     std::to_string(group.placements.size()) + "/" + std::to_string(group.waited),
                     first_reason(group)});
-    return groups.text(with_header);
+    return groups.text(form);
 }
 
 std::string members_table(const report& made, bool with_header) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/json/value.hpp>
@@ -11,6 +12,15 @@
 
 namespace cli {
 
+/// How tables print: with their first line or without, and as comma-separated values (RFC 4180, but
+/// with plain line ends) or for people.
+struct table_form {
+    constexpr table_form(bool with_header, bool as_csv = false)
+        : header(with_header), csv(as_csv) {}
+    bool header;
+    bool csv;
+};
+
 /// Columns as kubectl prints them: no borders, three spaces between, nothing after the last.
 class table {
 public:
@@ -18,11 +28,13 @@ public:
         rows_.push_back(std::move(header));
     }
 
-    /// An empty cell prints `<none>`.
-    void add(std::vector<std::string> cells);
-    [[nodiscard]] std::string text(bool with_header = true) const;
+    /// An empty cell prints `<none>`, or nothing in CSV.
+    void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+    [[nodiscard]] std::string text(table_form form = true) const;
 
 private:
+    [[nodiscard]] std::string csv(std::size_t first) const;
+
     std::size_t columns_;
     std::vector<std::vector<std::string>> rows_;
 };
@@ -40,7 +52,7 @@ private:
 [[nodiscard]] boost::json::object group_object(const group_line& group);
 
 /// Its groups, a line each.
-[[nodiscard]] std::string plan_table(const report& made, bool with_header);
+[[nodiscard]] std::string plan_table(const report& made, table_form form);
 /// Their pods, a line each.
 [[nodiscard]] std::string members_table(const report& made, bool with_header);
 /// All pods as `kubectl get pods` would show them once the plan is carried out.

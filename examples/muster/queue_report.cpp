@@ -82,7 +82,7 @@ std::string age_text(std::int64_t nanoseconds) {
     return std::to_string(days) + "d";
 }
 
-std::string queues_table(const report& made, bool wide, bool with_header) {
+std::string queues_table(const report& made, bool wide, table_form form) {
     table queues({"NAME", "STATE", "PRIORITY", "SHARE", "RUNNING", "WAITING", "OLDEST", "USED"});
     table resources({"QUEUE", "RESOURCE", "USED", "QUOTA", "DESERVED", "GUARANTEE"});
     bool any = false;
@@ -98,7 +98,7 @@ std::string queues_table(const report& made, bool wide, bool with_header) {
                         "/" + amount_text(kind, one.quota ? *one.quota : *one.deserved);
         }
         queues.add(
-            {std::string(2 * queue.depth, ' ') + queue.name,
+            {(form.csv ? "" : std::string(2 * queue.depth, ' ')) + queue.name,
              queue.state.empty() ? "" : capitalised(queue.state),
              queue.state == "open" || queue.state == "closed" ? std::to_string(queue.priority) : "",
              queue.share.kind.empty() ? "" : decimal_text(queue.share),
@@ -106,9 +106,9 @@ std::string queues_table(const report& made, bool wide, bool with_header) {
              counted(queue.waiting_groups, queue.waiting_pods),
              queue.oldest ? age_text(made.now - *queue.oldest) : "", used});
     }
-    std::string out = queues.text(with_header);
+    std::string out = queues.text(form);
     if (wide && any)
-        out += "\n" + resources.text(with_header);
+        out += "\n" + resources.text(form);
     return out;
 }
 
@@ -148,7 +148,7 @@ object queues_object(const report& made) {
     return out;
 }
 
-std::string prio_table(const report& made, bool with_header) {
+std::string prio_table(const report& made, table_form form) {
     table groups({"RANK", "NAMESPACE", "NAME", "QUEUE", "QUEUE-PRIORITY", "SHARE", "EXACT",
                   "PRIORITY", "AGE", "ANSWER"});
     std::size_t rank = 0;
@@ -161,7 +161,7 @@ std::string prio_table(const report& made, bool with_header) {
                     group.created ? age_text(made.now - *group.created) : "",
                     capitalised(group.answer)});
     }
-    return groups.text(with_header);
+    return groups.text(form);
 }
 
 object prio_object(const report& made) {

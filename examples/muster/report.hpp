@@ -39,6 +39,8 @@ struct request {
     std::string changes_of;
     /// Ask when groups that wait would start, as far as durations are declared.
     bool forecast = false;
+    /// Say what stands on each node.
+    bool node_lines = false;
 };
 
 /// The exit codes, worst last.
@@ -169,6 +171,27 @@ struct resource_use {
     std::int64_t requested = 0;
 };
 
+struct node_pod {
+    std::string name_space;
+    std::string name;
+    std::string group;
+    std::int64_t amount = 0;
+    bool placed_now = false;
+};
+
+/// What stands on a node once the plan is carried out, in the kind that is used most there (of
+/// what the node has; not the one that counts pods, unless nothing else is used).
+struct node_line {
+    std::string name;
+    bool unschedulable = false;
+    std::string kind;
+    std::int64_t allocatable = 0;
+    std::int64_t requested = 0;
+    /// Group by group; `others` ask for none of the kind.
+    std::vector<node_pod> pods;
+    std::size_t others = 0;
+};
+
 struct report {
     muster::codec::timestamp now = 0;
     /// In the order in which they were decided.
@@ -180,6 +203,8 @@ struct report {
     std::size_t pods_placed = 0;
     std::size_t pods_pending = 0;
     std::size_t nodes = 0;
+    /// In the order of names, when they are asked for.
+    std::vector<node_line> node_lines;
     /// By the name of the kind, as the plan leaves it.
     std::map<std::string, resource_use> resources;
     std::int64_t search_steps = 0;

@@ -11,6 +11,8 @@ golden everything.wide 3 plan "${all[@]}" -o wide --no-headers
 golden everything.json 3 plan "${all[@]}" -o json
 golden everything.yaml 3 plan "${all[@]}" -o yaml
 golden everything.name 3 plan "${all[@]}" -o name
+golden everything.csv 3 plan "${all[@]}" -o csv
+golden everything.svg 3 plan "${all[@]}" -o svg
 golden everything.pods 3 plan "${all[@]}" -o pods
 golden everything.explain 3 explain "${all[@]}"
 golden everything.explain.json 3 explain "${all[@]}" -o json

@@ -9,6 +9,10 @@ golden queues.json 0 queues -f lab.yaml -o json
 golden queues.yaml 0 queues -f lab.yaml -o yaml
 golden queues.name 0 queues -f lab.yaml -o name
 golden queues_everything.wide 0 queues -f everything.yaml -o wide
+golden queues.csv 0 queues -f lab.yaml -o csv
+golden queues.svg 0 queues -f lab.yaml -o svg
+golden lab.svg 3 plan -f lab.yaml -o svg
+golden prio.csv 0 prio -f lab.yaml -o csv --no-headers
 golden prio.table 0 prio -f lab.yaml
 golden prio.json 0 prio -f lab.yaml -o json
 golden prio_everything.table 0 prio -f everything.yaml --now 2024-07-01T00:00:00Z

@@ -13,7 +13,7 @@ run 0 plan --help
 run 1
 run 1 plan
 run 1 fly -f everything.yaml
-run 1 plan -f everything.yaml -o csv
+run 1 plan -f everything.yaml -o html
 run 1 plan -f everything.yaml --score luck
 run 1 plan -f everything.yaml --budget 0
 run 1 schema run
