@@ -8,6 +8,7 @@
 #include "footprint.hpp"
 #include "greedy_gap.hpp"
 #include "near_capacity_report.hpp"
+#include "topology.hpp"
 #if __has_include("near_capacity.hpp")
 #include "near_capacity.hpp"
 #endif
@@ -132,6 +133,36 @@ void add_near_capacity(report& to, bool quick) {
                                           {"in 1 ms %", text(soon)},
                                           {"p50 us", text(run.p50_ns / 1e3)},
                                           {"p99 us", text(run.p99_ns / 1e3)}});
+    }
+}
+
+void add_topology(report& to, bool quick) {
+    const std::size_t gangs = quick ? 4000 : 8000;
+    const std::size_t runs = quick ? 3 : 5;
+    for (const double in_use : {0.7, 0.97}) {
+        const std::string of = text(100.0 * in_use) + "% in use";
+        const auto measure = [&](const char* name, togetherness how) {
+            const topology_report found = measure_topology(how, in_use, gangs, runs);
+            to.detail("Gangs on 5,000 nodes in 50 racks of 5 blocks",
+                      {{"stand", name},
+                       {"in use", text(in_use)},
+                       {"asked", std::to_string(found.asked)},
+                       {"refused", std::to_string(found.refused)},
+                       {"us per start", text(found.per_start_ns / 1e3)},
+                       {"ns per pod", text(found.per_pod_ns)},
+                       {"us per refusal", text(found.per_refusal_ns / 1e3)}});
+            return found;
+        };
+        const topology_report anywhere = measure("anywhere", togetherness::anywhere);
+        const topology_report rack = measure("in one rack", togetherness::rack);
+        const topology_report block =
+            measure("in one block, a rack if possible", togetherness::block_or_rack);
+        to.at_most("starting in one rack, by starting anywhere, " + of, "x",
+                   rack.per_start_ns / anywhere.per_start_ns, 2.0);
+        to.at_most("starting in one block, a rack if possible, by anywhere, " + of, "x",
+                   block.per_start_ns / anywhere.per_start_ns, 2.0);
+        if (rack.refused > 0)
+            to.orientation("refusing what fits no rack, " + of, "us", rack.per_refusal_ns / 1e3);
     }
 }
 

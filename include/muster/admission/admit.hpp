@@ -11,6 +11,7 @@
 #include <muster/admission/affinity_place.hpp>
 #include <muster/admission/budget.hpp>
 #include <muster/admission/decide.hpp>
+#include <muster/admission/domain_proofs.hpp>
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/gates.hpp>
 #include <muster/admission/members.hpp>
@@ -183,7 +184,12 @@ private:
             short_of_ = shortage{at, needs_[at], room};
             return true;
         }
-        return false;
+        if (!detail::needs_closeness(members_) ||
+            look_in_domains(known, members_, needs_, queue_nodes, now, finder, outcome.proof) !=
+                domains_outcome::impossible)
+            return false;
+        outcome.at = gate::space;
+        return true;
     }
 
     /// True when the search found a placement, which then stands in the plan.
@@ -304,6 +310,9 @@ private:
             case emptied_outcome::open:
                 break;
             }
+            if (detail::needs_closeness(members_) &&
+                look_ahead_in_domains(known, queue_nodes, finder, outcome))
+                return;
         }
         std::int64_t left = steps;
         detail::finding<width> found = detail::decide(known, members_, ever, left, search_);
@@ -314,6 +323,29 @@ private:
             outcome.proof = certificate{ever, std::move(found.proof)};
             outcome.at = found.by_quota ? gate::quota : gate::space;
         }
+    }
+
+    /// True when looking at one domain after the other tells.
+    template<class Finder>
+    [[nodiscard]] bool look_ahead_in_domains(const state<Traits>& known,
+                                             std::optional<constraint_index> queue_nodes,
+                                             Finder& finder, verdict& outcome) {
+        std::optional<certificate> proof;
+        switch (look_in_domains(known, members_, needs_, queue_nodes, certificate_scope::emptied,
+                                finder, proof)) {
+        case domains_outcome::fits:
+            outcome.could_start = true;
+            return true;
+        case domains_outcome::impossible:
+            outcome.kind = answer::never;
+            outcome.at = gate::space;
+            recycle(outcome.proof);
+            outcome.proof = std::move(proof);
+            return true;
+        case domains_outcome::open:
+            break;
+        }
+        return false;
     }
 
     /// A gang of one class could start when the emptied cluster has room for it.
