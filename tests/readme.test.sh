@@ -10,6 +10,8 @@
 #  - at most 120 words stand before the first block, a program of at most 25 lines; the ```sh block
 #    after it is run as it stands (in a folder with the program, and `include` as in the tree), and
 #    the ```text block after that is its output;
+#  - a later ```sh block that begins with `muster` and stands before a ```text block is run in the
+#    tree, when the program is built, and prints that text; exit code 3 (something waits) is fine;
 #  - every command of the other ```sh blocks exists (see `check_command`); they are not run, as they
 #    need a cluster, install something or take long;
 #  - the lines in the table of headers are right within a tenth, for g++ 12.
@@ -165,6 +167,21 @@ check_commands() {
     done < <(sed -n 's/^| `muster \([a-z]*\)[^`]*` .*/\1/p' "$tree/README.md")
 }
 
+# check_outputs: what the program prints of the tree's own files.
+check_outputs() {
+    local from number status path=${MUSTER_BUILD:-$source/build/release}
+    [[ -x $path/muster ]] || { echo "outputs: not compared: there is no $path/muster"; return; }
+    for from in "$work"/blocks/README.md/*.sh; do
+        number=$(basename "$from" .sh)
+        [[ $(<"$from") == "muster "* && -f $work/blocks/README.md/$((number + 1)).text ]] || continue
+        status=0
+        (cd "$source" && PATH=$path:$PATH bash "$from") >"$work/actual" 2>&1 || status=$?
+        ((status == 0 || status == 3)) || fault "README.md, block $number: ends with $status"
+        compare "README.md, block $number" "$work/blocks/README.md/$((number + 1)).text" \
+            "$work/actual"
+    done
+}
+
 check_costs() {
     [[ $("$cxx" -dumpversion) == 12 ]] || { echo "costs: not compared: not g++ 12"; return; }
     local header said lines
@@ -187,6 +204,7 @@ for page in $pages; do
 done
 check_front
 check_commands
+check_outputs
 check_costs
 ((faults == 0)) || { echo "$faults faults"; exit 1; }
 echo "$(wc -w <<<"$pages") pages are as they say"
