@@ -23,6 +23,7 @@ void add_variants(report& to, bool quick);
 void add_more_admission(report& to);
 void add_uniform_shapes(report& to);
 void add_backlogs(report& to, bool quick);
+void add_queue_tree(report& to, bool quick);
 void add_footprint(report& to, bool quick);
 void add_greedy_gap(report& to, bool quick);
 void add_near_capacity(report& to, bool quick);

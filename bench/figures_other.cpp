@@ -8,6 +8,7 @@
 #include "footprint.hpp"
 #include "greedy_gap.hpp"
 #include "near_capacity_report.hpp"
+#include "queue_tree.hpp"
 #include "topology.hpp"
 #if __has_include("near_capacity.hpp")
 #include "near_capacity.hpp"
@@ -86,6 +87,32 @@ void add_backlogs(report& to, bool quick) {
             options.rounds = quick ? 11 : 31;
             add_figures(to, run_backlog(options));
         }
+    }
+}
+
+void add_queue_tree(report& to, bool quick) {
+    queue_tree_options options;
+    options.rounds = quick ? 11 : 31;
+    for (const queue_tree_report& run : run_queue_tree(options)) {
+        const auto pending = static_cast<double>(options.pending);
+        const std::string of = std::to_string(options.pending) + " gangs, " +
+                               std::to_string(run.leaves) + " queues, 3 levels, " +
+                               size_text(options.nodes) + " nodes, " + run.order;
+        to.at_most("cycle in which all start, " + of, "us/gang", run.all_start_ns / 1e3 / pending,
+                   10.0);
+        to.at_most("cycle, a gang came, nothing freed, " + of, "us", run.arrival_cycle_ns / 1e3,
+                   250.0);
+        to.at_most("cycle, a gang left 1 node, " + of, "us", run.released_cycle_ns / 1e3, 300.0);
+        to.detail("A tree of queues",
+                  {{"order", run.order},
+                   {"leaves", std::to_string(run.leaves)},
+                   {"pods started", std::to_string(run.pods)},
+                   {"all start us", text(run.all_start_ns / 1e3)},
+                   {"in one queue", text(run.all_start_one_queue_ns / 1e3)},
+                   {"one came us", text(run.arrival_cycle_ns / 1e3)},
+                   {"in one queue ", text(run.arrival_cycle_one_queue_ns / 1e3)},
+                   {"one left us", text(run.released_cycle_ns / 1e3)},
+                   {"in one queue  ", text(run.released_cycle_one_queue_ns / 1e3)}});
     }
 }
 

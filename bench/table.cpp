@@ -95,6 +95,8 @@ int main(int count, char** values) {
     bench::add_variants(found, given.quick);
     say("backlogs");
     bench::add_backlogs(found, given.quick);
+    say("a tree of queues");
+    bench::add_queue_tree(found, given.quick);
     say("topology");
     bench::add_topology(found, given.quick);
     say("memory");

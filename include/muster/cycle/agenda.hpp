@@ -163,8 +163,7 @@ public:
     }
 
     /// The next gang's line, whose entry `at` it is; nothing when all were given.
-    template<queue_order QueueOrder>
-    [[nodiscard]] line* next(std::int64_t now, const GangOrder& gangs, const QueueOrder& queues) {
+    [[nodiscard]] line* next(std::int64_t now, const GangOrder& gangs) {
         for (;;) {
             if (!current_)
                 current_ = turns_.first();
@@ -172,7 +171,7 @@ public:
                 return nullptr;
             if (!done(lines_[*current_]))
                 break;
-            turns_.finish(*current_, queues);
+            turns_.finish_first();
             current_.reset();
         }
         line& from = lines_[*current_];

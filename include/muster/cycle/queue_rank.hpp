@@ -13,8 +13,8 @@
 #include <muster/resource/share.hpp>
 
 namespace muster::inline v0_1 {
-namespace detail {
 
+/// How a queue would stand with that use. O(width).
 template<class Traits>
 [[nodiscard]] queue_rank rank_with(const state<Traits>& known, queue_index which,
                                    const resources<Traits::width>& used,
@@ -46,13 +46,11 @@ template<class Traits>
     return made;
 }
 
-} // namespace detail
-
 /// How a queue stands among its siblings now; with `due` when fair shares are asked for. O(width).
 template<class Traits>
 [[nodiscard]] queue_rank rank_of(const state<Traits>& known, queue_index which,
                                  const fair_shares<Traits>* due = nullptr) {
-    return detail::rank_with(known, which, known.accounts().used(which), due);
+    return rank_with(known, which, known.accounts().used(which), due);
 }
 
 /// How the gangs that stand in an inner queue itself stand among its children: as a child with all
@@ -60,7 +58,7 @@ template<class Traits>
 template<class Traits>
 [[nodiscard]] queue_rank rank_of_own(const state<Traits>& known, queue_index which,
                                      const fair_shares<Traits>* due = nullptr) {
-    return detail::rank_with(known, which, known.accounts().queues().own(which), due);
+    return rank_with(known, which, known.accounts().queues().own(which), due);
 }
 
 } // namespace muster::inline v0_1

@@ -23,8 +23,9 @@ namespace muster::inline v0_1 {
 /// before the others of that rank; so are, among the roots, gangs without a queue, with priority 0
 /// and nothing used.
 ///
-/// Siblings stand in a heap, so that after a start only what is above the gang's queue is compared
-/// anew: O(depth × (width + log siblings)).
+/// Siblings are kept sorted from cycle to cycle, so that after a start only what is above the
+/// gang's queue is compared anew: O(depth × (width + log siblings)), and 4 bytes moved for each
+/// sibling that it falls behind.
 template<class Traits>
 class queue_turns {
 public:
@@ -58,46 +59,50 @@ public:
 
     /// Everybody's turn comes again: of those lines, by their ranks now, of which `live(line)`.
     /// `due` serves orders by fair share until the next time.
-    /// O(queues × width).
+    /// O(queues × width), and O(n · log siblings) for the n whose use changed since the last time.
     template<queue_order QueueOrder, class Live>
     void begin(const state<Traits>& known, const QueueOrder& before, const Live& live,
                const fair_shares<Traits>* due = nullptr) {
+        // What is due may be another for every queue whose use is the same.
+        const bool all = due || due_ || capability_ != known.capability_epoch();
+        capability_ = known.capability_epoch();
         due_ = due;
-        for (vertex& each : vertices_) {
-            each.place = none;
-            each.live = 0;
-        }
+        for (vertex& each : vertices_)
+            each.next = each.end = each.first;
         // Children stand behind their parents.
-        for (std::size_t at = vertices_.size(); at-- > 1;) {
+        for (std::size_t at = vertices_.size(); at-- > 0;) {
             vertex& each = vertices_[at];
-            if (each.line != none ? !live(each.line) : each.live == 0)
-                continue;
-            rank(known, each);
-            vertex& above = vertices_[each.parent];
-            put(above.first + above.live++, static_cast<std::uint32_t>(at));
+            if (each.line == none)
+                sort_live(each, before);
+            each.ranked = each.ranked && !all;
+            const bool was_live = each.live;
+            each.live = each.left = each.line != none ? live(each.line) : each.next < each.end;
+            each.moved = each.live && (update(known, static_cast<std::uint32_t>(at)) || !was_live);
+            vertices_[each.parent].end += each.live && at != 0 ? 1U : 0U;
         }
-        for (const vertex& each : vertices_)
-            for (std::uint32_t at = each.live / 2; at-- > 0;)
-                sink(each, each.first + at, before);
     }
 
     /// The line whose turn it is; nothing when nobody is left. O(depth).
     [[nodiscard]] std::optional<std::uint32_t> first() const noexcept {
         const vertex* at = &vertices_.front();
         while (at->line == none) {
-            if (at->live == 0)
+            if (at->next == at->end)
                 return std::nullopt;
-            at = &vertices_[heap_[at->first]];
+            at = &vertices_[sorted_[at->next]];
         }
         return at->line;
     }
 
-    /// Nobody is left in the line.
-    template<queue_order QueueOrder>
-    void finish(std::uint32_t line, const QueueOrder& before) {
-        for (std::uint32_t at = of_line_[line]; at != 0 && vertices_[at].live == 0;
-             at = vertices_[at].parent)
-            remove(at, before);
+    /// Nobody is left in the line whose turn it was.
+    void finish_first() noexcept {
+        std::uint32_t at = 0;
+        while (vertices_[at].line == none)
+            at = sorted_[vertices_[at].next];
+        do {
+            vertices_[at].left = false;
+            at = vertices_[at].parent;
+            ++vertices_[at].next;
+        } while (at != 0 && vertices_[at].next == vertices_[at].end);
     }
 
     /// What the queue uses has changed.
@@ -108,10 +113,10 @@ public:
             lowest = known[*lowest].parent;
         if (!lowest)
             return;
-        const std::uint32_t lowest_at = vertex_at(*lowest);
-        if (vertices_[lowest_at].own != none)
-            move(known, vertices_[lowest_at].own, before);
-        for (std::uint32_t at = lowest_at; at != 0; at = vertices_[at].parent)
+        std::uint32_t at = vertex_at(*lowest);
+        if (vertices_[at].own != none)
+            move(known, vertices_[at].own, before);
+        for (; at != 0; at = vertices_[at].parent)
             move(known, at, before);
     }
 
@@ -123,15 +128,27 @@ private:
         std::uint32_t line = none;
         /// The child that is the line of the queue's own gangs.
         std::uint32_t own = none;
-        /// Its children are at `first` and behind in the heaps: so many, of which so many are live.
+        /// Its children are at `first` and behind in `sorted_`, so many; of those that are live,
+        /// the ones that are left stand from `next` to `end`, sorted.
         std::uint32_t first = 0;
         std::uint32_t children = 0;
-        std::uint32_t live = 0;
+        std::uint32_t next = 0;
+        std::uint32_t end = 0;
+        /// Somebody was below it when the cycle began, and is left now.
+        bool live = false;
+        bool left = false;
+        /// It does not stand where it stood when its siblings were sorted last.
+        bool moved = false;
+        /// The rank was made.
+        bool ranked = false;
+    };
+    /// By what a vertex is compared, apart from what is looked at all the time.
+    struct place {
+        queue_rank rank;
+        /// From which the rank was made.
+        resources<Traits::width> used;
         /// Among its siblings by key.
         std::uint32_t turn = 0;
-        /// In its parent's heap.
-        std::uint32_t place = none;
-        queue_rank rank;
     };
 
     [[nodiscard]] std::uint32_t vertex_at(queue_index queue) const noexcept {
@@ -164,10 +181,11 @@ private:
     }
 
     void sort_children(const state<Traits>& known) {
-        heap_.resize(vertices_.size() - 1);
+        places_.assign(vertices_.size(), {});
+        sorted_.resize(vertices_.size() - 1);
         for (std::size_t at = 1; at < vertices_.size(); ++at)
-            heap_[at - 1] = static_cast<std::uint32_t>(at);
-        std::ranges::sort(heap_, [&](std::uint32_t lhs, std::uint32_t rhs) {
+            sorted_[at - 1] = static_cast<std::uint32_t>(at);
+        std::ranges::sort(sorted_, [&](std::uint32_t lhs, std::uint32_t rhs) {
             const vertex& left = vertices_[lhs];
             const vertex& right = vertices_[rhs];
             if (left.parent != right.parent)
@@ -176,102 +194,95 @@ private:
                 return left.line != none && right.line == none;
             return key_less<Traits>{}(known[*left.queue].key, known[*right.queue].key);
         });
-        for (std::uint32_t at = 0; at < heap_.size(); ++at) {
-            vertex& each = vertices_[heap_[at]];
-            each.turn = at;
+        for (std::uint32_t at = 0; at < sorted_.size(); ++at) {
+            vertex& each = vertices_[sorted_[at]];
+            places_[sorted_[at]].turn = at;
             vertex& above = vertices_[each.parent];
             if (above.children++ == 0)
                 above.first = at;
         }
     }
 
-    void rank(const state<Traits>& known, vertex& of) const {
-        if (of.line == none)
-            of.rank = rank_of(known, *of.queue, due_);
-        else if (of.queue && vertices_[of.parent].children > 1)
-            of.rank = rank_of_own(known, *of.queue, due_);
+    /// Brings the rank up to date; false when it was.
+    bool update(const state<Traits>& known, std::uint32_t which) {
+        vertex& of = vertices_[which];
+        place& at = places_[which];
+        if (!of.queue || (of.line != none && vertices_[of.parent].children == 1))
+            return false;
+        const auto& queues = known.accounts().queues();
+        const auto used = of.line == none ? queues.used(*of.queue) : queues.own(*of.queue);
+        if (of.ranked && used == at.used)
+            return false;
+        of.ranked = true;
+        at.used = used;
+        at.rank = rank_with(known, *of.queue, used, due_);
+        return true;
+    }
+
+    template<queue_order QueueOrder>
+    [[nodiscard]] auto turn(const QueueOrder& before) const {
+        return [this, &before](std::uint32_t lhs, std::uint32_t rhs) {
+            const place& left = places_[lhs];
+            const place& right = places_[rhs];
+            if (before(left.rank, right.rank))
+                return true;
+            return !before(right.rank, left.rank) && left.turn < right.turn;
+        };
+    }
+
+    /// Sorts the live children, who are `end - first` and mostly stand in their order, to the
+    /// front.
+    template<queue_order QueueOrder>
+    void sort_live(vertex& of, const QueueOrder& before) {
+        kept_.clear();
+        moved_.clear();
+        dead_.clear();
+        const auto begin = sorted_.begin() + of.first;
+        for (auto each = begin; each != begin + of.children; ++each)
+            (!vertices_[*each].live   ? dead_
+             : vertices_[*each].moved ? moved_
+                                      : kept_)
+                .push_back(*each);
+        // Another order may have been asked for the last time.
+        if (!std::ranges::is_sorted(kept_, turn(before)))
+            std::ranges::sort(kept_, turn(before));
+        std::ranges::sort(moved_, turn(before));
+        std::ranges::copy(dead_, std::ranges::merge(kept_, moved_, begin, turn(before)).out);
     }
 
     template<queue_order QueueOrder>
     void move(const state<Traits>& known, std::uint32_t which, const QueueOrder& before) {
         vertex& of = vertices_[which];
-        if (of.place == none)
+        if (!of.left)
             return;
-        rank(known, of);
-        settle(vertices_[of.parent], of.place, before);
-    }
-
-    template<queue_order QueueOrder>
-    void remove(std::uint32_t which, const QueueOrder& before) {
-        vertex& of = vertices_[which];
-        vertex& above = vertices_[of.parent];
-        MUSTER_ASSERT(of.place != none, "only somebody in the heap leaves it");
-        const std::uint32_t hole = std::exchange(of.place, none);
-        const std::uint32_t last = above.first + --above.live;
-        if (hole == last)
+        const auto begin = sorted_.begin() + vertices_[of.parent].next;
+        const auto end = sorted_.begin() + vertices_[of.parent].end;
+        const auto from =
+            *begin == which ? begin : std::lower_bound(begin, end, which, turn(before));
+        MUSTER_ASSERT(from != end && *from == which, "siblings are sorted");
+        update(known, which);
+        const auto to = std::upper_bound(from + 1, end, which, turn(before));
+        if (to != from + 1) {
+            std::rotate(from, from + 1, to);
             return;
-        put(hole, heap_[last]);
-        settle(above, hole, before);
-    }
-
-    void put(std::uint32_t place, std::uint32_t which) noexcept {
-        heap_[place] = which;
-        vertices_[which].place = place;
-    }
-
-    template<queue_order QueueOrder>
-    [[nodiscard]] bool goes_first(std::uint32_t lhs, std::uint32_t rhs,
-                                  const QueueOrder& before) const {
-        const vertex& left = vertices_[heap_[lhs]];
-        const vertex& right = vertices_[heap_[rhs]];
-        if (before(left.rank, right.rank))
-            return true;
-        return !before(right.rank, left.rank) && left.turn < right.turn;
-    }
-
-    void exchange(std::uint32_t lhs, std::uint32_t rhs) noexcept {
-        const std::uint32_t which = heap_[lhs];
-        put(lhs, heap_[rhs]);
-        put(rhs, which);
-    }
-
-    template<queue_order QueueOrder>
-    void settle(const vertex& above, std::uint32_t at, const QueueOrder& before) {
-        while (at > above.first) {
-            const std::uint32_t over = above.first + (at - above.first - 1) / 2;
-            if (!goes_first(at, over, before))
-                break;
-            exchange(at, over);
-            at = over;
         }
-        sink(above, at, before);
-    }
-
-    template<queue_order QueueOrder>
-    void sink(const vertex& above, std::uint32_t at, const QueueOrder& before) {
-        const std::uint32_t end = above.first + above.live;
-        for (;;) {
-            std::uint32_t best = at;
-            const std::uint32_t under = above.first + 2 * (at - above.first) + 1;
-            for (std::uint32_t child = under; child < end && child < under + 2; ++child)
-                if (goes_first(child, best, before))
-                    best = child;
-            if (best == at)
-                return;
-            exchange(at, best);
-            at = best;
-        }
+        std::rotate(std::lower_bound(begin, from, which, turn(before)), from, from + 1);
     }
 
     /// The root first; every vertex stands behind its parent.
     std::vector<vertex> vertices_;
-    std::vector<std::uint32_t> heap_;
+    std::vector<place> places_;
+    std::vector<std::uint32_t> sorted_;
     std::vector<std::uint32_t> of_queue_;
     std::vector<std::uint32_t> of_line_;
     std::vector<queue_index> missing_;
     const fair_shares<Traits>* due_ = nullptr;
+    std::vector<std::uint32_t> kept_;
+    std::vector<std::uint32_t> moved_;
+    std::vector<std::uint32_t> dead_;
     std::size_t lines_ = none;
     std::uint64_t epoch_ = 0;
+    std::uint64_t capability_ = 0;
 };
 
 } // namespace muster::inline v0_1

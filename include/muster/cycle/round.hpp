@@ -87,7 +87,7 @@ public:
 
     void run() {
         prepare();
-        while (agenda_line* line = kept_->asking.next(now_, how_->gangs, how_->queues)) {
+        while (agenda_line* line = kept_->asking.next(now_, how_->gangs)) {
             agenda_entry& entry = line->entries[line->at];
             if (!keeps_room()) {
                 pass(*line, entry);

@@ -130,7 +130,8 @@ public:
     [[nodiscard]] std::uint64_t use_epoch(queue_index queue) const noexcept {
         std::uint64_t newest = 0;
         for (std::optional<queue_index> at = queue; at; at = queues_[at->value()].parent)
-            if (queues_[at->value()].spec.quota.any())
+            if (const auto& spec = queues_[at->value()].spec;
+                spec.quota.any() || spec.firm_quota.any())
                 newest = std::max(newest, queues_[at->value()].use_epoch);
         return newest;
     }

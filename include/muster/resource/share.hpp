@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include <muster/base/checked.hpp>
 #include <muster/resource/limits.hpp>
@@ -25,6 +26,15 @@ struct share {
             return lhs_beyond <=> rhs_beyond;
         if (lhs.total == 0 || rhs.total == 0)
             return (lhs.total != 0 && lhs.used > 0) <=> (rhs.total != 0 && rhs.used > 0);
+        if (small(lhs.total) && small(rhs.total)) {
+            const auto left =
+                static_cast<uint128>(lhs.used) * static_cast<std::uint64_t>(rhs.total);
+            const auto right =
+                static_cast<uint128>(rhs.used) * static_cast<std::uint64_t>(lhs.total);
+            return left < right   ? std::strong_ordering::less
+                   : left > right ? std::strong_ordering::greater
+                                  : std::strong_ordering::equal;
+        }
         return product(lhs.used, rhs.total) <=> product(rhs.used, lhs.total);
     }
     [[nodiscard]] friend constexpr bool operator==(share lhs, share rhs) noexcept {
@@ -32,6 +42,9 @@ struct share {
     }
 
 private:
+    static constexpr bool small(int128 total) noexcept {
+        return total <= std::numeric_limits<std::int64_t>::max();
+    }
     /// 192 bits, the high ones first.
     struct wide {
         uint128 high = 0;
@@ -61,7 +74,8 @@ template<std::size_t Width>
     share dominant;
     for (std::size_t column = 0; column < Width; ++column) {
         const auto total = quota[kind_id{column}];
-        if (!total)
+        // Nothing used is the least there is.
+        if (!total || used[column] == 0)
             continue;
         const share candidate{used[column], *total};
         if (candidate > dominant)

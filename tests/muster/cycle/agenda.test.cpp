@@ -26,7 +26,7 @@ std::string order(cluster& known, const GangOrder& gangs = {}, const QueueOrder&
     asking.rebuild(known, 0, gangs, false);
     asking.begin(known, queues);
     std::string out;
-    while (const agenda_line* line = asking.next(0, gangs, queues))
+    while (const agenda_line* line = asking.next(0, gangs))
         out += known[line->entries[line->at].gang].key + " ";
     return out;
 }
@@ -130,7 +130,7 @@ TEST_CASE("shares are compared anew after something started, and not before") {
     asking.rebuild(known, 0, gangs, false);
     asking.begin(known, queues);
     const auto next = [&] {
-        const agenda_line* line = asking.next(0, gangs, queues);
+        const agenda_line* line = asking.next(0, gangs);
         return line ? known[line->entries[line->at].gang].key : std::string("none");
     };
     CHECK(next() == "q1");
@@ -262,7 +262,7 @@ TEST_CASE("after a start only what is above it is compared anew, and comes out a
             asking.rebuild(lived, 0, priority_then_age{}, false);
             asking.begin(lived, order);
             std::vector<std::string> passed;
-            while (const agenda_line* line = asking.next(0, priority_then_age{}, order)) {
+            while (const agenda_line* line = asking.next(0, priority_then_age{})) {
                 const auto gang = line->entries[line->at].gang;
                 const auto queue = lived[gang].queue;
                 passed.push_back(lived[gang].key);
@@ -279,9 +279,9 @@ TEST_CASE("after a start only what is above it is compared anew, and comes out a
                 plain_agenda anew;
                 anew.rebuild(copy, 0, priority_then_age{}, false);
                 anew.begin(copy, order);
-                const agenda_line* should = anew.next(0, priority_then_age{}, order);
+                const agenda_line* should = anew.next(0, priority_then_age{});
                 while (should && copy[should->entries[should->at].gang].key.rfind("of ", 0) == 0)
-                    should = anew.next(0, priority_then_age{}, order);
+                    should = anew.next(0, priority_then_age{});
                 CHECK(should);
                 CHECK(copy[should->entries[should->at].gang].key == passed.back());
                 if (!chance.percent(40))
@@ -306,7 +306,7 @@ std::string turns(plain_agenda& asking, cluster& known) {
     const priority_then_share queues;
     asking.begin(known, queues);
     std::string out;
-    while (const agenda_line* line = asking.next(0, gangs, queues))
+    while (const agenda_line* line = asking.next(0, gangs))
         out += known[line->entries[line->at].gang].key + " ";
     return out;
 }
