@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/cycle/cycle.hpp>
+#include <muster/policy/queue_order.hpp>
+
+#include "../builders.hpp"
+
+// How the queues of other schedulers are written, as the table in policy/README.md says, and what
+// is then admitted.
+
+namespace {
+
+using namespace builders;
+using namespace muster;
+
+using names = std::vector<std::string>;
+
+struct peer_cluster {
+    cluster known;
+
+    explicit peer_cluster(std::int64_t cpus) { ok(known.upsert_node("n", machine(cpus))); }
+
+    void queue(const std::string& key, const cluster::queue_type& spec,
+               const std::optional<std::string>& parent = std::nullopt) {
+        ok(known.upsert_queue(key, spec, parent));
+    }
+    /// What of it starts now, gangs of one that ask for so much.
+    [[nodiscard]] bool starts(const std::string& queue, std::int64_t cpus) {
+        const std::string name = queue + "-" + std::to_string(++made_);
+        add_gang(known, name, 1, cpus, queue);
+        static_cast<void>(cycle(known, 0));
+        return is(answered(known, name), answer::admitted);
+    }
+    /// The largest request that would start, whatever is free.
+    [[nodiscard]] std::optional<std::int64_t> may_take(const std::string& queue) const {
+        return known.accounts().headroom(known.find_queue(queue)->index)[cpu];
+    }
+
+private:
+    int made_ = 0;
+};
+
+// ---- T9k: flat, quota --------------------------------------------------------------------------
+
+TEST_CASE("T9k: a flat queue's quota is a ceiling, kinds that it does not name are unlimited") {
+    peer_cluster in(100);
+    in.queue("a", quota_of(6));
+    in.queue("b", {});
+    CHECK(in.starts("a", 5));
+    CHECK_FALSE(in.starts("a", 2));
+    CHECK(in.starts("a", 1));
+    CHECK(in.starts("b", 90));
+}
+
+// ---- KAI: quota, limit, overQuotaWeight; -1 is unlimited ---------------------------------------
+
+cluster::queue_type kai_queue(std::int64_t quota, std::int64_t limit, std::int64_t weight) {
+    cluster::queue_type made;
+    if (quota >= 0)
+        made.deserved.set(cpu, quota);
+    if (limit >= 0)
+        made.quota.set(cpu, limit);
+    made.weight = weight;
+    return made;
+}
+
+TEST_CASE("KAI: a queue goes over its quota up to its limit, and to its department's") {
+    peer_cluster in(100);
+    in.queue("department", kai_queue(20, 30, 1));
+    in.queue("a", kai_queue(10, 15, 1), "department");
+    in.queue("b", kai_queue(10, -1, 1), "department");
+    CHECK(in.starts("a", 10));
+    CHECK(in.starts("a", 5));
+    CHECK_FALSE(in.starts("a", 1));
+    CHECK(in.starts("b", 15));
+    CHECK_FALSE(in.starts("b", 1));
+}
+
+TEST_CASE("KAI: -1 is unlimited, of the quota too: nothing of it can be reclaimed") {
+    peer_cluster in(100);
+    in.queue("a", kai_queue(-1, -1, 1));
+    CHECK_FALSE(in.may_take("a").has_value());
+    CHECK(in.starts("a", 100));
+    const auto rank = rank_of(in.known, in.known.find_queue("a")->index);
+    CHECK_FALSE(rank.borrowing);
+}
+
+TEST_CASE("KAI: who is within its quota goes before who is over it, beyond by use for the weight") {
+    peer_cluster in(24);
+    in.queue("over", kai_queue(2, -1, 1));
+    in.queue("within", kai_queue(9, -1, 1));
+    add_running(in.known, "r", 4, "n", "over");
+    add_running(in.known, "s", 8, "n", "within");
+    const auto first = [&](auto order) {
+        cluster copy = in.known;
+        add_gang(copy, "of-over", 1, 10, "over");
+        add_gang(copy, "of-within", 1, 10, "within");
+        policy<best_fit, priority_then_age, decltype(order)> how;
+        how.queues = order;
+        return started(copy, cycle(copy, 0, how));
+    };
+    CHECK(first(deserved_first{}) == names{"of-within"});
+    CHECK(first(weighted_share{}) == names{"of-over"});
+    in.queue("within", kai_queue(9, -1, 3));
+    CHECK(first(weighted_share{}) == names{"of-within"});
+}
+
+// ---- Volcano: deserved, capability, guarantee, weight ------------------------------------------
+
+cluster::queue_type volcano_queue(std::int64_t deserved, std::int64_t capability,
+                                  std::int64_t guarantee, std::int64_t weight = 1) {
+    cluster::queue_type made = quota_of(capability);
+    made.deserved.set(cpu, deserved);
+    made.guarantee = units(guarantee);
+    made.weight = weight;
+    return made;
+}
+
+TEST_CASE("Volcano: a guarantee is kept while unused, so that the others may take only the rest") {
+    peer_cluster in(20);
+    // What the cluster has is the root queue's capability.
+    in.queue("root", volcano_queue(20, 20, 0));
+    in.queue("a", volcano_queue(10, 20, 8), "root");
+    in.queue("b", volcano_queue(10, 20, 0), "root");
+    CHECK_FALSE(in.starts("b", 13));
+    CHECK(in.starts("b", 12));
+    CHECK_FALSE(in.starts("b", 1));
+    CHECK(in.starts("a", 8));
+}
+
+TEST_CASE("Volcano: capability bounds a queue whatever is free, and the root's all of them") {
+    peer_cluster in(100);
+    in.queue("root", volcano_queue(20, 20, 0));
+    in.queue("a", volcano_queue(10, 12, 0), "root");
+    in.queue("b", volcano_queue(10, 12, 0), "root");
+    CHECK_FALSE(in.starts("a", 13));
+    CHECK(in.starts("a", 12));
+    CHECK_FALSE(in.starts("b", 9));
+    CHECK(in.starts("b", 8));
+}
+
+TEST_CASE("Volcano: the queue with the smaller share of what it deserves goes first") {
+    peer_cluster in(10);
+    in.queue("a", volcano_queue(8, 10, 0));
+    in.queue("b", volcano_queue(4, 10, 0));
+    add_running(in.known, "r", 3, "n", "a");
+    add_running(in.known, "s", 2, "n", "b");
+    add_gang(in.known, "of-a", 1, 5, "a");
+    add_gang(in.known, "of-b", 1, 5, "b");
+    policy<best_fit, priority_then_age, deserved_first> how;
+    CHECK(started(in.known, cycle(in.known, 0, how)) == names{"of-a"});
+}
+
+// ---- Kueue: nominalQuota, borrowingLimit, lendingLimit -----------------------------------------
+
+/// `nominal` quota, of which it lends at most `lends` and to which it borrows at most `borrows`.
+cluster::queue_type cluster_queue(std::int64_t nominal, std::optional<std::int64_t> borrows,
+                                  std::optional<std::int64_t> lends) {
+    cluster::queue_type made;
+    if (borrows)
+        made.quota.set(cpu, nominal + *borrows);
+    made.deserved.set(cpu, nominal);
+    made.guarantee = units(nominal - lends.value_or(nominal));
+    return made;
+}
+/// A cohort has what those below it lend and what is its own.
+cluster::queue_type cohort(std::int64_t nominals_below, std::int64_t own) {
+    return quota_of(nominals_below + own);
+}
+
+TEST_CASE(
+    "Kueue: a queue borrows what others of its cohort do not use, up to its borrowing limit") {
+    peer_cluster in(100);
+    in.queue("cohort", cohort(10 + 6, 0));
+    in.queue("a", cluster_queue(10, 3, std::nullopt), "cohort");
+    in.queue("b", cluster_queue(6, std::nullopt, std::nullopt), "cohort");
+    CHECK(in.starts("a", 13));
+    CHECK_FALSE(in.starts("a", 1));
+    CHECK(in.starts("b", 3));
+    // What was borrowed is missing until it is given back.
+    CHECK_FALSE(in.starts("b", 1));
+}
+
+TEST_CASE("Kueue: a queue lends no more than its lending limit") {
+    peer_cluster in(100);
+    in.queue("cohort", cohort(10 + 6, 0));
+    in.queue("a", cluster_queue(10, std::nullopt, 4), "cohort");
+    in.queue("b", cluster_queue(6, std::nullopt, std::nullopt), "cohort");
+    CHECK_FALSE(in.starts("b", 11));
+    CHECK(in.starts("b", 10));
+    CHECK_FALSE(in.starts("a", 7));
+    CHECK(in.starts("a", 6));
+}
+
+TEST_CASE("Kueue: a borrowing limit of 0 keeps a queue to its nominal quota") {
+    peer_cluster in(100);
+    in.queue("cohort", cohort(10 + 6, 0));
+    in.queue("a", cluster_queue(10, 0, std::nullopt), "cohort");
+    in.queue("b", cluster_queue(6, std::nullopt, 0), "cohort");
+    CHECK_FALSE(in.starts("a", 11));
+    CHECK(in.starts("a", 10));
+    CHECK(in.starts("b", 6));
+}
+
+TEST_CASE("Kueue: cohorts stand in cohorts, with quota of their own") {
+    peer_cluster in(100);
+    in.queue("top", cohort(10 + 6 + 5, 0));
+    // The inner cohort has 5 of its own and lends 8 of its 15 upwards.
+    cluster::queue_type inner;
+    inner.guarantee = units(7);
+    in.queue("inner", inner, "top");
+    in.queue("a", cluster_queue(10, std::nullopt, std::nullopt), "inner");
+    in.queue("b", cluster_queue(6, std::nullopt, std::nullopt), "top");
+    CHECK_FALSE(in.starts("b", 15));
+    CHECK(in.starts("b", 14));
+    CHECK_FALSE(in.starts("a", 8));
+    CHECK(in.starts("a", 7));
+}
+
+} // namespace
