@@ -348,6 +348,12 @@ void add_request(CLI::App& to, cli::request& asked) {
         ->type_name("TIME");
     to.add_option("--queue-namespace", asked.queue_namespace, "Where T9k Queues live")
         ->capture_default_str();
+    to.add_option("--topology", asked.topology,
+                  "Node labels from coarse to fine, for groups whose annotations ask for a level "
+                  "and name no Topology")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("LABEL,LABEL,...");
     add_policy(to, asked.how);
     to.add_option("--budget", asked.budget, "Search steps for each gang")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40U))

@@ -367,6 +367,8 @@ private:
     [[nodiscard]] std::string detail_of(const group_facts& facts) const {
         if (!facts.fault_detail.empty())
             return facts.fault_detail;
+        if (!facts.unsupported.empty())
+            return facts.unsupported;
         std::string out;
         std::size_t others = 0;
         for (const std::size_t member : facts.members) {
@@ -531,6 +533,7 @@ report make_report(const manifests& objects, const request& asked, diagnostics& 
     cluster_options options;
     options.now = asked.now;
     options.queue_namespace = asked.queue_namespace;
+    options.levels.levels = asked.topology;
     with_cluster(objects, options, out, [&](auto& known) {
         if (out.ok())
             made = reporter(known, asked).run();

@@ -24,6 +24,8 @@ struct request {
     std::string default_namespace = "default";
     std::optional<muster::codec::timestamp> now;
     std::string queue_namespace = "t9k-system";
+    /// Node labels from coarse to fine.
+    std::vector<std::string> topology;
     chosen_policy how;
     std::optional<std::int64_t> budget;
     /// Ask why for every group that does not start. It costs searches.

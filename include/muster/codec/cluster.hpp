@@ -18,6 +18,7 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/topology_reader.hpp>
 #include <muster/model/state.hpp>
 #include <muster/resource/kind_table.hpp>
 
@@ -53,6 +54,8 @@ struct cluster_options {
     std::optional<timestamp> now;
     /// Where T9k queues live.
     std::string queue_namespace = "t9k-system";
+    /// Levels of node labels, coarse to fine, for groups that name no Topology of their own.
+    topology levels;
 };
 
 namespace detail {
@@ -174,6 +177,7 @@ template<std::size_t Width>
     const object_lookup lookup(objects);
     std::vector<const group_map::value_type*> group_of;
     made.groups = find_groups(objects, lookup, group_of, out);
+    keep_groups_together(objects, options.levels, made.groups, out);
     for (const auto& [key, facts] : made.groups) {
         gang<std::string> spec;
         if (!facts.queue.empty())
@@ -197,8 +201,7 @@ template<std::size_t Width>
             spec.request[*made.kinds.find(kind)] = request_units(kind, amount.milli);
         spec.request[pods_kind] = 1;
         spec.where = object.where;
-        spec.where.unsupported =
-            !object.unsupported.empty() || (facts.object && facts.object->topology_policy);
+        spec.where.unsupported = !object.unsupported.empty() || !facts.unsupported.empty();
         spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
         spec.started = object.started ? object.started : object.scheduled;
         spec.phase = object.phase;

@@ -16,6 +16,7 @@
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/t9k_reader.hpp>
+#include <muster/codec/topology_reader.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -105,6 +106,8 @@ private:
             keep(made_.namespaces, object, kind, read_namespace(object));
         else if (version == "scheduling.k8s.io/v1" && kind == "PriorityClass")
             keep(made_.priority_classes, object, kind, read_priority_class(object));
+        else if (version == "kai.scheduler/v1alpha1" && kind == "Topology")
+            keep(made_.topologies, object, kind, read_topology(object, context_));
         else if (t9k && kind == "PodGroup")
             keep(made_.pod_groups, object, kind, read_pod_group(object, context_));
         else if (t9k && kind == "Queue")
@@ -155,10 +158,10 @@ private:
 
 } // namespace detail
 
-/// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass, and T9k's
-/// PodGroup and Queue. Objects of other kinds are counted. What is wrong goes to `out` with its
-/// place; the objects are to be used only when there is no error, and while the documents live.
-/// O(input).
+/// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass, T9k's PodGroup
+/// and Queue, and KAI's Topology. Objects of other kinds are counted. What is wrong goes to `out`
+/// with its place; the objects are to be used only when there is no error, and while the documents
+/// live. O(input).
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {
     detail::manifest_reader reader(options);

@@ -49,6 +49,8 @@ struct group_facts {
     gang_fault fault = gang_fault::none;
     /// Of a fault: what exactly is wrong.
     std::string fault_detail;
+    /// What is asked of the group as a whole and not modelled: its members wait.
+    std::string unsupported;
     /// Positions in the manifests' pods, in the order of their names.
     std::vector<std::size_t> members;
 

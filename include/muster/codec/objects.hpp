@@ -19,6 +19,7 @@
 #include <muster/model/labels.hpp>
 #include <muster/model/pod.hpp>
 #include <muster/model/taints.hpp>
+#include <muster/model/topology.hpp>
 #include <muster/resource/quantity.hpp>
 
 namespace muster::inline v0_1 {
@@ -148,6 +149,12 @@ struct queue_object {
     label_selector nodes;
 };
 
+/// kai.scheduler/v1alpha1 Topology.
+struct topology_object {
+    object_metadata metadata;
+    topology levels;
+};
+
 struct namespace_object {
     object_metadata metadata;
 };
@@ -167,6 +174,7 @@ struct manifests {
     std::vector<queue_object> queues;
     std::vector<namespace_object> namespaces;
     std::vector<priority_class_object> priority_classes;
+    std::vector<topology_object> topologies;
     /// Objects of kinds that are not understood, by `apiVersion kind`.
     std::map<std::string, std::size_t> skipped;
     /// The newest time that the input names.
