@@ -45,8 +45,9 @@ void add(load& to, const pod_object& pod) {
 class checker {
 public:
     checker(const manifests& objects, const std::map<group_key, group_facts>& groups,
-            const placements& placed, const std::string& queue_namespace)
-        : objects_(&objects), groups_(&groups), placed_(&placed) {
+            const placements& placed, const std::string& queue_namespace,
+            const std::set<object_key>& gone)
+        : objects_(&objects), groups_(&groups), placed_(&placed), gone_(&gone) {
         for (const node_object& node : objects.nodes)
             nodes_.emplace(node.metadata.key.name, &node);
         for (const queue_object& queue : objects.queues)
@@ -59,7 +60,7 @@ public:
             check_group(key, facts);
         for (const pod_object& pod : objects_->pods) {
             const auto to = placed_->find(pod.metadata.key);
-            if (occupies(pod)) {
+            if (stays(pod)) {
                 add(on_node_[pod.node], pod);
                 auto& ports = on_node_[pod.node].ports;
                 ports.insert(ports.end(), pod.where.ports.begin(), pod.where.ports.end());
@@ -75,6 +76,10 @@ public:
     }
 
 private:
+    [[nodiscard]] bool stays(const pod_object& pod) const {
+        return occupies(pod) && !gone_->contains(pod.metadata.key);
+    }
+
     void say(const object_key& pod, const std::string& what) {
         found_.push_back("pod " + pod.name_space + "/" + pod.name + " " + what);
     }
@@ -117,28 +122,46 @@ private:
         std::map<std::string, int128> asks;
         load& held = in_queue_[facts.queue];
         bool starts = false;
+        bool loses = false;
+        std::int64_t left = 0;
+        std::vector<std::int64_t> before = counts;
         for (const std::size_t member : facts.members) {
             const pod_object& pod = objects_->pods[member];
             const bool placed = placed_->contains(pod.metadata.key);
             const std::size_t role = facts.role_of(pod).value();
             starts = starts || placed;
+            const bool goes = gone_->contains(pod.metadata.key) && alive(pod);
+            loses = loses || goes;
             if (alive(pod) && (placed || pod.phase != muster::pod_phase::pending)) {
-                ++counts[role];
-                if (role > 0)
-                    ++counts[0];
+                for (auto* count : {&counts, &before}) {
+                    if (goes && count == &counts)
+                        continue;
+                    ++(*count)[role];
+                    if (role > 0)
+                        ++(*count)[0];
+                }
+                left += !goes && occupies(pod) ? 1 : 0;
             }
             if (placed)
                 for (const auto& [kind, amount] : pod.requests)
                     asks[kind] += amount.milli;
-            if (placed || occupies(pod))
+            if (placed || stays(pod))
                 add(held, pod);
         }
+        const auto met = [&](const std::vector<std::int64_t>& with) {
+            for (std::size_t vertex = 0; vertex < facts.tree.size(); ++vertex)
+                if (with[vertex] < facts.tree[vertex].min_member)
+                    return false;
+            return true;
+        };
+        if (loses && left > 0 && met(before) && !met(counts))
+            found_.push_back("group " + key.name_space + "/" + key.name +
+                             " is left below its minimum");
         if (!starts)
             return;
         started_.push_back({facts.queue, key.name_space + "/" + key.name, std::move(asks)});
-        for (std::size_t vertex = 0; vertex < facts.tree.size(); ++vertex)
-            if (counts[vertex] < facts.tree[vertex].min_member)
-                found_.push_back("group " + started_.back().name + " starts below its minimum");
+        if (!met(counts))
+            found_.push_back("group " + started_.back().name + " starts below its minimum");
     }
 
     void check_quotas() {
@@ -165,6 +188,7 @@ private:
     const manifests* objects_;
     const std::map<group_key, group_facts>* groups_;
     const placements* placed_;
+    const std::set<object_key>* gone_;
     std::map<std::string, const node_object*> nodes_;
     std::map<std::string, const queue_object*> queues_;
     std::map<std::string, load> on_node_;
@@ -177,9 +201,9 @@ private:
 
 std::vector<std::string> violations_of(const manifests& objects,
                                        const std::map<group_key, group_facts>& groups,
-                                       const placements& placed,
-                                       const std::string& queue_namespace) {
-    return checker(objects, groups, placed, queue_namespace).run();
+                                       const placements& placed, const std::string& queue_namespace,
+                                       const std::set<object_key>& gone) {
+    return checker(objects, groups, placed, queue_namespace, gone).run();
 }
 
 } // namespace cli

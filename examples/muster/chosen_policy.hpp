@@ -15,6 +15,7 @@ namespace cli {
 enum class score_kind : std::uint8_t { best_fit, worst_fit, first_fit };
 enum class order_kind : std::uint8_t { priority, aging, shortest };
 enum class queue_order_kind : std::uint8_t { priority, weighted, deserved };
+enum class preemption_kind : std::uint8_t { none, queues, own_queue, both };
 enum class backfill_kind : std::uint8_t { none, easy, conservative };
 
 struct chosen_score {
@@ -95,7 +96,38 @@ struct chosen_reservations {
     friend bool operator==(const chosen_reservations&, const chosen_reservations&) = default;
 };
 
-using chosen_policy =
-    muster::policy<chosen_score, chosen_order, chosen_queue_order, chosen_reservations>;
+struct chosen_victims {
+    static constexpr bool none = false;
+    static constexpr bool timeless = true;
+    preemption_kind which = preemption_kind::none;
+
+    std::optional<muster::victim_terms> operator()(const muster::contender& by,
+                                                   const muster::contender& of,
+                                                   std::int64_t now) const noexcept {
+        switch (which) {
+        case preemption_kind::queues:
+            return muster::t9k_preemption{false}(by, of, now);
+        case preemption_kind::own_queue:
+            return muster::priority_preemption{false}(by, of, now);
+        case preemption_kind::both:
+            return muster::t9k_preemption{true}(by, of, now);
+        case preemption_kind::none:
+            break;
+        }
+        return std::nullopt;
+    }
+
+    friend bool operator==(const chosen_victims&, const chosen_victims&) = default;
+};
+
+struct chosen_policy {
+    chosen_score score{};
+    chosen_order gangs{};
+    chosen_queue_order queues{};
+    chosen_reservations reservations{};
+    muster::surplus_at_once surplus{};
+    muster::most_packed domains{};
+    chosen_victims victims{};
+};
 
 } // namespace cli

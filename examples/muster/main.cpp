@@ -307,6 +307,11 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
         {"none", cli::backfill_kind::none},
         {"easy", cli::backfill_kind::easy},
         {"conservative", cli::backfill_kind::conservative}};
+    static const std::map<std::string, cli::preemption_kind> preemptions{
+        {"none", cli::preemption_kind::none},
+        {"queues", cli::preemption_kind::queues},
+        {"queue", cli::preemption_kind::own_queue},
+        {"both", cli::preemption_kind::both}};
     add_choice(to, "--score", how.score.which, scores,
                "Which node a pod gets of those that it fits (default: best-fit)");
     add_choice(
@@ -318,6 +323,10 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
     add_choice(to, "--backfill", how.reservations.which, backfills,
                "Whose start nobody may delay, planned from declared durations: nobody's (the "
                "default), the first's, or the first sixteen's");
+    add_choice(to, "--preempt", how.victims.which, preemptions,
+               "Whose pods may be evicted for a group that waits: nobody's (the default), those of "
+               "preemptible queues of lower priority, those of lower priority in its own queue, or "
+               "both");
     to.add_option("--patience", how.reservations.bypasses,
                   "How many may start before a group that waits until room is kept for it")
         ->check(CLI::NonNegativeNumber)

@@ -65,11 +65,23 @@ public:
         const auto result = muster::cycle(known_->state, known_->now, how_, limit, options);
 
         placements placed;
-        for (const muster::decision& decision : result.decisions)
+        placements placed_later;
+        std::set<object_key> gone;
+        bool nominates = false;
+        for (const muster::decision& decision : result.decisions) {
+            nominates = nominates || decision.nominated;
+            for (const muster::pod_index victim : decision.evictions) {
+                gone.insert(state[victim].key);
+                listed[state[victim].gang] = true;
+            }
             for (const muster::placement& one : decision.placements) {
+                placed_later.emplace(state[one.pod].key, state[one.node].key);
+                if (decision.nominated)
+                    continue;
                 placed.emplace(state[one.pod].key, state[one.node].key);
                 placed_.insert(one.pod);
             }
+        }
         std::map<std::optional<muster::queue_index>, std::size_t> waiting;
         std::size_t all_waiting = 0;
         for (const muster::decision& decision : result.decisions) {
@@ -114,6 +126,16 @@ public:
         made.search_steps = result.counters.search_steps;
         made.violations =
             violations_of(*known_->objects, known_->groups, placed, asked_->queue_namespace);
+        if (nominates) {
+            // What is placed later is judged in the cluster as it will be then.
+            for (const pod_object& pod : known_->objects->pods)
+                if (pod.metadata.terminating)
+                    gone.insert(pod.metadata.key);
+            for (std::string& each : violations_of(*known_->objects, known_->groups, placed_later,
+                                                   asked_->queue_namespace, gone))
+                if (std::ranges::find(made.violations, each) == made.violations.end())
+                    made.violations.push_back(std::move(each));
+        }
         return made;
     }
 
@@ -301,6 +323,10 @@ private:
             line.status = "Pending";
             break;
         }
+        if (pod.nominated)
+            line.status = "Nominated";
+        if (pod.evicted)
+            line.status = "Evicted";
         if (pod.terminating)
             line.status = "Terminating";
         return line;
@@ -327,6 +353,9 @@ private:
         for (const muster::placement& one : decision.placements)
             line.placements.push_back({state[one.pod].key.name,
                                        role_name(tree, state[one.pod].role), state[one.node].key});
+        line.nominated = decision.nominated;
+        for (const muster::pod_index victim : decision.evictions)
+            line.evictions.push_back(state[victim].key.name_space + "/" + state[victim].key.name);
 
         group_standing standing;
         standing.object = facts.object;

@@ -216,6 +216,10 @@ object group_object(const group_line& group) {
         placements.push_back(std::move(one));
     }
     out["placements"] = std::move(placements);
+    if (group.nominated) {
+        out["nominated"] = true;
+        out["evictions"] = array(group.evictions.begin(), group.evictions.end());
+    }
     array reasons;
     for (const reason_line& reason : group.reasons)
         reasons.push_back(reason_object(reason));
@@ -279,10 +283,12 @@ object plan_object(const report& made) {
 std::string plan_table(const report& made, table_form form) {
     table groups({"NAMESPACE", "NAME", "QUEUE", "PRIORITY", "ANSWER", "PLACED", "REASON"});
     for (const group_line& group : made.groups)
-        groups.add({group.name_space, group.name, group.queue.value_or(""),
-                    std::to_string(group.priority), capitalised(group.answer),
-                    std::to_string(group.placements.size()) + "/" + std::to_string(group.waited),
-                    first_reason(group)});
+        groups.add(
+            {group.name_space, group.name, group.queue.value_or(""), std::to_string(group.priority),
+             group.nominated ? "Nominated" : capitalised(group.answer),
+             std::to_string(group.placements.size()) + "/" + std::to_string(group.waited),
+             group.evictions.empty() ? first_reason(group)
+                                     : "Evicts(" + std::to_string(group.evictions.size()) + ")"});
     return groups.text(form);
 }
 

@@ -66,6 +66,8 @@ const char* const plan_schema = R"json({
         "couldStart": {"description": "Of a waiting group: whether a placement in the emptied cluster is known.", "enum": ["shown", "unknown"]},
         "holding": {"description": "Members that held a node before, or have succeeded.", "$ref": "#/$defs/count"},
         "placements": {"description": "What starts now, in the order in which it was placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
+        "nominated": {"description": "The placements are for when those to evict, and others on their way out, have left.", "const": true},
+        "evictions": {"description": "Pods to evict first, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},
         "reasons": {"type": "array", "items": {"$ref": "#/$defs/reason"}},
         "position": {
           "description": "Of a group that waits: its place among those of its queue, and among all.",

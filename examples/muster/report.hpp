@@ -138,6 +138,10 @@ struct group_line {
     std::optional<std::string> gate;
     bool could_start = false;
     std::vector<placed_line> placements;
+    /// The placements are for when others have left.
+    bool nominated = false;
+    /// Who is to be evicted first, as NAMESPACE/NAME.
+    std::vector<std::string> evictions;
     std::vector<reason_line> reasons;
     std::optional<boost::json::object> certificate;
     std::optional<boost::json::object> status;

@@ -23,4 +23,11 @@ run 1 plan -f line.yaml --backfill lucky
 run 1 plan -f line.yaml --order youngest
 run 1 plan -f line.yaml --queue-order alphabet
 run 1 plan -f line.yaml --patience -1
+
+# Surplus goes first, then the group of one; nobody of the queue that may not be evicted from.
+golden preempt_none.table 3 plan -f preempt.yaml
+golden preempt.wide 0 plan -f preempt.yaml --preempt queues -o wide
+golden preempt.json 0 plan -f preempt.yaml --preempt queues -o json
+run 3 plan -f preempt.yaml --preempt queue
+run 1 plan -f preempt.yaml --preempt everybody
 finish

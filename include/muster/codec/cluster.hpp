@@ -161,6 +161,7 @@ template<std::size_t Width>
             spec.quota.set(*made.kinds.find(kind), amount);
         spec.priority = object.priority;
         spec.closed = object.closed;
+        spec.preemptible = object.preemptible;
         if (object.max_duration)
             queue_ages.emplace(object.metadata.key.name, *object.max_duration);
         // Of a queue an absent or empty selector admits no namespace.

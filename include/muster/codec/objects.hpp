@@ -143,6 +143,7 @@ struct queue_object {
     std::map<std::string, std::int64_t> quota;
     std::int64_t priority = 0;
     bool closed = false;
+    bool preemptible = true;
     /// How old its pods may get, in nanoseconds; absent = any age.
     std::optional<std::int64_t> max_duration;
     std::optional<label_selector> namespaces;

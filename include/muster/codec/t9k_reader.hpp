@@ -101,7 +101,7 @@ inline constexpr std::int64_t largest_member_count = std::numeric_limits<std::in
     quota.finish();
     read.priority = spec.optional("priority").as_integer(0, 100).value_or(0);
     read.closed = spec.optional("closed").as_boolean().value_or(false);
-    static_cast<void>(spec.optional("preemptible").as_boolean());
+    read.preemptible = spec.optional("preemptible").as_boolean().value_or(true);
     read.namespaces = read_label_selector(spec.optional("namespaceSelector"));
     if (auto nodes = read_label_selector(spec.optional("nodeSelector")))
         read.nodes = std::move(*nodes);
