@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,14 @@ inline void add_queues(const peer_case& of, columns& kinds, cluster& to) {
         spec.weight = queue.weight.value_or(of.from == peer::kai ? 0 : 1);
         spec.priority = queue.priority.value_or(of.from == peer::kai ? 100 : 0);
         spec.closed = queue.closed;
+        // Where Volcano's queues deserve anything, they deserve nothing of what they do not name.
+        if (of.from == peer::volcano && std::ranges::any_of(of.queues, [](const queue_case& each) {
+                return !each.deserved.named.empty();
+            }))
+            for (std::size_t kind = 0; kind < kinds.table().size(); ++kind)
+                if (kinds.table().name(muster::kind_id{kind}) != "pods" &&
+                    !spec.deserved.limited(muster::kind_id{kind}))
+                    spec.deserved.set(muster::kind_id{kind}, 0);
         if (of.from == peer::kai) {
             if (!queue.deserved.named.contains("gpu") &&
                 std::ranges::find(queue.deserved.unlimited, "gpu") ==
@@ -59,11 +69,35 @@ inline void add_queues(const peer_case& of, columns& kinds, cluster& to) {
     }
 }
 
+/// Volcano's pods say for themselves whether they may be evicted.
+[[nodiscard]] inline bool stands_firm(const task& one) {
+    const auto says = one.labels.find("volcano.sh/preemptable");
+    return one.state == pod_state::bound && says != one.labels.end() && says->second == "false";
+}
+
+/// A pod that never goes stands for itself, so that nobody counts it or counts on its room.
+inline void add_stuck(const peer_case& of, const gang_case& gang, const task& one,
+                      cluster::pod_type pod, cluster& to) {
+    const std::string key = pod_key(gang.name, one.name) + separator + "stuck";
+    cluster::gang_type alone;
+    alone.tree = muster::gang_tree(0);
+    alone.queue = queue_key(of, gang.queue);
+    alone.preemptible = false;
+    pod.terminating = false;
+    pod.role = muster::vertex_index{0};
+    ok(to.upsert_gang(key, std::move(alone)), key);
+    ok(to.upsert_pod(key, key, std::move(pod), one.node), key);
+}
+
 inline void add_gangs(const peer_case& of, columns& kinds, cluster& to) {
     const std::vector<std::int64_t> created = creation_times(of);
     for (std::size_t at = 0; at < of.gangs.size(); ++at) {
         const gang_case& gang = of.gangs[at];
         tree_and_roles shape = tree_of(of, gang);
+        if (of.from == peer::volcano && shape.tree.size() == 1 &&
+            std::ranges::any_of(gang.tasks, stands_firm))
+            shape.tree = muster::gang_tree(std::max<std::int64_t>(
+                0, gang.min_member - std::ranges::count_if(gang.tasks, stands_firm)));
         cluster::gang_type spec;
         if (of.from != peer::coscheduling)
             spec.queue = queue_key(of, gang.queue);
@@ -80,6 +114,10 @@ inline void add_gangs(const peer_case& of, columns& kinds, cluster& to) {
                 pod.created = static_cast<std::int64_t>(member);
             if (not_its_turn(of, one))
                 pod.phase = muster::pod_phase::gated;
+            if (one.state == pod_state::stuck || (of.from == peer::volcano && stands_firm(one))) {
+                add_stuck(of, gang, one, std::move(pod), to);
+                continue;
+            }
             const bool placed = pod.phase == muster::pod_phase::running;
             ok(to.upsert_pod(pod_key(gang.name, one.name), gang.name, std::move(pod),
                              placed ? std::optional(one.node) : std::nullopt),
@@ -99,51 +137,287 @@ as_given(const peer_case& of) {
     return found;
 }
 
-/// What has become of everybody, as the state knows it.
-[[nodiscard]] inline std::map<std::string, std::map<std::string, pod_result>>
-as_it_stands(const peer_case& of, const cluster& known) {
-    auto found = as_given(of);
-    for (const gang_case& gang : of.gangs)
-        for (const task& one : gang.tasks) {
-            const auto pod = known.find_pod(pod_key(gang.name, one.name));
-            if (!pod)
-                continue;
-            const auto& record = known[pod->index];
-            if (record.node && record.assumed)
-                found[gang.name][one.name] = {pod_state::bound, known[*record.node].key};
-        }
-    return found;
+/// A pod that comes in the place of one that was told to go.
+[[nodiscard]] inline std::string again(const std::string& key) {
+    return key + separator + "again";
 }
+
+/// The cluster as one case's actions change it.
+class runner {
+public:
+    explicit runner(const peer_case& of) : of_(&of), kinds_(of), known_(kinds_.of("pods")) {
+        add_nodes(of, kinds_, known_);
+        add_queues(of, kinds_, known_);
+        add_gangs(of, kinds_, known_);
+    }
+
+    void act() {
+        for (const std::string& action : of_->actions)
+            act(action);
+    }
+
+    /// What has become of everybody.
+    [[nodiscard]] std::map<std::string, std::map<std::string, pod_result>> standing() const {
+        auto found = as_given(*of_);
+        each_task([&](const gang_case& gang, const task& one) {
+            const std::string key = pod_key(gang.name, one.name);
+            pod_result& mine = found[gang.name][one.name];
+            const auto pod = known_.find_pod(key);
+            if (!pod) {
+                if (ended(one.state) || one.state == pod_state::stuck)
+                    return;
+                mine = {pod_state::pending, {}};
+                return;
+            }
+            const auto& record = known_[pod->index];
+            if (ended(one.state) || (one.state == pod_state::leaving && !came_back_.contains(key)))
+                return;
+            mine = {pod_state::pending, {}};
+            if (!record.node)
+                return;
+            const std::string& node = known_[*record.node].key;
+            mine = {record.evicted     ? pod_state::leaving
+                    : record.nominated ? pod_state::nominated
+                                       : pod_state::bound,
+                    node};
+            const auto moved = known_.find_pod(again(key));
+            if (record.evicted && moved && known_[moved->index].node)
+                mine = {pod_state::nominated, known_[*known_[moved->index].node].key};
+        });
+        return found;
+    }
+
+    /// Between two rounds: who was told to go is pending anew, who was nominated, too; who was
+    /// bound runs.
+    void next_round() {
+        each_task([&](const gang_case& gang, const task& one) {
+            const std::string key = pod_key(gang.name, one.name);
+            if (known_.find_pod(again(key)))
+                ok(known_.remove_pod(again(key)), key);
+            const auto pod = known_.find_pod(key);
+            if (!pod || ended(one.state) || one.state == pod_state::stuck)
+                return;
+            const auto& record = known_[pod->index];
+            if (record.evicted || record.terminating) {
+                ok(known_.remove_pod(key), key);
+                if (gang.deleted_during_test)
+                    return;
+                cluster::pod_type fresh = specs_of(gang, one);
+                ok(known_.upsert_pod(key, gang.name, std::move(fresh)), key);
+                came_back_.insert(key);
+            } else if (record.nominated) {
+                ok(known_.forget(key), key);
+            } else if (record.assumed) {
+                ok(known_.confirm_bound(key), key);
+            }
+        });
+    }
+
+private:
+    [[nodiscard]] static bool ended(pod_state of) {
+        return of == pod_state::succeeded || of == pod_state::failed;
+    }
+    template<class Use>
+    void each_task(const Use& use) const {
+        for (const gang_case& gang : of_->gangs)
+            for (const task& one : gang.tasks)
+                use(gang, one);
+    }
+    /// The pod as it was made, before it stood anywhere.
+    [[nodiscard]] cluster::pod_type specs_of(const gang_case& gang, const task& one) {
+        task pending = one;
+        pending.state = pod_state::pending;
+        cluster::pod_type made = pod_of(*of_, pending, kinds_);
+        const tree_and_roles shape = tree_of(*of_, gang);
+        const auto at = static_cast<std::size_t>(&one - gang.tasks.data());
+        made.role = shape.roles[at];
+        made.created = static_cast<std::int64_t>(at);
+        return made;
+    }
+
+    template<class Policy>
+    void cycle(const Policy& how) {
+        muster::cycle_options all;
+        all.list_all = true;
+        static_cast<void>(muster::cycle(known_, ++now_, how, {}, all));
+    }
+
+    void act(const std::string& action) {
+        switch (of_->from) {
+        case peer::coscheduling:
+            return cycle(coscheduling_profile{});
+        case peer::volcano:
+            if (action == "allocate" || action == "backfill")
+                cycle(volcano_allocate{});
+            else if (action == "preempt" || action == "reclaim") {
+                let_wait(true);
+                action == "preempt" ? cycle(volcano_preempt{}) : cycle(volcano_reclaim{});
+                let_wait(false);
+            }
+            return;
+        case peer::kai:
+            break;
+        }
+        if (action == "allocate")
+            allocate();
+        else if (action == "consolidation")
+            consolidate();
+        else if (action == "reclaim")
+            evict([&] {
+                cycle(kai_reclaim_deserved{});
+                cycle(kai_reclaim_fair_share{});
+            });
+        else if (action == "preempt")
+            evict([&] { cycle(kai_preempt{}); });
+        else if (action == "stalegangeviction")
+            evict_stale_gangs();
+    }
+
+    /// Pods are bound at once, so that later actions see them settled.
+    void allocate() {
+        cycle(kai_allocate{});
+        each_task([&](const gang_case& gang, const task& one) {
+            const auto pod = known_.find_pod(pod_key(gang.name, one.name));
+            if (pod && known_[pod->index].assumed)
+                ok(known_.confirm_bound(pod_key(gang.name, one.name)), one.name);
+        });
+    }
+
+    /// Pods that never preempt are not there while others do.
+    void let_wait(bool on) {
+        each_task([&](const gang_case& gang, const task& one) {
+            const std::string key = pod_key(gang.name, one.name);
+            const auto pod = known_.find_pod(key);
+            if (!one.never_preempts || !pod || known_[pod->index].node)
+                return;
+            cluster::pod_type made = specs_of(gang, one);
+            made.phase = on ? muster::pod_phase::gated : muster::pod_phase::pending;
+            ok(known_.upsert_pod(key, gang.name, std::move(made)), key);
+        });
+    }
+
+    /// A gang that waits starts in the room of others who all get another place at once; the fewest
+    /// levels of them, as victims are ordered, are looked at first. Tried on copies.
+    void consolidate() {
+        std::vector<std::string> victims;
+        std::vector<std::string> waiting;
+        for (const auto& [key, which] : known_.gang_keys()) {
+            const auto& group = known_[which];
+            const bool holds = std::ranges::any_of(group.members, [&](muster::pod_index pod) {
+                return known_[pod].node.has_value() && !known_[pod].nominated;
+            });
+            if (holds && group.spec.preemptible)
+                victims.push_back(key);
+            if (!holds && group.placeable > 0)
+                waiting.push_back(key);
+        }
+        const auto created = [&](const std::string& key) {
+            return known_[known_.find_gang(key)->index].spec.created;
+        };
+        const auto priority = [&](const std::string& key) {
+            return known_[known_.find_gang(key)->index].spec.priority;
+        };
+        std::ranges::stable_sort(victims, std::greater<>{}, created);
+        std::ranges::stable_sort(victims, {}, priority);
+        std::ranges::stable_sort(waiting, {}, created);
+        std::ranges::stable_sort(waiting, std::greater<>{}, priority);
+        for (const std::string& key : waiting)
+            for (const std::string& last : victims) {
+                kai_profile<move_for_one> how;
+                how.victims = {created(key), priority(key), created(last), priority(last)};
+                const cluster before = known_;
+                const bool all_moved = evict([&] { cycle(how); });
+                if (all_moved && known_[known_.find_gang(key)->index].nominated > 0)
+                    break;
+                known_ = before;
+            }
+    }
+
+    /// KAI gives who was evicted another place at once, where there is one; true when all got one.
+    template<class Action>
+    bool evict(const Action& action) {
+        std::set<std::string> before;
+        each_evicted(
+            [&](const gang_case&, const task&, const std::string& key) { before.insert(key); });
+        action();
+        std::vector<std::string> waiting;
+        each_evicted([&](const gang_case& gang, const task& one, const std::string& key) {
+            if (before.contains(key))
+                return;
+            cluster::pod_type fresh = specs_of(gang, one);
+            fresh.created += 1'000'000;
+            ok(known_.upsert_pod(again(key), gang.name, std::move(fresh)), key);
+            waiting.push_back(again(key));
+        });
+        if (waiting.empty())
+            return true;
+        cycle(kai_allocate{});
+        bool all_moved = true;
+        for (const std::string& key : waiting)
+            if (!known_[known_.find_pod(key)->index].node) {
+                ok(known_.remove_pod(key), key);
+                all_moved = false;
+            }
+        return all_moved;
+    }
+    template<class Use>
+    void each_evicted(const Use& use) const {
+        each_task([&](const gang_case& gang, const task& one) {
+            const std::string key = pod_key(gang.name, one.name);
+            const auto pod = known_.find_pod(key);
+            if (pod && known_[pod->index].evicted)
+                use(gang, one, key);
+        });
+    }
+
+    /// Those that have been below their minima for longer than they may.
+    void evict_stale_gangs() {
+        constexpr std::int64_t usually = 60'000'000'000;
+        const auto now = standing();
+        for (const gang_case& gang : of_->gangs) {
+            const auto& pods = now.at(gang.name);
+            if (gang.stale_for.value_or(usually) < gang.grace.value_or(usually) ||
+                !anybody_holds(pods) || minima_met(*of_, gang, pods))
+                continue;
+            for (const task& one : gang.tasks)
+                if (pods.at(one.name).state == pod_state::bound)
+                    ok(known_.evict(pod_key(gang.name, one.name)), one.name);
+        }
+    }
+
+    const peer_case* of_;
+    columns kinds_;
+    cluster known_;
+    std::int64_t now_ = 0;
+    /// Pods that began on their way out and are pending anew.
+    std::set<std::string> came_back_;
+};
 
 } // namespace detail
 
-inline void allocate(const peer_case& of, cluster& known) {
-    switch (of.from) {
-    case peer::kai:
-        static_cast<void>(muster::cycle(known, 0, kai_profile{}));
-        break;
-    case peer::volcano:
-        static_cast<void>(muster::cycle(known, 0, volcano_profile{}));
-        break;
-    case peer::coscheduling:
-        static_cast<void>(muster::cycle(known, 0, coscheduling_profile{}));
-        break;
-    }
-}
-
 /// Runs one case through Muster, with the profile of its peer.
 [[nodiscard]] inline outcome run(const peer_case& of) {
-    columns kinds(of);
-    cluster known(kinds.of("pods"));
-    add_nodes(of, kinds, known);
-    detail::add_queues(of, kinds, known);
-    detail::add_gangs(of, kinds, known);
+    detail::runner running(of);
     outcome made;
     made.before = detail::as_given(of);
-    const bool allocates = of.acts("allocate") || of.acts("backfill") || of.acts("end-to-end");
-    if (allocates)
-        allocate(of, known);
-    made.after = detail::as_it_stands(of, known);
+    if (of.rounds_until_match == 0) {
+        running.act();
+        made.after = running.standing();
+        return made;
+    }
+    for (std::int64_t round = 0; round < of.rounds_until_match; ++round) {
+        if (round > 0)
+            running.next_round();
+        running.act();
+    }
+    made.after = running.standing();
+    for (std::int64_t round = 0; round < of.rounds_after_match; ++round) {
+        running.next_round();
+        running.act();
+        if (running.standing() != made.after && made.faults.empty())
+            made.faults.push_back("round " + std::to_string(round + 1) +
+                                  " after the match changes something");
+    }
     return made;
 }
 
@@ -153,10 +427,6 @@ inline void allocate(const peer_case& of, cluster& known) {
         return of.unsupported;
     if (of.from == peer::coscheduling && !of.acts("end-to-end"))
         return "a step of the peer's pod by pod pipeline: " + of.actions.front();
-    for (const std::string& action : of.actions)
-        if (action != "enqueue" && action != "allocate" && action != "backfill" &&
-            action != "end-to-end")
-            return "action " + action;
     return {};
 }
 

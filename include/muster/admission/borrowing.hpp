@@ -10,6 +10,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/state.hpp>
+#include <muster/policy/victim_rule_concept.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -22,16 +23,19 @@ class borrowing {
 
 public:
     /// The gang's queue is to take that much more.
+    /// `due`: the fair shares of all queues, for terms that look at them.
     void begin(const state<Traits>& known, std::optional<queue_index> by,
-               const resources<width>& amount) {
+               const resources<width>& amount, const std::vector<resources<width>>* due = nullptr) {
         known_ = &known;
+        due_ = due;
+        amount_ = amount;
         const auto& books = known.accounts().queues();
         used_.clear();
         for (std::size_t at = 0; at < books.size(); ++at)
             used_.push_back(books.future().used(queue_index{at}));
         chain_.clear();
         for (auto at = by; at; at = books.parent(*at))
-            chain_.push_back({*at, within_deserved(*at, amount)});
+            chain_.push_back({*at, within(*at, amount, false), within(*at, amount, true)});
     }
 
     /// The pod goes, or stays after all.
@@ -40,22 +44,43 @@ public:
 
     /// What the pod's queues use now that it goes is no less than they deserve, and the gang's
     /// stay within what they deserve. O(depth² + depth × width).
-    [[nodiscard]] bool admits(pod_index pod) const {
+    [[nodiscard]] bool admits(pod_index pod, bool fair = false) const {
         const auto queue = queue_of(pod);
-        return queue && admits(*queue, known_->request(pod));
+        return queue && admits(*queue, known_->request(pod), fair);
+    }
+    /// Leniently: before the last of that much went, the queue right below where it meets the
+    /// gang's used more of some kind than it keeps. O(depth² + width).
+    [[nodiscard]] bool admits_before(queue_index from, const resources<width>& last, bool fair,
+                                     bool of_leaves) const {
+        std::optional<queue_index> top;
+        for (std::optional<queue_index> at = from; at && !is_above_both(*at);
+             at = of_leaves ? std::nullopt : known_->accounts().queues().parent(*at))
+            top = at;
+        if (!top || !(of_leaves ? stays_within_some() : own_may_take(from, fair)))
+            return false;
+        for (std::size_t column = 0; column < width; ++column) {
+            const auto keeps = kept(*top, kind_id{column}, fair);
+            if (keeps && saturating_add(used_[top->value()][column], last[column]) > *keeps)
+                return true;
+        }
+        return false;
     }
 
     /// The most that may be reclaimed from the queue and those below it. O(depth² + depth × width).
-    [[nodiscard]] resources<width> most(queue_index queue) const {
+    [[nodiscard]] resources<width> most(queue_index queue, const victim_terms& terms) const {
+        const bool fair = terms.by_fair_share;
+        // What others give back may let the gang's own queues stay within their shares later.
+        if (terms.lenient)
+            return is_above_both(queue) ? resources<width>{} : used_[queue.value()];
         resources<width> least;
         for (std::size_t column = 0; column < width; ++column)
             least[column] = std::max<std::int64_t>(0, used_[queue.value()][column]);
-        if (!own_stays_within(queue))
+        if (!own_stays_within(queue, fair))
             return {};
         for (std::optional<queue_index> at = queue; at && !is_above_both(*at);
              at = known_->accounts().queues().parent(*at))
             for (std::size_t column = 0; column < width; ++column)
-                if (const auto keeps = (*known_)[*at].spec.deserved[kind_id{column}])
+                if (const auto keeps = kept(*at, kind_id{column}, fair))
                     least[column] =
                         std::min(least[column],
                                  std::max<std::int64_t>(0, used_[at->value()][column] - *keeps));
@@ -65,8 +90,19 @@ public:
 private:
     struct link {
         queue_index queue;
+        /// What it deserves; its fair share.
         bool stays_within = false;
+        bool stays_fair = false;
     };
+
+    /// What the queue keeps of the kind; nothing when nothing of it can be reclaimed.
+    [[nodiscard]] std::optional<std::int64_t> kept(queue_index queue, kind_id kind,
+                                                   bool fair) const {
+        const auto deserved = (*known_)[queue].spec.deserved[kind];
+        if (!deserved || !fair || !due_)
+            return deserved;
+        return std::max(*deserved, (*due_)[queue.value()][kind]);
+    }
 
     [[nodiscard]] std::optional<queue_index> queue_of(pod_index pod) const {
         return (*known_)[(*known_)[pod].gang].queue;
@@ -77,36 +113,64 @@ private:
             for (std::size_t column = 0; column < width; ++column)
                 used_[at->value()][column] += by * amount[column];
     }
-    [[nodiscard]] bool within_deserved(queue_index queue, const resources<width>& more) const {
+    [[nodiscard]] bool within(queue_index queue, const resources<width>& more, bool fair) const {
         const auto& deserved = (*known_)[queue].spec.deserved;
-        for (std::size_t column = 0; column < width; ++column)
-            if (const auto top = deserved[kind_id{column}];
-                top && more[column] > 0 &&
-                saturating_add(used_[queue.value()][column], more[column]) > *top)
+        for (std::size_t column = 0; column < width; ++column) {
+            auto top = deserved[kind_id{column}];
+            if (!top || more[column] == 0)
+                continue;
+            if (fair && due_)
+                top = (*due_)[queue.value()][column];
+            if (saturating_add(used_[queue.value()][column], more[column]) > *top)
                 return false;
+        }
         return true;
+    }
+    /// Leniently: the gang's queue stays within its fair share, where that is known, and its queue
+    /// right below where both meet within what it deserves, or within its fair share.
+    [[nodiscard]] bool own_may_take(queue_index other, bool fair) const {
+        if (chain_.empty() || (due_ && !chain_.front().stays_fair))
+            return false;
+        const link* top = nullptr;
+        for (const link& each : chain_) {
+            if (known_->accounts().queues().within(other, each.queue))
+                break;
+            top = &each;
+        }
+        return top && (fair ? within(top->queue, amount_, true) : top->stays_within);
+    }
+    [[nodiscard]] bool stays_within_some() const {
+        if (chain_.empty())
+            return false;
+        const queue_index queue = chain_.front().queue;
+        for (std::size_t column = 0; column < width; ++column)
+            if (const auto top = (*known_)[queue].spec.deserved[kind_id{column}];
+                top && amount_[column] > 0 &&
+                saturating_add(used_[queue.value()][column], amount_[column]) <= *top)
+                return true;
+        return false;
     }
     [[nodiscard]] bool is_above_both(queue_index queue) const {
         return std::ranges::any_of(chain_, [&](const link& each) { return each.queue == queue; });
     }
     /// The gang's queues below where both meet.
-    [[nodiscard]] bool own_stays_within(queue_index other) const {
+    [[nodiscard]] bool own_stays_within(queue_index other, bool fair) const {
         for (const link& each : chain_) {
             if (known_->accounts().queues().within(other, each.queue))
                 return true;
-            if (!each.stays_within)
+            if (!(fair ? each.stays_fair : each.stays_within))
                 return false;
         }
         return true;
     }
-    [[nodiscard]] bool admits(queue_index from, const resources<width>& amount) const {
-        if (is_above_both(from) || !own_stays_within(from))
+    [[nodiscard]] bool admits(queue_index from, const resources<width>& amount, bool fair) const {
+        if (is_above_both(from) || !own_stays_within(from, fair))
             return false;
         for (std::optional<queue_index> at = from; at && !is_above_both(*at);
              at = known_->accounts().queues().parent(*at)) {
             bool any = false;
             for (std::size_t column = 0; column < width; ++column) {
-                const auto keeps = (*known_)[*at].spec.deserved[kind_id{column}];
+                const auto keeps = kept(*at, kind_id{column}, fair);
                 if (!keeps || amount[column] == 0)
                     continue;
                 any = true;
@@ -120,6 +184,9 @@ private:
     }
 
     const state<Traits>* known_ = nullptr;
+    const std::vector<resources<width>>* due_ = nullptr;
+    /// What the gang asks for.
+    resources<width> amount_;
     /// Per queue: what it will use, less who was taken.
     std::vector<resources<width>> used_;
     /// The gang's queue and those above.

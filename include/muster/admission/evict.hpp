@@ -40,11 +40,14 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     /// True when the gang starts: `into`, which was empty, then holds who goes and who is placed,
-    /// to be kept by `commit_nominated`. Otherwise it is empty again. Takes from `steps`.
+    /// to be kept by `commit_nominated`. Otherwise it is empty again. Takes from `steps`. `due`:
+    /// the fair shares of all queues, for rules that look at them.
     template<victim_rule Rule, class Finder, class Placer>
     [[nodiscard]] bool start(const state<Traits>& known, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
-                             admission<Traits>& deciding, std::int64_t& steps) {
+                             admission<Traits>& deciding, std::int64_t& steps,
+                             const std::vector<resources<width>>* due = nullptr) {
+        due_ = due;
         short_of_.reset();
         undecided_ = false;
         if (!deciding.prepare(known, by))
@@ -109,7 +112,7 @@ private:
         resources<width> amount;
         if (!need_of(members, needs, amount))
             return false;
-        borrowed_.begin(known, known[by].queue, amount);
+        borrowed_.begin(known, known[by].queue, amount, due_);
         if (!needs)
             return true;
         const auto& accounts = known.accounts();
@@ -146,7 +149,8 @@ private:
                 now);
             if (!terms)
                 continue;
-            const resources<width> most = terms->only_borrowed ? borrowed_.most(queue) : own_[at];
+            const resources<width> most =
+                terms->only_borrowed ? borrowed_.most(queue, *terms) : own_[at];
             for (std::size_t column = 0; column < width; ++column)
                 there[column] += std::min(most[column], own_[at][column]);
         }
@@ -213,6 +217,8 @@ private:
 
     victim_search<Traits> search_;
     borrowing<Traits> borrowed_;
+    /// Of all queues, for rules that look at fair shares.
+    const std::vector<resources<width>>* due_ = nullptr;
     counted_fit<Traits> counted_;
     std::optional<eviction_shortage> short_of_;
     bool undecided_ = false;

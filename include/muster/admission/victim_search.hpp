@@ -97,7 +97,42 @@ private:
         fit.put_back(from.pods[at]);
     }
     [[nodiscard]] bool keeps_deserved(const victim& from, std::size_t at) const {
-        return !from.terms.only_borrowed || borrowed_->admits(from.pods[at]);
+        return !from.terms.only_borrowed ||
+               (from.terms.lenient ? keeps_leniently(from)
+                                   : borrowed_->admits(from.pods[at], from.terms.by_fair_share));
+    }
+    /// Some unit taken of the gang's queue could have gone last.
+    [[nodiscard]] bool keeps_leniently(const victim& from) const {
+        const auto queue = (*known_)[from.gang].queue;
+        return std::ranges::any_of(victims_, [&](const victim& each) {
+            if (each.count == 0 || (*known_)[each.gang].queue != queue)
+                return false;
+            if (!each.broken()) {
+                for (std::size_t at = 0; at < each.pods.size(); ++at)
+                    if (each.taken[at] && last_of(each, known_->request(each.pods[at])))
+                        return true;
+                return false;
+            }
+            // Of a whole gang what it could spare goes first, the rest of it at once.
+            std::vector<std::int64_t> left = each.holding;
+            for (const pod_index pod : each.pods)
+                ++left[(*known_)[pod].role.value()];
+            resources<Traits::width> core;
+            for (const pod_index pod : each.pods) {
+                std::int64_t& role = left[(*known_)[pod].role.value()];
+                --role;
+                if (reaches_minima((*known_)[each.gang].spec.tree, left))
+                    continue;
+                ++role;
+                for (std::size_t column = 0; column < Traits::width; ++column)
+                    core[column] = saturating_add(core[column], known_->request(pod)[column]);
+            }
+            return last_of(each, core);
+        });
+    }
+    [[nodiscard]] bool last_of(const victim& of, const resources<Traits::width>& amount) const {
+        return borrowed_->admits_before(*(*known_)[of.gang].queue, amount, of.terms.by_fair_share,
+                                        of.terms.of_leaves);
     }
     [[nodiscard]] bool keeps_minima(const victim& of) const {
         return static_cast<std::int64_t>(of.count) <= of.most &&

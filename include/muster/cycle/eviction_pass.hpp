@@ -12,6 +12,7 @@
 #include <muster/admission/budget.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/engine.hpp>
+#include <muster/cycle/fair_shares.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
 
@@ -64,6 +65,8 @@ public:
 
     /// True when all was looked at and nobody started, so that the next cycle need not run.
     [[nodiscard]] bool run() {
+        if constexpr (reclaims_by_fair_share<victims_of<Policy>>)
+            due_.reckon(*known_);
         std::int64_t left = limit_.per_cycle;
         bool rest = true;
         std::optional<std::int64_t> look_again;
@@ -98,9 +101,9 @@ private:
         const bool has_own = own < reservations.size();
         if (has_own)
             known_->suspend_reservation(own);
-        const bool starts =
-            kept_->evicting.start(*known_, which.gang, how_->victims, now_, *kept_->journal,
-                                  kept_->finder, kept_->placing, kept_->deciding, steps);
+        const bool starts = kept_->evicting.start(
+            *known_, which.gang, how_->victims, now_, *kept_->journal, kept_->finder,
+            kept_->placing, kept_->deciding, steps, due_.all().empty() ? nullptr : &due_.all());
         if (starts)
             nominate(which);
         if (has_own) {
@@ -143,6 +146,7 @@ private:
     budget limit_;
     cycle_result* result_;
     Engine* kept_;
+    fair_shares<Traits> due_;
     /// Decisions before this pass.
     std::size_t noted_;
 };

@@ -51,6 +51,9 @@ public:
         return queue.value() < shares_.size() ? shares_[queue.value()] : resources<width>{};
     }
 
+    /// By the queues' numbers.
+    [[nodiscard]] const std::vector<resources<width>>& all() const noexcept { return shares_; }
+
 private:
     void add_up(const state<Traits>& known) {
         wanted_.assign(count_, {});

@@ -75,6 +75,56 @@ struct reclaim_above_deserved {
     [[nodiscard]] friend bool operator==(reclaim_above_deserved, reclaim_above_deserved) = default;
 };
 
+/// Reclaims as KAI does, whoever has the higher priority: for a gang whose queue stays within what
+/// it deserves, from queues beyond what they deserve, or with `FairShares` for one whose queue
+/// stays within its fair share, from queues beyond theirs. Victims by priority.
+template<bool FairShares>
+struct reclaim_what_is_due {
+    static constexpr bool none = false;
+    static constexpr bool timeless = true;
+    static constexpr bool by_fair_share = FairShares;
+
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+                                                         std::int64_t) const noexcept {
+        if (!by.queue || !of.queue || of.queue == by.queue || !of.queue_preemptible ||
+            !of.preemptible)
+            return std::nullopt;
+        victim_terms terms{0, of.priority};
+        terms.only_borrowed = true;
+        terms.lenient = true;
+        terms.by_fair_share = FairShares;
+        return terms;
+    }
+    [[nodiscard]] friend bool operator==(reclaim_what_is_due, reclaim_what_is_due) = default;
+};
+
+/// Reclaims as Volcano's capacity does: for a gang whose queue stays within what it deserves of
+/// some kind, from queues that use more than they deserve of some kind. Victims by priority.
+struct reclaim_between_leaves {
+    static constexpr bool none = false;
+    static constexpr bool timeless = true;
+
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+                                                         std::int64_t now) const noexcept {
+        auto terms = reclaim_what_is_due<false>{}(by, of, now);
+        if (terms)
+            terms->of_leaves = true;
+        return terms;
+    }
+    [[nodiscard]] friend bool operator==(reclaim_between_leaves, reclaim_between_leaves) = default;
+};
+
+/// Evicts nobody, but lets gangs wait in the room of those who leave.
+struct await_leavers {
+    static constexpr bool none = false;
+    static constexpr bool timeless = true;
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender&,
+                                                         std::int64_t) const noexcept {
+        return std::nullopt;
+    }
+    [[nodiscard]] friend bool operator==(await_leavers, await_leavers) = default;
+};
+
 /// What the first of these rules says that says anything.
 template<victim_rule... Rules>
 struct first_of {

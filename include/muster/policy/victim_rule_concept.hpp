@@ -44,6 +44,15 @@ struct victim_terms {
     /// Only what its queue uses beyond what it deserves, for a gang whose queue stays within what
     /// that deserves; so for the queues above, up to where both meet.
     bool only_borrowed = false;
+    /// With `only_borrowed`: looked at are the queues right below where both meet, and the gang's
+    /// own; and what is taken last may leave a queue with less than it keeps.
+    bool lenient = false;
+    /// With `lenient`: looked at are the two queues themselves, and it is enough that the gang's
+    /// own stays within what it deserves of some kind that the gang asks for.
+    bool of_leaves = false;
+    /// With `only_borrowed`: a queue keeps its fair share, or what it deserves where that is more,
+    /// and the gang's own stays within its fair share. Known to rules that are `by_fair_share`.
+    bool by_fair_share = false;
     /// Only members beyond its minima.
     bool only_surplus = false;
     /// All of it or nothing.
@@ -51,6 +60,12 @@ struct victim_terms {
 
     [[nodiscard]] friend constexpr bool operator==(const victim_terms&,
                                                    const victim_terms&) = default;
+};
+
+/// The rule's terms may look at fair shares, and it says so: they are reckoned for it.
+template<class Rule>
+inline constexpr bool reclaims_by_fair_share = requires {
+    requires Rule::by_fair_share;
 };
 
 /// Says on which terms a gang that waits for room may have members of another evicted: nothing

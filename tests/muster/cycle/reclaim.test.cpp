@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <muster/cycle/cycle.hpp>
+
+#include "../builders.hpp"
+
+using namespace builders;
+using namespace muster;
+
+namespace {
+
+template<class Victims>
+using reclaiming = policy<best_fit, priority_then_age, fair_share_first, no_reservations,
+                          surplus_at_once, most_packed, Victims>;
+using for_deserved = reclaiming<reclaim_what_is_due<false>>;
+using for_fair_share = reclaiming<reclaim_what_is_due<true>>;
+using between_leaves = reclaiming<reclaim_between_leaves>;
+
+cluster::queue_type deserving(std::int64_t cpus, std::int64_t weight = 1) {
+    cluster::queue_type made;
+    made.deserved.set(cpu, cpus);
+    made.weight = weight;
+    return made;
+}
+
+/// Queue q uses 4 of 4, in gangs of the given sizes; r deserves some and waits with 2.
+cluster full(std::int64_t deserved_by_q, std::int64_t deserved_by_r, std::int64_t first,
+             std::int64_t weight_of_r = 1) {
+    cluster known;
+    ok(known.upsert_node("n", machine(4)));
+    ok(known.upsert_queue("q", deserving(deserved_by_q)));
+    ok(known.upsert_queue("r", deserving(deserved_by_r, weight_of_r)));
+    add_running(known, "a", first, "n", "q");
+    if (first < 4)
+        add_running(known, "b", 4 - first, "n", "q");
+    add_gang(known, "x", 1, 2, "r");
+    return known;
+}
+
+std::size_t evicted(const cycle_result& by) {
+    return by.counters.pods_evicted;
+}
+
+} // namespace
+
+TEST_CASE("a queue within what it deserves reclaims from one beyond, never from one within") {
+    cluster known = full(2, 2, 2);
+    CHECK(evicted(cycle(known, 0, for_deserved{})) == 1);
+    CHECK(evicted(cycle(known, 1, for_deserved{})) == 0);
+    cluster within = full(4, 2, 2);
+    CHECK(evicted(cycle(within, 0, for_deserved{})) == 0);
+    cluster greedy = full(2, 1, 2);
+    CHECK(evicted(cycle(greedy, 0, for_deserved{})) == 0);
+}
+
+TEST_CASE("what goes last may leave the queue with less than it deserves") {
+    cluster known = full(3, 2, 4);
+    CHECK(evicted(cycle(known, 0, for_deserved{})) == 1);
+    cluster strictly = full(3, 2, 4);
+    CHECK(evicted(cycle(strictly, 0, reclaiming<reclaim_above_deserved>{})) == 0);
+}
+
+TEST_CASE("a queue within its fair share reclaims from one beyond its own") {
+    cluster known = full(0, 0, 2);
+    CHECK(evicted(cycle(known, 0, for_deserved{})) == 0);
+    cluster fair = full(0, 0, 2);
+    CHECK(evicted(cycle(fair, 0, for_fair_share{})) == 1);
+    cluster unfair = full(0, 0, 2, 0);
+    CHECK(evicted(cycle(unfair, 0, for_fair_share{})) == 0);
+}
+
+TEST_CASE("departments are compared where they meet, leaves by themselves") {
+    const auto two = [] {
+        cluster known;
+        ok(known.upsert_node("n", machine(2)));
+        ok(known.upsert_queue("d", deserving(2)));
+        ok(known.upsert_queue("e", deserving(2)));
+        ok(known.upsert_queue("q", deserving(0), "d"));
+        ok(known.upsert_queue("r", deserving(2), "e"));
+        add_running(known, "a", 2, "n", "q");
+        add_gang(known, "x", 1, 2, "r");
+        return known;
+    };
+    cluster meeting = two();
+    CHECK(evicted(cycle(meeting, 0, for_deserved{})) == 0);
+    cluster leaves = two();
+    CHECK(evicted(cycle(leaves, 0, between_leaves{})) == 1);
+}
+
+TEST_CASE("who waits for leavers is nominated, and evicts nobody") {
+    cluster known;
+    ok(known.upsert_node("n", machine(2)));
+    add_running(known, "a", 2, "n");
+    ok(known.evict("a-0"));
+    add_gang(known, "x", 1, 2);
+    add_gang(known, "y", 1, 2);
+    const auto result = cycle(known, 0, reclaiming<await_leavers>{});
+    CHECK(result.counters.pods_nominated == 1);
+    CHECK(evicted(result) == 0);
+    CHECK(known[gang_at(known, "x")].nominated == 1);
+}
