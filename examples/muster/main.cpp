@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -357,9 +358,19 @@ void add_request(CLI::App& to, cli::request& asked) {
         ->type_name("TIME");
     to.add_option("--queue-namespace", asked.queue_namespace, "Where T9k Queues live")
         ->capture_default_str();
-    to.add_option("--topology", asked.topology,
-                  "Node labels from coarse to fine, for groups whose annotations ask for a level "
-                  "and name no Topology")
+    to.add_option_function<std::vector<std::string>>(
+          "--topology",
+          [&asked](const std::vector<std::string>& labels) {
+              asked.topology = labels;
+              for (auto at = labels.begin(); at != labels.end(); ++at)
+                  if (at->empty() || std::find(labels.begin(), at, *at) != at)
+                      throw CLI::ValidationError(
+                          "--topology",
+                          in_quotes(*at) + " is no level or is there twice (expected e.g. "
+                                           "topology.example.com/block,topology.example.com/rack)");
+          },
+          "Node labels from coarse to fine, for groups whose annotations ask for a level and name "
+          "no Topology")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("LABEL,LABEL,...");

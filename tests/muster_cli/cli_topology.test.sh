@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Groups whose annotations keep their members together, with the levels named on the command line.
+set -euo pipefail
+. "$(dirname "$0")/cli.sh"
+
+golden topology.wide 3 plan -f topology.yaml --topology block,rack -o wide
+golden topology.explain 3 explain -f topology.yaml --topology block,rack
+# Without levels a rack is whatever carries its label: r1 lies in both blocks.
+golden topology_by_label.wide 3 plan -f topology.yaml -o wide
+run 1 plan -f topology.yaml --topology block,rack,block
+grep -q 'there twice' "$work/err" || fail "a level that is there twice"
+finish
