@@ -120,6 +120,34 @@ TEST_CASE("the quota is a reason beside the nodes, naming its queue") {
     CHECK(reasons.back().amount_left == 3);
 }
 
+TEST_CASE("the quota names the queue above whose ceiling leaves least, and how much that is") {
+    cluster known;
+    ok(known.upsert_node("n", machine(20)));
+    ok(known.upsert_queue("root", quota_of(6)));
+    ok(known.upsert_queue("q", quota_of(5), "root"));
+    ok(known.upsert_queue("sibling", {}, "root"));
+    add_running(known, "r", 4, "n", "sibling");
+    add_gang(known, "g", 1, 3, "q");
+    const auto reasons = why(known, "g");
+    CHECK(codes(reasons, reason_kind::blocking) == list{reason_code::quota_exceeded});
+    CHECK(reasons.front().queue == known.find_queue("root")->index);
+    CHECK(reasons.front().amount_needed == 3);
+    CHECK(reasons.front().amount_left == 2);
+}
+
+TEST_CASE("a closed queue above is named as the one that is closed") {
+    cluster known;
+    ok(known.upsert_node("n", machine(20)));
+    cluster::queue_type closed;
+    closed.closed = true;
+    ok(known.upsert_queue("root", closed));
+    ok(known.upsert_queue("q", {}, "root"));
+    add_gang(known, "g", 1, 3, "q");
+    const auto reasons = why(known, "g");
+    CHECK(codes(reasons, reason_kind::blocking) == list{reason_code::queue_closed});
+    CHECK(reasons.front().queue == known.find_queue("root")->index);
+}
+
 TEST_CASE("what stops a gang on every node is blocking, each by its own name") {
     cluster known;
     cluster::pod_type pod = asking(1);
