@@ -438,7 +438,7 @@ int run(int argc, char** argv) {
     explaining
         .add_option("--tries", tries,
                     "Cycles to try out for each group, in search of changes that would start it; "
-                    "ten times as many in all; 0 = look for none")
+                    "four times as many in all; 0 = look for none")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30U))
         ->capture_default_str()
         ->type_name("N");

@@ -59,7 +59,7 @@ public:
         limit_ = limit;
         if (asked_->tries > 0)
             before_ = known_->state;
-        tries_left_ = asked_->tries * 10;
+        tries_left_ = asked_->tries * 4;
         if (asked_->forecast)
             look_ahead();
         const auto result = muster::cycle(known_->state, known_->now, how_, limit, options);

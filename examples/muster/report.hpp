@@ -35,7 +35,7 @@ struct request {
     /// List groups of which nothing waits, too.
     bool all_groups = false;
     /// How many cycles to try out for every group that does not start, in search of changes that
-    /// would start it; and ten times as many in all.
+    /// would start it; and four times as many in all.
     std::int64_t tries = 0;
     /// Only of this group, NAME or NAMESPACE/NAME, when it is named.
     std::string changes_of;

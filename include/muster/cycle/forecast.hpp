@@ -37,9 +37,10 @@ struct forecast_result {
 
 /// Plays what happens from `now` on if nothing comes and goes but by declaration: an ordinary cycle
 /// starts what fits, pods end, the next cycle starts what fits then, and so on, until no pod that
-/// has an end is left. Pods that end have succeeded; those on their way out are
-/// gone. `end_of(pod, start)` says when a pod ends: one that stands already (`start` is absent) or
-/// that starts then; nothing when nobody knows. An end in the past is now.
+/// has an end is left. Pods that end have succeeded; those on their way out are gone, and those
+/// that a cycle evicts are gone at once. `end_of(pod, start)` says when a pod ends: one that stands
+/// already (`start` is absent) or that starts then; nothing when nobody knows. An end in the past
+/// is now.
 ///
 /// Every gang of which members start is named once, with the first time; those that start at `now`
 /// too. It is what a plan knows today, no promise: who comes later and is ahead, starts first.
@@ -59,7 +60,9 @@ template<class Traits, class Policy, class EndOf>
     };
     const auto end = [&](pod_index pod) {
         const auto record = known[pod];
-        if (record.terminating)
+        if (!record.charged()) // it has been evicted since its end was noted
+            return true;
+        if (record.terminating || record.evicted)
             return known.remove_pod(record.key) == event_result::applied;
         auto spec = known.spec_of(pod);
         spec.phase = pod_phase::succeeded;
@@ -76,6 +79,10 @@ template<class Traits, class Policy, class EndOf>
         }
         cycle(known, now, how, options.limit, {}, result);
         for (const decision& made : result.decisions) {
+            for (const pod_index pod : made.evictions)
+                ends[now].push_back(pod);
+            if (made.nominated)
+                continue;
             if (!made.placements.empty() && started.insert(made.gang).second)
                 found.starts.push_back({made.gang, now});
             for (const placement& one : made.placements)

@@ -122,6 +122,35 @@ TEST_CASE("gangs that wait for one node start one after the other, when pods end
     CHECK(cut.starts.size() == 2);
 }
 
+TEST_CASE("a gang that starts by evicting starts once its victims are gone") {
+    state<string_traits<2>> known;
+    constexpr kind_id cpu{0};
+    node<2> machine;
+    machine.allocatable[cpu] = 4;
+    REQUIRE(known.upsert_node("a", machine) == event_result::applied);
+    pod<2> one;
+    one.request[cpu] = 4;
+    REQUIRE(known.upsert_gang("low", {.tree = single_role(1)}) == event_result::applied);
+    one.phase = pod_phase::running;
+    REQUIRE(known.upsert_pod("low-pod", "low", one, "a") == event_result::applied);
+    REQUIRE(known.upsert_gang("high", {.priority = 1, .tree = single_role(1)}) ==
+            event_result::applied);
+    one.phase = pod_phase::pending;
+    REQUIRE(known.upsert_pod("high-pod", "high", one) == event_result::applied);
+    const auto ends = [&](pod_index, std::optional<std::int64_t> start) {
+        return std::optional(start.value_or(0) + 10); // for the victim, an end that never comes
+    };
+    const policy how{
+        best_fit{},        priority_then_age{}, priority_then_share{},    no_reservations{},
+        surplus_at_once{}, most_packed{},       priority_preemption{true}};
+    const auto ahead = forecast(known, 5, how, ends);
+    REQUIRE(ahead.starts.size() == 1);
+    CHECK(known[ahead.starts.front().gang].key == "high");
+    CHECK(ahead.starts.front().at == 5);
+    REQUIRE(forecast(known, 5, policy<>{}, ends).starts.size() == 1);
+    CHECK(forecast(known, 5, policy<>{}, ends).starts.front().at == 10);
+}
+
 TEST_CASE("a forecast is what happens to a cluster that is made anew each time pods end") {
     CHECK(count_faults(
               "forecasts", 3'000, [](std::uint64_t seed) { return world_generator(seed).make(); },
