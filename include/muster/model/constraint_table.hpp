@@ -32,9 +32,15 @@ public:
     /// O(log sets), and O(nodes) for a new set.
     template<class NodeAt>
     constraint_index acquire(const constraints& value, std::size_t nodes, const NodeAt& node_at) {
+        // Pods come in rows of equal ones.
+        if (last_ < rows_.size() && rows_[last_].users > 0 && rows_[last_].value == value) {
+            ++rows_[last_].users;
+            return constraint_index{last_};
+        }
         const auto known = index_.find(value);
         if (known != index_.end()) {
-            ++rows_[known->second.value()].users;
+            last_ = known->second.value();
+            ++rows_[last_].users;
             return known->second;
         }
         std::size_t slot = rows_.size();
@@ -97,6 +103,8 @@ private:
 
     std::map<constraints, constraint_index> index_;
     std::vector<row> rows_;
+    /// The set asked for last that was known.
+    std::size_t last_ = 0;
     std::vector<std::size_t> unused_;
     std::uint64_t stamps_ = 0;
 };

@@ -143,7 +143,7 @@ public:
     /// A pod is new or changed, as observed; with `on` it stands on that node, known or not. An
     /// assumed pod that is seen without a node stays assumed. O(log pods + log constraint sets),
     /// and O(nodes) for constraints that no pod had.
-    event_result upsert_pod(const pod_key& key, const gang_key& gang, pod_type spec,
+    event_result upsert_pod(const pod_key& key, const gang_key& gang, const pod_type& spec,
                             std::optional<node_key> on = std::nullopt) {
         for (std::size_t column = 0; column < width; ++column)
             if (spec.request[column] < 0)
@@ -154,7 +154,7 @@ public:
             return event_result::no_such_role;
         const auto known = pod_index_.find(key);
         if (known == pod_index_.end())
-            return insert_pod(key, gang, std::move(spec), on);
+            return insert_pod(key, gang, spec, on);
         const pod_index index = known->second;
         pod_record& record = pods_[index.value()];
         if (group == gang_index_.end() || group->second != record.gang || spec.role != record.role)
@@ -360,7 +360,7 @@ private:
         into.terminating = spec.terminating;
     }
 
-    event_result insert_pod(const pod_key& key, const gang_key& gang, pod_type spec,
+    event_result insert_pod(const pod_key& key, const gang_key& gang, const pod_type& spec,
                             const std::optional<node_key>& on) {
         pod_record fresh;
         fresh.key = key;
