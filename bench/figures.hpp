@@ -26,6 +26,7 @@ void add_backlogs(report& to, bool quick);
 void add_queue_tree(report& to, bool quick);
 void add_footprint(report& to, bool quick);
 void add_greedy_gap(report& to, bool quick);
+void add_affinity(report& to, bool quick);
 void add_near_capacity(report& to, bool quick);
 void add_topology(report& to, bool quick);
 

@@ -104,6 +104,7 @@ int main(int count, char** values) {
     say("gangs near capacity");
     bench::add_near_capacity(found, given.quick);
     bench::add_greedy_gap(found, given.quick);
+    bench::add_affinity(found, given.quick);
     if (!given.quick) {
         say("equal gangs");
         bench::add_uniform_shapes(found);
