@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <muster/admission/affinity_refusal.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/muster.hpp>
 
@@ -50,12 +51,61 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
         }
 }
 
+/// What kube-scheduler says of a term between pods.
+[[nodiscard]] constexpr const char* term_text(muster::pod_obstacle why) noexcept {
+    switch (why) {
+    case muster::pod_obstacle::spread_label:
+        return "node(s) didn't match pod topology spread constraints (missing required label)";
+    case muster::pod_obstacle::spread:
+        return "node(s) didn't match pod topology spread constraints";
+    case muster::pod_obstacle::affinity:
+        return "node(s) didn't match pod affinity rules";
+    case muster::pod_obstacle::anti_affinity:
+        return "node(s) didn't match pod anti-affinity rules";
+    case muster::pod_obstacle::existing_anti_affinity:
+        return "node(s) didn't satisfy existing pods anti-affinity rules";
+    case muster::pod_obstacle::none:
+        break;
+    }
+    return "";
+}
+
+/// The same as `refusals` for a gang on which terms between pods bear.
+template<class Traits, class Score>
+[[nodiscard]] std::map<std::string, std::size_t>
+refusals_among_pods(const muster::state<Traits>& known, const muster::kind_table& kinds,
+                    const muster::gang_members<Traits::width>& members, const Score& score) {
+    auto accounts = known.accounts();
+    muster::plan<Traits::width> into(accounts);
+    std::map<std::string, std::size_t> counts;
+    const auto refused = muster::first_refusal(known, members, into, score);
+    if (!refused)
+        return counts;
+    const auto& of = members.classes[refused->member_class];
+    muster::node_query<Traits::width> query;
+    query.request = &of.request;
+    query.where = &known.constraint_sets()[of.where];
+    if (members.queue && known[*members.queue].present)
+        query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
+    for (const auto& each : refused->nodes) {
+        std::map<std::string, std::size_t> own;
+        count_refusals(known, kinds, into, of, query, each.node, own);
+        if (own.empty() && each.why != muster::pod_obstacle::none)
+            ++own[term_text(each.why)];
+        for (const auto& [text, count] : own)
+            counts[text] += count;
+    }
+    return counts;
+}
+
 /// What the nodes say to the first member that finds none, when those before it are placed one by
 /// one as for a gang of no minimum. Empty when all members find one.
 template<class Traits, class Score>
 [[nodiscard]] std::map<std::string, std::size_t>
 refusals(const muster::state<Traits>& known, const muster::kind_table& kinds,
          const muster::gang_members<Traits::width>& members, const Score& score) {
+    if (muster::terms_bear_on(known, members))
+        return refusals_among_pods(known, kinds, members, score);
     auto accounts = known.accounts();
     muster::plan<Traits::width> into(accounts);
     const auto weights = muster::weigh(accounts, known.pods_kind());

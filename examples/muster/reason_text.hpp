@@ -53,6 +53,14 @@ using muster::reason_kind;
         return "TopologyFragmented";
     case reason_code::host_port_taken:
         return "HostPortTaken";
+    case reason_code::spread_uneven:
+        return "SpreadUneven";
+    case reason_code::affinity_unmet:
+        return "AffinityUnmet";
+    case reason_code::anti_affinity_met:
+        return "AntiAffinityMet";
+    case reason_code::kept_off_by_others:
+        return "KeptOffByOthers";
     case reason_code::behind_in_queue:
         return "BehindInQueue";
     case reason_code::search_budget_spent:
@@ -146,6 +154,14 @@ public:
             return topology();
         case reason_code::host_port_taken:
             return "too few nodes have the host ports free" + roles();
+        case reason_code::spread_uneven:
+            return "nodes would make the spread over " + what_->topology + " uneven" + stopped();
+        case reason_code::affinity_unmet:
+            return "nodes have no pod that is sought in their " + what_->topology + stopped();
+        case reason_code::anti_affinity_met:
+            return "nodes have a pod that is avoided in their " + what_->topology + stopped();
+        case reason_code::kept_off_by_others:
+            return "nodes have a pod that avoids it in their " + what_->topology + stopped();
         case reason_code::behind_in_queue:
             return "a group ahead of it waits, and queue " + context_->queue + " keeps its order";
         case reason_code::search_budget_spent:
@@ -168,6 +184,11 @@ private:
                    std::to_string(one.needed) + " members exist";
         }
         return out;
+    }
+
+    /// How many nodes, and who finds none.
+    [[nodiscard]] std::string stopped() const {
+        return ": " + std::to_string(what_->nodes) + " that would do otherwise" + roles();
     }
 
     /// Those that are short, or all when none is.

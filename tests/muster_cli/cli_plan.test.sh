@@ -26,6 +26,8 @@ done
 golden now.json 3 plan -f small.ndjson -o json --now 2030-01-02T03:04:05+01:00
 golden namespace.table 3 plan -f small.ndjson -n elsewhere
 # The search finds what the greedy order does not, unless its budget ends first.
+golden terms.wide 3 plan -f terms.yaml -o wide
+golden terms.explain 3 explain -f terms.yaml
 golden tight.wide 0 plan -f tight.yaml -o wide
 golden undecided.json 3 plan -f tight.yaml -o json --budget 1
 golden undecided.explain 3 explain -f tight.yaml --budget 1

@@ -55,14 +55,14 @@ public:
         placing.begin(known, members_, into, finder);
         const detail::pod_stake stake = detail::stake_in_pods(known, members_);
         if (stake == detail::pod_stake::requirements) {
-            among_pods(known, which, into, finder, placing, outcome, steps);
+            among_pods(known, which, into, finder, placing, outcome, steps, surplus);
             return outcome;
         }
         if (stake == detail::pod_stake::wishes) {
-            detail::affinity_placer wishing(known, which, members_, placing.queue_nodes(), into,
+            detail::affinity_placer wishing(known, members_, placing.queue_nodes(), into,
                                             finder.score());
             if (wishing.meet_minima()) {
-                wishing.place_surplus();
+                wishing.place_surplus(surplus);
                 outcome.kind = answer::admitted;
                 return outcome;
             }
@@ -222,10 +222,10 @@ private:
     template<class Finder, class DomainOrder>
     void among_pods(const state<Traits>& known, gang_index which, plan<width>& into, Finder& finder,
                     placer<Traits, Finder, DomainOrder>& placing, verdict& outcome,
-                    std::int64_t steps) {
+                    std::int64_t steps, surplus_wish surplus) {
         const bool fixed = fixed_needs(members_, needs_);
         if (!(fixed && refuse(known, placing.queue_nodes(), finder, {}, outcome))) {
-            detail::affinity_placer trying(known, which, members_, placing.queue_nodes(), into,
+            detail::affinity_placer trying(known, members_, placing.queue_nodes(), into,
                                            finder.score());
             bool met = trying.meet_minima();
             if (!met) {
@@ -239,7 +239,7 @@ private:
                 outcome.steps = steps - left;
             }
             if (met) {
-                trying.place_surplus();
+                trying.place_surplus(surplus);
                 outcome.kind = answer::admitted;
                 waits_for_pods_ = trying.size() < members_.turns.size();
                 return;

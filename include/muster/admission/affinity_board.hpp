@@ -10,6 +10,7 @@
 #include <muster/admission/affinity_counts.hpp>
 #include <muster/admission/affinity_members.hpp>
 #include <muster/admission/affinity_scores.hpp>
+#include <muster/admission/closeness.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/base/id.hpp>
 #include <muster/index/flat_scan.hpp>
@@ -58,12 +59,12 @@ public:
         /// Of those that stand: in which domain, and how many.
         std::optional<domain_index> domain;
         std::int64_t members = 0;
-        /// Members hold in two domains, or in none.
+        /// Members hold apart already.
         bool broken = false;
     };
 
     /// All arguments must outlive it; `into` is a plan on the state's own accounts.
-    affinity_board(const state<Traits>& known, gang_index which, const gang_members<width>& members,
+    affinity_board(const state<Traits>& known, const gang_members<width>& members,
                    std::optional<constraint_index> queue_nodes, plan<width>& into,
                    const Score& score)
         : known_(&known),
@@ -77,7 +78,9 @@ public:
           held_(members.holding),
           used_(sorted_.classes.size(), 0),
           taken_(sorted_.turns.size(), 0) {
-        know_bonds(which);
+        for (const closeness& each : members.together)
+            if (each.required)
+                know_bond(each);
     }
 
     [[nodiscard]] const affinity_members<width>& members() const noexcept { return sorted_; }
@@ -136,7 +139,7 @@ public:
         taken_[turn] = 1;
         counts_.place(of_class, node, 1);
         for (bond& each : bonds_)
-            if (is_below(from.role, each.vertex) && ++each.members == 1)
+            if (is_below(*tree_, from.role, each.vertex) && ++each.members == 1)
                 each.domain = each.within->find(node, each.level);
         placed_.push_back({turn, node, before});
         ++changes_;
@@ -155,7 +158,8 @@ public:
             taken_[last.turn] = 0;
             counts_.place(of_class, last.node, -1);
             for (bond& each : bonds_)
-                each.members -= is_below(sorted_.classes[of_class].role, each.vertex) ? 1 : 0;
+                each.members -=
+                    is_below(*tree_, sorted_.classes[of_class].role, each.vertex) ? 1 : 0;
             ++changes_;
         }
     }
@@ -186,12 +190,6 @@ public:
         return sum;
     }
 
-    [[nodiscard]] bool is_below(std::size_t vertex, std::size_t above) const noexcept {
-        while (vertex > above)
-            vertex = (*tree_)[vertex].parent;
-        return vertex == above;
-    }
-
 private:
     struct step {
         std::size_t turn = 0;
@@ -199,32 +197,21 @@ private:
         savepoint before;
     };
 
-    void know_bonds(gang_index which) {
-        const auto& group = (*known_)[which];
-        for (const vertex_topology& each : group.together)
-            if (each.required)
-                bonds_.push_back({each.vertex.value(), &known_->topologies()[each.within],
-                                  *each.required, std::nullopt, 0, false});
-        if (bonds_.empty())
-            return;
-        for (const pod_index member : group.members) {
-            const auto& pod = (*known_)[member];
-            if (!pod.holding() || !pod.charged())
-                continue;
-            for (bond& each : bonds_) {
-                if (!is_below(pod.role.value(), each.vertex))
-                    continue;
-                const auto domain = each.within->find(*pod.node, each.level);
-                each.broken = each.broken || !domain || (each.members > 0 && domain != each.domain);
-                each.domain = domain;
-                ++each.members;
-            }
-        }
+    void know_bond(const closeness& of) {
+        bond made;
+        made.vertex = of.vertex;
+        made.within = &known_->topologies()[of.within];
+        made.level = *of.required;
+        made.broken = of.held && of.shared <= made.level;
+        if (of.held && !made.broken)
+            made.domain = made.within->find(of.witness, made.level);
+        made.members = of.held ? 1 : 0;
+        bonds_.push_back(made);
     }
 
     [[nodiscard]] bool is_bound_elsewhere(std::size_t role, node_index node) const noexcept {
         for (const bond& each : bonds_) {
-            if (!is_below(role, each.vertex))
+            if (!is_below(*tree_, role, each.vertex))
                 continue;
             const auto domain = each.within->find(node, each.level);
             if (each.broken || !domain || (each.members > 0 && each.domain != domain))
@@ -239,7 +226,7 @@ private:
                eligible(from.query, node) && confined_.admits(of_class, node) &&
                (from.shape->ports->empty() ||
                 !conflicts(*from.shape->ports, into_->accounts().ports(node))) &&
-               counts_.obstacle(of_class, node) == pod_obstacle::none &&
+               counts_.hindrance(of_class, node).kind == pod_obstacle::none &&
                (bonds_.empty() || !is_bound_elsewhere(from.role, node));
     }
 

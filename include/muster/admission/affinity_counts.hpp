@@ -15,7 +15,6 @@
 #include <muster/model/taints.hpp>
 
 namespace muster::inline v0_1 {
-namespace detail {
 
 /// Which term keeps a pod off a node: the first in the order in which kube-scheduler looks.
 enum class pod_obstacle : std::uint8_t {
@@ -27,6 +26,14 @@ enum class pod_obstacle : std::uint8_t {
     anti_affinity,
     /// The required anti-affinity of pods that stand there.
     existing_anti_affinity,
+};
+
+namespace detail {
+
+/// That term, and the label key that it goes by.
+struct pod_hindrance {
+    pod_obstacle kind = pod_obstacle::none;
+    const topology_domains* by = nullptr;
 };
 
 /// How many pods stand in each domain of one label key.
@@ -145,25 +152,26 @@ public:
     }
 
     /// The term that keeps a member of the class off the node now. O(terms).
-    [[nodiscard]] pod_obstacle obstacle(std::size_t of_class, node_index node) const noexcept {
+    [[nodiscard]] pod_hindrance hindrance(std::size_t of_class, node_index node) const noexcept {
         const view& mine = views_[of_class];
         for (const spread& each : mine.spreads) {
             if (!each.counts->term().required)
                 continue;
             if (!each.counts->has_label(node))
-                return pod_obstacle::spread_label;
+                return {pod_obstacle::spread_label, &each.counts->domains()};
             if (each.counts->too_many(node, each.self))
-                return pod_obstacle::spread;
+                return {pod_obstacle::spread, &each.counts->domains()};
         }
-        if (mine.affinity && !together(*mine.affinity, node))
-            return pod_obstacle::affinity;
+        if (mine.affinity)
+            if (const topology_domains* lonely = unmet(*mine.affinity, node))
+                return {pod_obstacle::affinity, lonely};
         for (const domain_counts* each : mine.apart)
             if (each->at(node) > 0)
-                return pod_obstacle::anti_affinity;
+                return {pod_obstacle::anti_affinity, each->domains};
         for (const domain_counts* each : mine.repelled)
             if (each->at(node) > 0)
-                return pod_obstacle::existing_anti_affinity;
-        return pod_obstacle::none;
+                return {pod_obstacle::existing_anti_affinity, each->domains};
+        return {};
     }
 
     /// Wishes bear on the class.
@@ -237,14 +245,17 @@ private:
         to.anywhere += any ? by : 0;
     }
 
-    [[nodiscard]] static bool together(const affinity_view& of, node_index node) noexcept {
-        bool found = true;
+    /// The domains in which the node lacks company, if any.
+    [[nodiscard]] static const topology_domains* unmet(const affinity_view& of,
+                                                       node_index node) noexcept {
+        const topology_domains* lonely = nullptr;
         for (const domain_counts& each : of.terms) {
             if (!each.domains->find(node, 0))
-                return false;
-            found = found && each.at(node) > 0;
+                return each.domains;
+            if (!lonely && each.at(node) <= 0)
+                lonely = each.domains;
         }
-        return found || (of.anywhere == 0 && of.self);
+        return of.anywhere == 0 && of.self ? nullptr : lonely;
     }
 
     [[nodiscard]] bool matches_all(const known_terms& terms, identity_index who) const noexcept {

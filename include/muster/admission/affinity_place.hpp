@@ -18,6 +18,8 @@
 #include <muster/base/id.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
+#include <muster/policy/surplus_concept.hpp>
+#include <muster/resource/share.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -30,12 +32,12 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     /// See `affinity_board`.
-    affinity_placer(const state<Traits>& known, gang_index which,
-                    const gang_members<width>& members, std::optional<constraint_index> queue_nodes,
-                    plan<width>& into, const Score& score)
+    affinity_placer(const state<Traits>& known, const gang_members<width>& members,
+                    std::optional<constraint_index> queue_nodes, plan<width>& into,
+                    const Score& score)
         : known_(&known),
           tree_(members.tree),
-          board_(known, which, members, queue_nodes, into, score),
+          board_(known, members, queue_nodes, into, score),
           holding_(members.holding),
           order_(tree_->size()),
           cursor_(board_.members().first_turn),
@@ -62,14 +64,13 @@ public:
         return met;
     }
 
-    /// Places what is left, best effort: further members of subgroups that are met, and whole
-    /// subgroups that are not yet.
-    void place_surplus() {
-        std::size_t before = 0;
-        do {
-            before = board_.size();
-            surplus(0);
-        } while (board_.size() > before);
+    /// Places what is left, best effort and as much of it as is wished: further members of
+    /// subgroups that are met, and whole subgroups that are not yet.
+    void place_surplus(surplus_wish wish) {
+        const std::size_t start = board_.size();
+        const auto placed = [&] { return static_cast<std::int64_t>(board_.size() - start); };
+        while (placed() < wish.most && one_more(0, wish.level)) {
+        }
     }
 
     /// How many members are placed.
@@ -176,21 +177,28 @@ private:
         return leaf == vertex;
     }
 
-    void surplus(std::size_t vertex) {
-        if (tree_->is_leaf(vertex)) {
-            while (place_next(vertex)) {
-            }
-            return;
-        }
-        for (std::size_t child = vertex + 1; child < tree_->size(); ++child) {
-            if ((*tree_)[child].parent != vertex)
-                continue;
+    /// One member more below the vertex, which is met, or one more of its subgroups.
+    [[nodiscard]] bool one_more(std::size_t vertex, bool level) {
+        const gang_tree& tree = *tree_;
+        if (tree.is_leaf(vertex))
+            return place_next(vertex);
+        std::vector<std::pair<share, std::size_t>> children;
+        for (std::size_t child = vertex + 1; child < tree.size(); ++child)
+            if (tree[child].parent == vertex)
+                children.emplace_back(level ? saturation(tree, board_.held(), child) : share{},
+                                      child);
+        std::ranges::stable_sort(
+            children, [](const auto& lhs, const auto& rhs) { return lhs.first < rhs.first; });
+        return std::ranges::any_of(children, [&](const auto& each) {
+            const std::size_t child = each.second;
+            if (is_met(child))
+                return one_more(child, level);
             const std::size_t before = board_.size();
-            if (is_met(child) || satisfy(child))
-                surplus(child);
-            else
-                undo_to(before);
-        }
+            if (satisfy(child))
+                return board_.size() > before;
+            undo_to(before);
+            return false;
+        });
     }
 
     // ---- other orders --------------------------------------------------------------------------
@@ -249,7 +257,7 @@ private:
         for (const auto& each : board_.bonds()) {
             std::vector<char> below(classes.size(), 0);
             for (std::size_t at = 0; at < below.size(); ++at)
-                below[at] = board_.is_below(classes[at].role, each.vertex) ? 1 : 0;
+                below[at] = is_below(*tree_, classes[at].role, each.vertex) ? 1 : 0;
             add(*each.within, each.level, below);
         }
         std::vector<std::int64_t> rooms;

@@ -405,19 +405,6 @@ private:
         }
     }
 
-    /// What the vertex has for what it needs.
-    [[nodiscard]] share saturation(std::size_t vertex) const {
-        const gang_tree& tree = *members_->tree;
-        if (tree.is_leaf(vertex))
-            return {counts_[vertex], tree[vertex].min_member};
-        const tree_standing now = stand(tree, counts_);
-        share found{0, tree[vertex].min_subgroups.value_or(
-                           static_cast<std::int64_t>(tree[vertex].children))};
-        for (std::size_t child = vertex + 1; child < tree.size(); ++child)
-            found.used += tree[child].parent == vertex && now.met[child] ? 1 : 0;
-        return found;
-    }
-
     /// One member more below the vertex, which is met, or one more of its subgroups.
     [[nodiscard]] bool one_more(std::size_t vertex, bool level) {
         const gang_tree& tree = *members_->tree;
@@ -426,7 +413,7 @@ private:
         std::vector<std::pair<share, std::size_t>> children;
         for (std::size_t child = vertex + 1; child < tree.size(); ++child)
             if (tree[child].parent == vertex)
-                children.emplace_back(level ? saturation(child) : share{}, child);
+                children.emplace_back(level ? saturation(tree, counts_, child) : share{}, child);
         std::stable_sort(children.begin(), children.end(),
                          [](const auto& lhs, const auto& rhs) { return lhs.first < rhs.first; });
         return std::ranges::any_of(children, [&](const auto& each) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <muster/base/id.hpp>
@@ -35,6 +36,12 @@ enum class reason_code : std::uint8_t {
     /// stand in two.
     topology_fragmented,
     host_port_taken,
+    // Terms between pods, as the first member that finds no node meets them.
+    spread_uneven,
+    affinity_unmet,
+    anti_affinity_met,
+    /// The required anti-affinity of pods that stand already.
+    kept_off_by_others,
     /// A gang ahead of it waits, in a queue that keeps strict order.
     behind_in_queue,
     /// The search budget ended first.
@@ -65,6 +72,7 @@ struct reason {
     reason_code code = reason_code::insufficient_resource;
     reason_kind kind = reason_kind::blocking;
     /// Of `blocking_together`: some members of the set could not be tried out within the budget.
+    /// Of terms between pods always: there is no proof.
     bool not_minimal = false;
     std::optional<kind_id> resource;
     std::optional<queue_index> queue;
@@ -77,6 +85,10 @@ struct reason {
     std::int64_t amount_needed = 0;
     std::int64_t amount_left = 0;
     std::vector<role_shortage> roles;
+    /// Of a term between pods: the label key that it goes by, and how many nodes, which else could
+    /// take the member, it stops.
+    std::string topology;
+    std::int64_t nodes = 0;
 };
 
 } // namespace muster::inline v0_1

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <muster/model/gang.hpp>
+#include <muster/resource/share.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -33,6 +34,20 @@ struct tree_standing {
             found.counts[vertex.parent] += found.counts[at];
         }
     }
+    return found;
+}
+
+/// What a vertex has, with these counts per leaf, for what it needs: members, or children that are
+/// met. O(vertices).
+[[nodiscard]] inline share saturation(const gang_tree& tree,
+                                      const std::vector<std::int64_t>& counts, std::size_t vertex) {
+    if (tree.is_leaf(vertex))
+        return {counts[vertex], tree[vertex].min_member};
+    const tree_standing now = stand(tree, counts);
+    share found{
+        0, tree[vertex].min_subgroups.value_or(static_cast<std::int64_t>(tree[vertex].children))};
+    for (std::size_t child = vertex + 1; child < tree.size(); ++child)
+        found.used += tree[child].parent == vertex && now.met[child] ? 1 : 0;
     return found;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <muster/builders.hpp>
 #include <muster/cycle/cycle.hpp>
 #include <muster/testing/brute_force.hpp>
 #include <muster/testing/cases.hpp>
@@ -77,6 +78,88 @@ std::string check_answers(const world& from, tally& counts) {
 }
 
 } // namespace
+
+TEST_CASE("a role is placed after the one whose members it seeks") {
+    using namespace builders;
+    cluster known;
+    for (const char* node : {"a0", "b0"}) {
+        auto spec = machine(4);
+        spec.labels = {{"zone", std::string(1, node[0])}};
+        ok(known.upsert_node(node, spec));
+    }
+    gang_tree tree;
+    const auto follower = tree.add(vertex_index{0}, 2);
+    const auto leader = tree.add(vertex_index{0}, 1);
+    ok(known.upsert_gang("g", gang_of(tree)));
+    auto seeks = in_role(follower, asking(1));
+    seeks.where.pods.emplace();
+    seeks.where.pods->affinity.push_back({{label_is("app", "leader"), {}}, "zone"});
+    ok(known.upsert_pod("f-0", "g", seeks));
+    ok(known.upsert_pod("f-1", "g", seeks));
+    auto leads = in_role(leader, asking(3));
+    leads.labels = {{"app", "leader"}};
+    SUBCASE("in whichever domain holds both") {
+        // The leader's own best node leaves too little beside it: all must go elsewhere.
+        auto roomy = machine(6);
+        roomy.labels = {{"zone", "b"}};
+        ok(known.upsert_node("b0", roomy));
+    }
+    SUBCASE("on several nodes of it") {
+        auto more = machine(1);
+        more.labels = {{"zone", "b"}};
+        ok(known.upsert_node("b1", more));
+    }
+    ok(known.upsert_pod("l-0", "g", leads));
+    static_cast<void>(cycle(known, 0));
+    CHECK(is(answered(known, "g"), answer::admitted));
+    for (const char* pod : {"f-0", "f-1", "l-0"})
+        CHECK(node_of(known, pod).substr(0, 1) == "b");
+}
+
+TEST_CASE("members that keep apart go to a node each, and none is placed when one is left over") {
+    using namespace builders;
+    cluster known;
+    const auto add_host = [&](const std::string& name) {
+        auto spec = machine(9);
+        spec.labels = {{"host", name}};
+        ok(known.upsert_node(name, spec));
+    };
+    add_host("a");
+    add_host("b");
+    ok(known.upsert_gang("g", gang_of(3)));
+    auto spec = asking(1);
+    spec.labels = {{"app", "web"}};
+    spec.where.pods.emplace();
+    spec.where.pods->anti_affinity.push_back({{label_is("app", "web"), {}}, "host"});
+    add_members(known, "g", 4, spec);
+    static_cast<void>(cycle(known, 0));
+    CHECK(is(answered(known, "g"), answer::undecided, gate::space));
+    CHECK(free_cpu(known, "a") == 9);
+    add_host("c");
+    static_cast<void>(cycle(known, 0));
+    CHECK(is(answered(known, "g"), answer::admitted));
+    CHECK(free_cpu(known, "a") == 8);
+    CHECK(free_cpu(known, "b") == 8);
+    CHECK(free_cpu(known, "c") == 8);
+    // The surplus member comes when there is a node for it.
+    add_host("d");
+    static_cast<void>(cycle(known, 0));
+    CHECK(free_cpu(known, "d") == 8);
+}
+
+TEST_CASE("what would not fit without any terms is refused with the proof of that") {
+    using namespace builders;
+    cluster known;
+    ok(known.upsert_node("a", machine(2)));
+    ok(known.upsert_gang("g", gang_of(3)));
+    auto spec = asking(1);
+    spec.where.pods.emplace();
+    spec.where.pods->anti_affinity.push_back({{label_is("app", "web"), {}}, "host"});
+    add_members(known, "g", 3, spec);
+    const cycle_result result = cycle(known, 0);
+    CHECK(is(answered(known, "g"), answer::never, gate::space));
+    CHECK(result.decisions.front().outcome.proof.has_value());
+}
 
 TEST_CASE("gangs among pods with terms are placed by the rules, and refused only when none fits") {
     tally counts;
