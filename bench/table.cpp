@@ -105,6 +105,8 @@ int main(int count, char** values) {
     bench::add_near_capacity(found, given.quick);
     bench::add_greedy_gap(found, given.quick);
     bench::add_affinity(found, given.quick);
+    say("evictions");
+    bench::add_evictions(found, given.quick);
     if (!given.quick) {
         say("equal gangs");
         bench::add_uniform_shapes(found);

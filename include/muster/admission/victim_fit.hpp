@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <muster/admission/admit.hpp>
@@ -21,6 +23,16 @@ void vacate_pod(const state<Traits>& known, pod_index pod, plan<Traits::width>& 
     in.vacate(pod, *record.node, known.request(pod), known.where(pod).value.ports,
               known[record.gang].charged_to());
 }
+
+/// A pod that may be taken: of which victim, which of its pods.
+struct victim_pod {
+    pod_index pod;
+    std::int64_t outer = 0;
+    std::int64_t inner = 0;
+    std::size_t rank = 0;
+    std::size_t of = 0;
+    std::size_t at = 0;
+};
 
 // Two ways to tell whether a gang fits once certain pods are gone. Pods are taken and put back in
 // any order.
@@ -46,6 +58,58 @@ public:
     void take(pod_index pod) { shift(pod, 1); }
     void put_back(pod_index pod) { shift(pod, -1); }
     [[nodiscard]] bool fits() const noexcept { return room_ >= need_; }
+    /// Puts pods one behind the other that make room together: node by node as many as one member
+    /// more needs, first where that hits the lowest level, then where it takes the fewest, then the
+    /// least valuable. Pods that make no room are left out. O(pods · log pods).
+    void by_nodes(std::vector<victim_pod>& pods) {
+        const auto& labels = known_->node_labels();
+        const auto label = [&](const victim_pod& of) { return labels[*(*known_)[of.pod].node]; };
+        std::ranges::sort(pods, [&](const victim_pod& lhs, const victim_pod& rhs) {
+            return std::tuple(label(lhs), lhs.rank, lhs.at) <
+                   std::tuple(label(rhs), rhs.rank, rhs.at);
+        });
+        struct group {
+            std::tuple<std::int64_t, std::int64_t, std::size_t, std::size_t> key;
+            std::size_t first = 0;
+            std::size_t count = 0;
+        };
+        std::vector<group> groups;
+        for (std::size_t from = 0; from < pods.size();) {
+            const node_index node = *(*known_)[pods[from].pod].node;
+            resources<width> free = known_->accounts().free(node);
+            std::int64_t room = fit_count(*query_.request, free, need_);
+            group next{{}, from, 0};
+            const bool counts = eligible(query_, node);
+            std::size_t at = from;
+            for (; at < pods.size() && *(*known_)[pods[at].pod].node == node; ++at) {
+                ++next.count;
+                auto& [outer, inner, count, rank] = next.key;
+                outer = next.count == 1 && at == from ? pods[at].outer
+                                                      : std::max(outer, pods[at].outer);
+                inner = next.count == 1 && at == from ? pods[at].inner
+                                                      : std::max(inner, pods[at].inner);
+                count = std::max(count, next.count);
+                rank = std::max(rank, pods[at].rank);
+                for (std::size_t column = 0; column < width; ++column)
+                    free[column] += known_->request(pods[at].pod)[column];
+                const std::int64_t now = fit_count(*query_.request, free, need_);
+                if (!counts || now == room)
+                    continue;
+                room = now;
+                groups.push_back(next);
+                next.first = at + 1;
+                next.count = 0;
+            }
+            from = at;
+        }
+        std::ranges::stable_sort(groups, {}, &group::key);
+        std::vector<victim_pod> ordered;
+        for (const group& each : groups)
+            ordered.insert(ordered.end(), pods.begin() + static_cast<std::ptrdiff_t>(each.first),
+                           pods.begin() + static_cast<std::ptrdiff_t>(each.first + each.count));
+        pods = std::move(ordered);
+    }
+
     /// The most that there was.
     [[nodiscard]] std::int64_t most_room() const noexcept { return most_room_; }
     /// Tells at once: it need not be asked sparingly.

@@ -12,6 +12,7 @@
 
 #include <muster/admission/borrowing.hpp>
 #include <muster/admission/tree_standing.hpp>
+#include <muster/admission/victim_fit.hpp>
 #include <muster/admission/victims.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
@@ -50,11 +51,15 @@ public:
         units_.clear();
         chosen_.clear();
         list_.begin(known, by, rule, now);
+        slots_.assign(list_.size(), unopened);
         outcome found = outcome::open;
         if (is_small())
             found = least_of_all(fit);
         if (found == outcome::open)
             found = level_by_level(fit);
+        if constexpr (Fit::cheap)
+            if (found == outcome::open && *steps_ > 0)
+                found = node_by_node(fit);
         return found;
     }
 
@@ -66,15 +71,11 @@ public:
     }
 
 private:
-    static constexpr std::size_t whole = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t whole = victim_unit::whole;
+    static constexpr std::size_t unopened = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t nothing = unopened - 1;
 
-    /// A member that can be spared, or all that is left of a gang.
-    struct unit {
-        std::size_t of = 0;
-        std::size_t pod = whole;
-        /// Of a whole gang: the pods that went with it.
-        std::vector<std::size_t> pods;
-    };
+    using unit = victim_unit;
 
     // ---- taking and putting back ---------------------------------------------------------------
 
@@ -84,7 +85,8 @@ private:
         from.taken[at] = 1;
         ++from.count;
         --from.holding[(*known_)[from.pods[at]].role.value()];
-        borrowed_->take(from.pods[at]);
+        if (list_.any_borrowed())
+            borrowed_->take(from.pods[at]);
         fit.take(from.pods[at]);
     }
     template<class Fit>
@@ -93,7 +95,8 @@ private:
         from.taken[at] = 0;
         --from.count;
         ++from.holding[(*known_)[from.pods[at]].role.value()];
-        borrowed_->put_back(from.pods[at]);
+        if (list_.any_borrowed())
+            borrowed_->put_back(from.pods[at]);
         fit.put_back(from.pods[at]);
     }
     [[nodiscard]] bool keeps_deserved(const victim& from, std::size_t at) const {
@@ -207,29 +210,40 @@ private:
     };
     using key = std::tuple<std::int64_t, std::int64_t, std::size_t, std::size_t>;
 
-    /// Opens levels until there are more units than few.
+    /// There are no more units than few, all of them in `atoms_`.
     [[nodiscard]] bool is_small() {
         atoms_.clear();
-        std::size_t from = 0;
-        while (list_.next_level(victims_)) {
-            for (; from < victims_.size(); ++from) {
-                const victim& of = victims_[from];
-                atom rest{from, {}};
-                for (std::size_t at = 0; at < of.pods.size(); ++at)
-                    if (of.spare[at])
-                        atoms_.push_back({from, {at}});
-                    else
-                        rest.pods.push_back(at);
-                if (of.as_a_whole && !rest.pods.empty())
-                    atoms_.push_back(std::move(rest));
-                if (atoms_.size() > few) {
-                    opened_ = 0;
-                    return false;
-                }
-            }
+        // Gangs of which nothing may be taken after all are few.
+        if (list_.size() > few * 4)
+            return false;
+        for (std::size_t at = 0; at < list_.size(); ++at) {
+            const auto slot = open(at);
+            if (!slot)
+                continue;
+            const victim& of = victims_[*slot];
+            atom rest{*slot, {}};
+            for (std::size_t pod = 0; pod < of.pods.size() && atoms_.size() <= few; ++pod)
+                if (of.spare[pod])
+                    atoms_.push_back({*slot, {pod}});
+                else
+                    rest.pods.push_back(pod);
+            if (of.as_a_whole && !rest.pods.empty())
+                atoms_.push_back(std::move(rest));
+            if (atoms_.size() > few)
+                return false;
         }
-        opened_ = 0;
         return true;
+    }
+
+    /// Where the gang stands among the victims, if anything may be taken of it.
+    [[nodiscard]] std::optional<std::size_t> open(std::size_t at) {
+        if (slots_[at] == unopened) {
+            victims_.emplace_back();
+            slots_[at] = list_.open(at, victims_.back()) ? victims_.size() - 1 : nothing;
+            if (slots_[at] == nothing)
+                victims_.pop_back();
+        }
+        return slots_[at] == nothing ? std::nullopt : std::optional(slots_[at]);
     }
 
     template<class Fit>
@@ -292,7 +306,7 @@ private:
                 if (!each.as_a_whole)
                     return;
                 ++std::get<2>(mine);
-            } else if (!keeps_minima(each) || takes_core(each)) {
+            } else if (!keeps_minima(each) || each.takes_core()) {
                 return;
             }
             for (std::size_t at = 0; at < each.pods.size(); ++at)
@@ -306,59 +320,85 @@ private:
         note_chosen();
         best_chosen_ = std::exchange(chosen_, {});
     }
-    [[nodiscard]] static bool takes_core(const victim& of) {
-        for (std::size_t at = 0; at < of.pods.size(); ++at)
-            if (of.taken[at] && !of.spare[at])
-                return true;
-        return false;
-    }
-
     // ---- many units ----------------------------------------------------------------------------
-
-    /// The next level's gangs, opened before or now: [first, last) of the victims.
-    [[nodiscard]] bool open_level(std::size_t& first, std::size_t& last) {
-        first = opened_;
-        if (first == victims_.size() && !list_.next_level(victims_))
-            return false;
-        last = first;
-        while (last < victims_.size() &&
-               victims_[last].terms.outer == victims_[first].terms.outer &&
-               victims_[last].terms.inner == victims_[first].terms.inner)
-            ++last;
-        opened_ = last;
-        return true;
-    }
 
     template<class Fit>
     [[nodiscard]] outcome level_by_level(Fit& fit) {
-        std::size_t first = 0;
-        std::size_t last = 0;
         failed_at_ = 0;
         ask_at_ = 1;
         bool found = false;
-        while (!found && *steps_ > 0 && open_level(first, last)) {
-            for (std::size_t which = first; which < last && !found; ++which)
-                for (std::size_t at = 0;
-                     victims_[which].any_spare && at < victims_[which].pods.size() && !found; ++at)
-                    found = victims_[which].spare[at] && take_spare(which, at, fit) &&
-                            fits_now(fit, false);
+        for (std::size_t first = 0; first < list_.size() && !found && *steps_ > 0;) {
+            const std::size_t last = list_.level_end(first);
+            for (std::size_t at = first; at < last && !found; ++at)
+                found = list_.may_spare(at) && take_spares(at, fit);
             found = found || fits_now(fit, true);
-            for (std::size_t which = first; which < last && !found; ++which)
-                found = victims_[which].as_a_whole && take_rest(which, fit) && fits_now(fit, false);
+            for (std::size_t at = first; at < last && !found; ++at)
+                if (const auto slot = open(at))
+                    found =
+                        victims_[*slot].as_a_whole && take_rest(*slot, fit) && fits_now(fit, false);
             found = found || fits_now(fit, true);
+            first = last;
         }
-        const bool all_taken = std::ranges::all_of(victims_, &victim::broken);
-        if (found) {
+        const bool all_taken = std::ranges::all_of(victims_, &victim::broken) &&
+                               std::ranges::find(slots_, unopened) == slots_.end();
+        if (found)
             shorten(fit);
+        const outcome made = settle(found, fit);
+        return made == outcome::open && all_taken && *steps_ > 0 ? outcome::impossible : made;
+    }
+
+    /// What level by level takes may lie scattered over many nodes, more than may be borrowed: here
+    /// pods go together that make room together.
+    template<class Fit>
+    [[nodiscard]] outcome node_by_node(Fit& fit) {
+        units_.clear();
+        failed_at_ = 0;
+        std::vector<victim_pod> pods;
+        for (std::size_t each = 0; each < list_.size(); ++each)
+            if (const auto slot = open(each))
+                for (std::size_t at = 0; at < victims_[*slot].pods.size(); ++at) {
+                    const victim& of = victims_[*slot];
+                    if (of.spare[at] || of.as_a_whole)
+                        pods.push_back(
+                            {of.pods[at], of.terms.outer, of.terms.inner, of.rank, *slot, at});
+                }
+        fit.by_nodes(pods);
+        bool found = false;
+        for (std::size_t at = 0; at < pods.size() && !found && *steps_ > 0; ++at) {
+            const victim& of = victims_[pods[at].of];
+            if (!of.taken[pods[at].at])
+                found = ((of.spare[pods[at].at] && take_spare(pods[at].of, pods[at].at, fit)) ||
+                         (of.as_a_whole && take_rest(pods[at].of, fit))) &&
+                        fits_now(fit, false);
+        }
+        return settle(found, fit);
+    }
+
+    /// Spares whom it can of those taken, and notes the others, if the gang fits; nobody stays
+    /// taken.
+    template<class Fit>
+    [[nodiscard]] outcome settle(bool found, Fit& fit) {
+        if (found) {
             spare_what_can_be(fit);
             note_chosen();
         }
         put_all_back(fit);
-        if (*steps_ <= 0) {
-            chosen_.clear();
-            return outcome::open;
-        }
-        return found ? outcome::found : all_taken ? outcome::impossible : outcome::open;
+        if (found && *steps_ > 0)
+            return outcome::found;
+        chosen_.clear();
+        return outcome::open;
+    }
+
+    /// True when the gang fits by what that gang can spare.
+    template<class Fit>
+    [[nodiscard]] bool take_spares(std::size_t at, Fit& fit) {
+        const auto slot = open(at);
+        if (!slot || !victims_[*slot].any_spare)
+            return false;
+        for (std::size_t pod = 0; pod < victims_[*slot].pods.size(); ++pod)
+            if (victims_[*slot].spare[pod] && take_spare(*slot, pod, fit) && fits_now(fit, false))
+                return true;
+        return false;
     }
 
     /// Asked of every unit where that is cheap; else when their number has doubled, and `always`.
@@ -394,19 +434,20 @@ private:
         units_.resize(fitting);
     }
 
-    /// Whole gangs first, and of each the most valuable first.
+    /// Whole gangs first, and of each the most valuable first. The unit that was taken last is
+    /// needed: without it the gang did not fit.
     template<class Fit>
     void spare_what_can_be(Fit& fit) {
         for (const bool gangs : {true, false}) {
             order_.clear();
-            for (std::size_t at = units_.size(); at-- > 0;)
+            for (std::size_t at = units_.size() - 1; at-- > 0;)
                 if ((units_[at].pod == whole) == gangs &&
                     (gangs || !victims_[units_[at].of].broken()))
                     order_.push_back(at);
             if (!gangs)
                 std::ranges::stable_sort(order_, [this](std::size_t lhs, std::size_t rhs) {
-                    return std::pair(units_[lhs].of, units_[lhs].pod) >
-                           std::pair(units_[rhs].of, units_[rhs].pod);
+                    return std::pair(victims_[units_[lhs].of].rank, units_[lhs].pod) >
+                           std::pair(victims_[units_[rhs].of].rank, units_[rhs].pod);
                 });
             spare(0, order_.size(), fit);
         }
@@ -439,7 +480,8 @@ private:
     std::int64_t* steps_ = nullptr;
     victim_list<Traits> list_;
     std::vector<victim> victims_;
-    std::size_t opened_ = 0;
+    /// Per gang that the rule admits: its place among the victims.
+    std::vector<std::size_t> slots_;
     std::vector<unit> units_;
     std::vector<std::size_t> order_;
     std::size_t failed_at_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -36,7 +37,9 @@ template<class Traits>
 struct victim {
     gang_index gang;
     victim_terms terms;
-    /// Members that stand, newest first, then by key.
+    /// Its place among all that a rule admits, the least valuable first.
+    std::size_t rank = 0;
+    /// Members that stand, newest first, then by role and key.
     std::vector<pod_index> pods;
     /// Per pod: the gang keeps its minima without it alone.
     std::vector<char> spare;
@@ -52,6 +55,23 @@ struct victim {
     std::int64_t most = 0;
 
     [[nodiscard]] bool broken() const noexcept { return count == pods.size(); }
+    /// Somebody is taken without whom the gang cannot stay.
+    [[nodiscard]] bool takes_core() const noexcept {
+        for (std::size_t at = 0; at < pods.size(); ++at)
+            if (taken[at] && !spare[at])
+                return true;
+        return false;
+    }
+};
+
+/// A member that can be spared, or all that is left of a gang.
+struct victim_unit {
+    static constexpr std::size_t whole = std::numeric_limits<std::size_t>::max();
+
+    std::size_t of = 0;
+    std::size_t pod = whole;
+    /// Of a whole gang: the pods that went with it.
+    std::vector<std::size_t> pods;
 };
 
 /// The victims that a rule admits for one gang, level by level.
@@ -63,8 +83,8 @@ public:
     void begin(const state<Traits>& known, gang_index by, const Rule& rule, std::int64_t now) {
         known_ = &known;
         found_.clear();
-        next_ = 0;
         next_change_.reset();
+        any_borrowed_ = false;
         const contender mine = contender_of(known, by);
         for (const auto& [key, which] : known.gang_keys()) {
             const auto& group = known[which];
@@ -83,6 +103,7 @@ public:
                 if (!terms)
                     continue;
             }
+            any_borrowed_ = any_borrowed_ || terms->only_borrowed;
             found_.push_back({*terms, of.created, which});
         }
         std::ranges::stable_sort(found_, [](const entry& lhs, const entry& rhs) {
@@ -94,17 +115,67 @@ public:
     /// When a rule of time may say more.
     [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept { return next_change_; }
 
-    /// The gangs of the next level: newest first, then by key; false when there are none left.
-    [[nodiscard]] bool next_level(std::vector<victim>& into) {
-        const std::size_t before = into.size();
-        while (next_ < found_.size() && into.size() == before) {
-            const entry& first = found_[next_];
-            for (; next_ < found_.size() && found_[next_].terms.outer == first.terms.outer &&
-                   found_[next_].terms.inner == first.terms.inner;
-                 ++next_)
-                open(found_[next_], into);
+    /// How many gangs the rule admits; they are in the order of levels, then newest first, then by
+    /// key.
+    [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
+    /// What is borrowed counts for some of them.
+    [[nodiscard]] bool any_borrowed() const noexcept { return any_borrowed_; }
+    /// Where the level of that gang ends.
+    [[nodiscard]] std::size_t level_end(std::size_t at) const noexcept {
+        const victim_terms& first = found_[at].terms;
+        while (at < found_.size() && found_[at].terms.outer == first.outer &&
+               found_[at].terms.inner == first.inner)
+            ++at;
+        return at;
+    }
+    /// False when the gang can certainly spare nobody. O(1).
+    [[nodiscard]] bool may_spare(std::size_t at) const noexcept {
+        const auto& group = (*known_)[found_[at].gang];
+        return static_cast<std::int64_t>(group.members.size() - group.placeable) >
+               group.spec.tree[0].min_member;
+    }
+
+    /// What may be taken of that gang, if anything. O(members + vertices²).
+    [[nodiscard]] bool open(std::size_t at, victim& fresh) const {
+        const entry& from = found_[at];
+        const state<Traits>& known = *known_;
+        const auto& group = known[from.gang];
+        const gang_tree& tree = group.spec.tree;
+        fresh = {};
+        fresh.gang = from.gang;
+        fresh.terms = from.terms;
+        fresh.rank = at;
+        fresh.holding.assign(tree.size(), 0);
+        std::int64_t leaving = 0;
+        for (const pod_index member : group.members) {
+            const auto& pod = known[member];
+            if (pod.assumed)
+                return false;
+            leaving += pod.charged() && pod.charged_as() == tenure::leaving ? 1 : 0;
+            if (!pod.holding() || pod.role.value() >= tree.size())
+                continue;
+            ++fresh.holding[pod.role.value()];
+            if (pod.charged())
+                fresh.pods.push_back(member);
         }
-        return into.size() > before;
+        if (fresh.pods.empty())
+            return false;
+        const auto pods = static_cast<std::int64_t>(fresh.pods.size());
+        fresh.most = pods;
+        if (group.spec.max_disrupted)
+            fresh.most = std::clamp<std::int64_t>(*group.spec.max_disrupted - leaving, 0, pods);
+        fresh.as_a_whole = !from.terms.only_surplus && fresh.most == pods;
+        // Members stand by role, oldest first, then by key.
+        const auto newer = [&](pod_index lhs, pod_index rhs) {
+            return known[lhs].created > known[rhs].created;
+        };
+        if (!std::ranges::is_sorted(fresh.pods, newer))
+            std::ranges::stable_sort(fresh.pods, newer);
+        fresh.taken.assign(fresh.pods.size(), 0);
+        fresh.spare.assign(fresh.pods.size(), 0);
+        if (!from.terms.only_whole && fresh.most > 0 && reaches_minima(tree, fresh.holding))
+            mark_spare(tree, fresh);
+        return fresh.any_spare || fresh.as_a_whole;
     }
 
 private:
@@ -127,61 +198,24 @@ private:
             next_change_ = when;
     }
 
-    void open(const entry& from, std::vector<victim>& into) const {
-        const state<Traits>& known = *known_;
-        const auto& group = known[from.gang];
-        const gang_tree& tree = group.spec.tree;
-        victim fresh;
-        fresh.gang = from.gang;
-        fresh.terms = from.terms;
-        fresh.holding.assign(tree.size(), 0);
-        std::int64_t leaving = 0;
-        for (const pod_index member : group.members) {
-            const auto& pod = known[member];
-            if (pod.assumed)
-                return;
-            leaving += pod.charged() && pod.charged_as() == tenure::leaving ? 1 : 0;
-            if (!pod.holding() || pod.role.value() >= tree.size())
+    void mark_spare(const gang_tree& tree, victim& of) const {
+        std::vector<char> spare(tree.size());
+        for (std::size_t at = 0; at < tree.size(); ++at) {
+            if (of.holding[at] == 0)
                 continue;
-            ++fresh.holding[pod.role.value()];
-            if (pod.charged())
-                fresh.pods.push_back(member);
+            --of.holding[at];
+            spare[at] = reaches_minima(tree, of.holding) ? 1 : 0;
+            ++of.holding[at];
         }
-        if (fresh.pods.empty())
-            return;
-        const auto pods = static_cast<std::int64_t>(fresh.pods.size());
-        fresh.most = pods;
-        if (group.spec.max_disrupted)
-            fresh.most = std::clamp<std::int64_t>(*group.spec.max_disrupted - leaving, 0, pods);
-        fresh.as_a_whole = !from.terms.only_surplus && fresh.most == pods;
-        std::ranges::sort(fresh.pods, [&](pod_index lhs, pod_index rhs) {
-            if (known[lhs].created != known[rhs].created)
-                return known[lhs].created > known[rhs].created;
-            return key_less<Traits>{}(known[lhs].key, known[rhs].key);
-        });
-        fresh.taken.assign(fresh.pods.size(), 0);
-        fresh.spare.assign(fresh.pods.size(), 0);
-        if (!from.terms.only_whole && fresh.most > 0 && reaches_minima(tree, fresh.holding)) {
-            std::vector<char> spare(tree.size());
-            for (std::size_t at = 0; at < tree.size(); ++at) {
-                if (fresh.holding[at] == 0)
-                    continue;
-                --fresh.holding[at];
-                spare[at] = reaches_minima(tree, fresh.holding) ? 1 : 0;
-                ++fresh.holding[at];
-            }
-            for (std::size_t at = 0; at < fresh.pods.size(); ++at) {
-                fresh.spare[at] = spare[known[fresh.pods[at]].role.value()];
-                fresh.any_spare = fresh.any_spare || fresh.spare[at] != 0;
-            }
+        for (std::size_t at = 0; at < of.pods.size(); ++at) {
+            of.spare[at] = spare[(*known_)[of.pods[at]].role.value()];
+            of.any_spare = of.any_spare || of.spare[at] != 0;
         }
-        if (fresh.any_spare || fresh.as_a_whole)
-            into.push_back(std::move(fresh));
     }
 
     const state<Traits>* known_ = nullptr;
     std::vector<entry> found_;
-    std::size_t next_ = 0;
+    bool any_borrowed_ = false;
     std::optional<std::int64_t> next_change_;
 };
 

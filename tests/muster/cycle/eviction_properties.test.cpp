@@ -194,7 +194,7 @@ std::optional<choice> least_of_all(const world_state& known, rule_kind rule, gan
     const auto rank = [&](pod_index pod) {
         const auto& group = known[known[pod].gang];
         return std::tuple(level(pod), -group.spec.created, group.key, -known[pod].created,
-                          known[pod].key);
+                          known[pod].role.value(), known[pod].key);
     };
     std::sort(candidates.begin(), candidates.end(),
               [&](pod_index lhs, pod_index rhs) { return rank(lhs) < rank(rhs); });

@@ -520,6 +520,25 @@ TEST_CASE("reclaim: between the queues of two departments what these deserve cou
     }
 }
 
+TEST_CASE("reclaim: where little may be taken, pods go that make room together") {
+    cluster known = machines(4);
+    ok(known.upsert_queue("rich", deserving(16)));
+    ok(known.upsert_queue("poor", deserving(16)));
+    // The newest half of them stand scattered over all nodes.
+    for (int at = 0; at < 32; ++at) {
+        const std::string name = "r" + std::to_string(at);
+        ok(known.upsert_gang(name, ranked(1, "rich", 0, at)));
+        run(known, name, 1, 1, "n" + std::to_string(at % 4));
+    }
+    add_gang(known, "new", 2, 8, "poor");
+    CHECK(evicted(known, reclaim).size() == 16);
+    CHECK(nominated(known, "new"));
+    CHECK(used_cpu(known, "rich") == 32);
+    let_go(known);
+    CHECK(cycle(known, 1, reclaim).counters.pods_placed == 2);
+    CHECK(used_cpu(known, "rich") == 16);
+}
+
 TEST_CASE("rules together: what the first says that says anything") {
     const auto both = evicting(first_of<t9k_preemption, reclaim_above_deserved>{});
     cluster known = borrowed(5);
