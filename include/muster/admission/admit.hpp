@@ -84,7 +84,6 @@ public:
     /// Gets ready to try the gang's minima; false when it is stopped at a gate or asks for nothing.
     [[nodiscard]] bool prepare(const state<Traits>& known, gang_index which) {
         sorter_.sort(known, which, members_);
-        group_ = which;
         fixed_ = fixed_needs(members_, needs_);
         return gate_before_search(known, which, members_) == gate::none &&
                !reaches_minima(*members_.tree, members_.holding);
@@ -101,7 +100,7 @@ public:
                                     std::int64_t& steps) {
         placing.begin(known, members_, into, finder);
         if (detail::stake_in_pods(known, members_) == detail::pod_stake::requirements) {
-            detail::affinity_placer trying(known, group_, members_, placing.queue_nodes(), into,
+            detail::affinity_placer trying(known, members_, placing.queue_nodes(), into,
                                            finder.score());
             return trying.meet_minima() ? answer::admitted : answer::undecided;
         }
@@ -366,8 +365,6 @@ private:
     member_sorter<width> sorter_;
     gang_members<width> members_;
     std::vector<std::int64_t> needs_;
-    /// Of the prepared gang.
-    gang_index group_;
     bool fixed_ = false;
     std::optional<shortage> short_of_;
     std::optional<int128> slack_;
