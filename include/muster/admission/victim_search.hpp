@@ -110,7 +110,11 @@ private:
         return std::ranges::any_of(victims_, [&](const victim& each) {
             if (each.count == 0 || (*known_)[each.gang].queue != queue)
                 return false;
-            if (!each.broken()) {
+            const auto nothing_left = [&] {
+                const std::vector<std::int64_t> none(each.holding.size(), 0);
+                return reaches_minima((*known_)[each.gang].spec.tree, none);
+            };
+            if (!each.broken() || nothing_left()) {
                 for (std::size_t at = 0; at < each.pods.size(); ++at)
                     if (each.taken[at] && last_of(each, known_->request(each.pods[at])))
                         return true;

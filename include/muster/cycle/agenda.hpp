@@ -145,6 +145,7 @@ public:
     template<queue_order QueueOrder>
     void begin(const state<Traits>& known, const QueueOrder& queues) {
         current_.reset();
+        given_.reset();
         for (line& each : lines_) {
             if (each.any_done)
                 compact(each);
@@ -153,6 +154,9 @@ public:
             each.held_up = false;
         }
         turns_.arrange(known, lines_.size(), [&](std::size_t at) { return lines_[at].queue; });
+        if constexpr (counts_next_gang<QueueOrder>)
+            for (std::size_t at = 0; at < lines_.size(); ++at)
+                turns_.set_next(at, next_amount(known, lines_[at]));
         const fair_shares<Traits>* due = nullptr;
         if constexpr (by_fair_share<QueueOrder>) {
             due_.reckon(known);
@@ -174,6 +178,7 @@ public:
             turns_.finish_first();
             current_.reset();
         }
+        given_ = current_;
         line& from = lines_[*current_];
         from.for_surplus =
             !from.again.empty() && (from.given == from.entries.size() ||
@@ -186,6 +191,19 @@ public:
             from.at = from.given++;
         }
         return &from;
+    }
+
+    /// The turn of the gang that was given last is over: where the next gang of its line counts,
+    /// its queue and those above are compared anew with their siblings.
+    template<queue_order QueueOrder>
+    void passed(const state<Traits>& known, const QueueOrder& queues) {
+        if constexpr (counts_next_gang<QueueOrder>) {
+            if (!given_)
+                return;
+            const std::uint32_t at = *given_;
+            turns_.set_next(at, next_amount(known, lines_[at]));
+            shares_moved(known, lines_[at].queue, queues);
+        }
     }
 
     /// The entry whose turn it was gets one more, for its surplus. O(those who wait for theirs).
@@ -241,6 +259,47 @@ private:
     }
     [[nodiscard]] static bool done(const line& of) noexcept {
         return of.given == of.entries.size() && of.again.empty();
+    }
+    /// What the line's next gang asks for: its minima, or a member more when it has them. Nothing
+    /// when nobody is left. O(members).
+    [[nodiscard]] static resources<Traits::width> next_amount(const state<Traits>& known,
+                                                              const line& of) {
+        resources<Traits::width> sum;
+        if (done(of))
+            return sum;
+        const std::size_t at = of.given < of.entries.size() ? of.given : of.again.front();
+        const auto& group = known[of.entries[at].gang];
+        const gang_tree& tree = group.spec.tree;
+        std::vector<std::int64_t> missing(tree.size(), 0);
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
+            missing[vertex] = tree[vertex].min_member;
+        const auto count = [&](pod_index member) {
+            const std::size_t role = known[member].role.value();
+            if (role >= missing.size())
+                return;
+            --missing[0];
+            if (role != 0)
+                --missing[role];
+        };
+        for (const pod_index member : group.members)
+            if (known[member].holding())
+                count(member);
+        const bool more = std::ranges::all_of(missing, [](std::int64_t left) { return left <= 0; });
+        if (more)
+            missing[0] = 1;
+        for (const bool roles : {true, false})
+            for (const pod_index member : group.members) {
+                const auto& record = known[member];
+                const std::size_t role = record.role.value();
+                if (!record.placeable() || role >= missing.size() ||
+                    (roles ? role == 0 || missing[role] <= 0
+                           : missing[0] <= 0 || (role != 0 && tree[role].min_member > 0 && !more)))
+                    continue;
+                count(member);
+                for (std::size_t column = 0; column < Traits::width; ++column)
+                    sum[column] = saturating_add(sum[column], known.request(member)[column]);
+            }
+        return sum;
     }
     [[nodiscard]] static gang_rank surplus_rank(const entry& of) noexcept {
         gang_rank rank = of.rank;
@@ -338,6 +397,8 @@ private:
     std::vector<std::uint32_t> line_of_queue_;
     std::vector<slot> slots_;
     std::optional<std::uint32_t> current_;
+    /// The line that was given last.
+    std::optional<std::uint32_t> given_;
     std::vector<gang_index> arrivals_;
     std::vector<gang_index> leavers_;
     std::vector<std::size_t> sizes_;

@@ -16,9 +16,12 @@ namespace muster::inline v0_1 {
 
 /// How a queue would stand with that use. O(width).
 template<class Traits>
-[[nodiscard]] queue_rank rank_with(const state<Traits>& known, queue_index which,
-                                   const resources<Traits::width>& used,
-                                   const fair_shares<Traits>* due) {
+[[nodiscard]] queue_rank
+rank_with(const state<Traits>& known, queue_index which, const resources<Traits::width>& stands,
+          const fair_shares<Traits>* due, const resources<Traits::width>& next = {}) {
+    resources<Traits::width> used;
+    for (std::size_t column = 0; column < Traits::width; ++column)
+        used[column] = saturating_add(stands[column], next[column]);
     const auto& accounts = known.accounts();
     const auto& spec = known[which].spec;
     queue_rank made;
@@ -34,7 +37,7 @@ template<class Traits>
             continue;
         if (due) {
             const std::int64_t fair = (*due)[which][kind];
-            made.over_fair_share = made.over_fair_share || used[kind] > fair;
+            made.over_fair_share = made.over_fair_share || stands[kind] > fair;
             const share mine{used[kind], std::max(fair, spec.deserved[kind].value_or(0))};
             if (mine > made.of_due)
                 made.of_due = mine;

@@ -44,6 +44,7 @@ public:
         vertices_.assign(1, {});
         of_queue_.clear();
         of_line_.assign(lines, none);
+        next_.assign(lines, {});
         for (std::size_t line = 0; line < lines; ++line) {
             const std::optional<queue_index> queue = queue_of(line);
             vertex leaf;
@@ -55,6 +56,11 @@ public:
             vertices_.push_back(leaf);
         }
         sort_children(known);
+    }
+
+    /// What the line's next gang asks for, which counts from the next `begin` or `moved` on.
+    void set_next(std::size_t line, const resources<Traits::width>& amount) noexcept {
+        next_[line] = amount;
     }
 
     /// Everybody's turn comes again: of those lines, by their ranks now, of which `live(line)`.
@@ -147,6 +153,7 @@ private:
         queue_rank rank;
         /// From which the rank was made.
         resources<Traits::width> used;
+        resources<Traits::width> next;
         /// Among its siblings by key.
         std::uint32_t turn = 0;
     };
@@ -211,12 +218,22 @@ private:
             return false;
         const auto& queues = known.accounts().queues();
         const auto used = of.line == none ? queues.used(*of.queue) : queues.own(*of.queue);
-        if (of.ranked && used == at.used)
+        const auto& next = next_below(which);
+        if (of.ranked && used == at.used && next == at.next)
             return false;
         of.ranked = true;
         at.used = used;
-        at.rank = rank_with(known, *of.queue, used, due_);
+        at.next = next;
+        at.rank = rank_with(known, *of.queue, used, due_, next);
         return true;
+    }
+
+    /// Of the line that is first below; children are sorted already.
+    [[nodiscard]] const resources<Traits::width>& next_below(std::uint32_t which) const noexcept {
+        const vertex* at = &vertices_[which];
+        while (at->line == none && at->next != at->end)
+            at = &vertices_[sorted_[at->next]];
+        return at->line == none ? nothing_ : next_[at->line];
     }
 
     template<queue_order QueueOrder>
@@ -276,6 +293,9 @@ private:
     std::vector<std::uint32_t> of_queue_;
     std::vector<std::uint32_t> of_line_;
     std::vector<queue_index> missing_;
+    /// Per line.
+    std::vector<resources<Traits::width>> next_;
+    resources<Traits::width> nothing_;
     const fair_shares<Traits>* due_ = nullptr;
     std::vector<std::uint32_t> kept_;
     std::vector<std::uint32_t> moved_;

@@ -91,6 +91,7 @@ public:
             agenda_entry& entry = line->entries[line->at];
             if (!keeps_room()) {
                 pass(*line, entry);
+                kept_->asking.passed(*known_, how_->queues);
                 continue;
             }
             entry.started_before = started_;
@@ -98,6 +99,7 @@ public:
             if (suspended)
                 suspend_plans(true);
             pass(*line, entry);
+            kept_->asking.passed(*known_, how_->queues);
             if (suspended)
                 suspend_plans(false);
             keep_room(entry);

@@ -44,9 +44,10 @@ struct deserved_first {
 
 /// Queues within their fair share before those beyond it, then queues within what they deserve
 /// before those that borrow, then the higher priority, then the smaller share of what they are due
-/// (KAI; which adds the next gang to the use before it compares).
+/// (KAI). The next gang counts.
 struct fair_share_first {
     static constexpr bool by_fair_share = true;
+    static constexpr bool counts_next_gang = true;
 
     [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
                                             const queue_rank& rhs) const noexcept {
@@ -73,8 +74,9 @@ struct priority_then_due {
     }
 };
 
-static_assert(queue_order<fair_share_first> && queue_order<priority_then_due> &&
-              by_fair_share<fair_share_first> && !by_fair_share<priority_then_share>);
+static_assert(counts_next_gang<fair_share_first> && queue_order<fair_share_first> &&
+              queue_order<priority_then_due> && by_fair_share<fair_share_first> &&
+              !by_fair_share<priority_then_share>);
 static_assert(queue_order<priority_then_share> && queue_order<weighted_share> &&
               queue_order<deserved_first>);
 static_assert(!queue_order<int>);

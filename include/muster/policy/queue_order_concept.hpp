@@ -34,6 +34,13 @@ inline constexpr bool by_fair_share = requires {
     requires Order::by_fair_share;
 };
 
+/// The order wants ranks in which the next gang counts as if it stood already, and says so: what is
+/// borrowed, and the shares. Whether a queue is over its fair share is told without it.
+template<class Order>
+inline constexpr bool counts_next_gang = requires {
+    requires Order::counts_next_gang;
+};
+
 /// A strict weak order of queues with one parent: the tree is walked down from the root, each time
 /// to the first child below which somebody is left. Queues that it holds equal stand in the order
 /// of their keys.
