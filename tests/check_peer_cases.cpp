@@ -80,6 +80,16 @@ void print_lines(const char* what, const std::string& name, const std::vector<st
         std::printf("      %s\n", line.c_str());
 }
 
+const char* deliberate(const peer_cases::peer_case& of);
+
+std::vector<std::string> with_reason(const peer_cases::peer_case& of,
+                                     std::vector<std::string> lines) {
+    const std::string why = deliberate(of);
+    if (!why.empty())
+        lines.push_back("deliberate: " + why);
+    return lines;
+}
+
 void check(const peer_cases::peer_case& of, bool list, report& into) {
     ++into.ran;
     const peer_cases::outcome got = peer_cases::run(of);
@@ -110,9 +120,23 @@ void check(const peer_cases::peer_case& of, bool list, report& into) {
     into.passed += judged.agrees && !failed ? 1 : 0;
     if (!judged.agrees)
         print_lines(of.core ? "disagrees" : "disagrees (not core)",
-                    of.name + " [" + kind_of(of) + "]", judged.differences);
+                    of.name + " [" + kind_of(of) + "]", with_reason(of, judged.differences));
     else if (list)
         std::printf("  agrees: %s\n", of.name.c_str());
+}
+
+/// Why Muster means to differ in cases of this kind; empty when it does not.
+const char* deliberate(const peer_cases::peer_case& of) {
+    if (of.acts("shuffle"))
+        return "nobody is evicted unless a gang starts by it";
+    const bool never = of.has("preemption-policy") && of.acts("reclaim");
+    if (never)
+        return "nobody is evicted for a gang of which some may not preempt: it would not start";
+    if (of.from == peer_cases::peer::volcano && of.has("topology") && of.acts("allocate"))
+        return "a gang that fits starts, though the peer's greedy order does not get there";
+    if (of.has("elastic") && of.actions != std::vector<std::string>{"allocate"})
+        return "nobody is evicted or moved for members that a gang does not need";
+    return "";
 }
 
 void print_tally(const std::string& what, const tally& of) {
