@@ -187,6 +187,10 @@ private:
     [[nodiscard]] std::vector<node_index> kinds_of_nodes() const {
         std::set<std::pair<std::vector<std::int64_t>, std::vector<bool>>> seen;
         std::vector<node_index> kinds;
+        std::set<topology_index> within;
+        for (const auto& [key, gang] : known_->gang_keys())
+            for (const vertex_topology& one : (*known_)[gang].together)
+                within.insert(one.within);
         for (const node_index node : known_->node_order()) {
             if (!(*known_)[node].present)
                 continue;
@@ -205,6 +209,14 @@ private:
                 any = any && eligible.back();
             }
             std::vector<std::int64_t> amounts;
+            // A node more stands where the one like it does.
+            for (const topology_index one : within) {
+                const auto& domains = known_->topologies()[one];
+                for (std::size_t level = 0; level < domains.levels(); ++level) {
+                    const auto domain = domains.find(node, level);
+                    amounts.push_back(domain ? static_cast<std::int64_t>(domain->value()) : -1);
+                }
+            }
             for (std::size_t column = 0; column < width; ++column)
                 amounts.push_back(has[column]);
             if (any && seen.emplace(std::move(amounts), std::move(eligible)).second)
