@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include <muster/model/gang.hpp>
+
+namespace muster::inline v0_1 {
+namespace translate {
+
+/// An object as an ownerReference names it.
+struct object_reference {
+    std::string api_version;
+    std::string kind;
+    std::string name;
+    std::string uid;
+    bool controller = true;
+
+    [[nodiscard]] friend bool operator==(const object_reference&,
+                                         const object_reference&) = default;
+};
+
+/// How important a gang is, in the words of its API: a number, the name of a PriorityClass, both or
+/// neither.
+struct gang_priority {
+    std::optional<std::int64_t> number;
+    std::string class_name;
+
+    [[nodiscard]] friend bool operator==(const gang_priority&, const gang_priority&) = default;
+};
+
+/// How many pods there are to be below a leaf of the gang's tree.
+struct leaf_size {
+    vertex_index leaf;
+    std::int64_t replicas = 0;
+
+    [[nodiscard]] friend bool operator==(const leaf_size&, const leaf_size&) = default;
+};
+
+/// A gang as any gang API describes it: what all readers give and all writers take. What an API has
+/// no word for stays absent, so that a writer can tell what was asked for from what was not.
+struct gang_object {
+    std::string name_space;
+    std::string name;
+    std::string uid;
+    /// Of the gang's own object; marks by which an API ties pods to gangs are not among them.
+    boost::json::object labels;
+    boost::json::object annotations;
+    std::vector<object_reference> owners;
+    /// Minima and topology. Leaves are roles and named as such; a gang of one role is a root alone.
+    gang_tree tree;
+    std::vector<leaf_size> sizes; ///< in the order of the tree's leaves
+    std::optional<std::string> queue;
+    gang_priority priority;
+    std::optional<bool> preemptible;
+    /// How long its members may wait for each other, in seconds.
+    std::optional<std::int64_t> wait_seconds;
+    /// What must be free at least, as the API has it: amounts by the name of their kind.
+    std::optional<boost::json::object> min_resources;
+    /// Of the levels in the tree: the name of the object that lists them.
+    std::string topology_name;
+};
+
+/// A pod of a gang, whole but for the marks that tie it to the gang.
+struct gang_pod {
+    vertex_index leaf;            ///< of the gang's tree
+    boost::json::object document; ///< apiVersion, kind, metadata, spec
+};
+
+/// One gang with its pods; they may be absent where somebody else creates them.
+struct gang_bundle {
+    gang_object gang;
+    std::vector<gang_pod> pods;
+};
+
+} // namespace translate
+} // namespace muster::inline v0_1
