@@ -197,12 +197,26 @@ struct engine {
         mine.known = members.queue && deciding.least_use(mine.least);
     }
 
+    /// The proof that the quota alone keeps a gang without a choice of members out.
+    [[nodiscard]] static std::optional<certificate> quota_proof(const state<Traits>& known,
+                                                                gang_index which) {
+        constexpr auto now = certificate_scope::free_now;
+        const auto members = members_of(known, which);
+        std::vector<std::int64_t> needs;
+        if (!fixed_needs(members, needs))
+            return std::nullopt;
+        const auto kind = over_quota(known, members, needs, now);
+        if (!kind)
+            return std::nullopt;
+        return leaf_proofs().of_price(now, members.classes.size(), *kind);
+    }
+
     /// What is left of the quotas of its queue and of those above alone keeps the gang from
     /// starting.
     [[nodiscard]] bool stopped_by_quota(const state<Traits>& known, gang_index which,
                                         std::int64_t steps) const {
         const auto& group = known[which];
-        if (group.last.kind != answer::waiting)
+        if (group.last.kind != answer::waiting && group.last.kind != answer::undecided)
             return false;
         if (which.value() < uses.size() && uses[which.value()].known)
             return !known.accounts().admits(*group.charged_to(), uses[which.value()].least);

@@ -374,18 +374,30 @@ private:
     }
 
     void close_gate(agenda_entry& entry, std::size_t asked) {
+        standing last = (*known_)[entry.gang].last;
+        const standing before = last;
+        std::optional<certificate> proof;
+        if (last.kind == answer::undecided) {
+            // It is undecided no more when the quota proves it out.
+            proof = kept_->quota_proof(*known_, entry.gang);
+            if (!proof)
+                return;
+        }
         entry.wants_room = false;
         // With the quota used up it no longer waits for room alone.
         entry.watch = agenda_entry::no_watch;
         entry.by_leaf = false;
-        standing last = (*known_)[entry.gang].last;
-        const standing before = last;
+        last.kind = answer::waiting;
         last.at = gate::quota;
         known_->answered(entry.gang, last);
-        if (decision* made = decision_of(*result_, made_, asked, entry.visit))
+        if (decision* made = decision_of(*result_, made_, asked, entry.visit)) {
+            made->outcome.kind = answer::waiting;
             made->outcome.at = gate::quota;
-        else
-            note(entry, before, {last.kind, last.at, last.could_start, {}, 0});
+            if (proof)
+                made->outcome.proof = std::move(proof);
+        } else {
+            note(entry, before, {last.kind, last.at, last.could_start, std::move(proof), 0});
+        }
     }
 
     void finish() {
