@@ -7,6 +7,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_admit_test {
+
 namespace {
 
 using namespace builders;
@@ -447,3 +449,5 @@ TEST_CASE_FIXTURE(fixture, "a member that asks for nothing needs a node all the 
 }
 
 } // namespace
+
+} // namespace admission_admit_test

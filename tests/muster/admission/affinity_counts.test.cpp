@@ -11,6 +11,8 @@
 #include <muster/builders.hpp>
 #include <muster/cycle/cycle.hpp>
 
+namespace admission_affinity_counts_test {
+
 using namespace builders;
 using namespace muster;
 
@@ -273,3 +275,5 @@ TEST_CASE("what a term stops is told with its label key and the nodes that would
     CHECK(by_others[0].nodes == 1);
     CHECK(by_others[1].topology == "zone");
 }
+
+} // namespace admission_affinity_counts_test

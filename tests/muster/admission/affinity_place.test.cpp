@@ -15,6 +15,8 @@
 #include <muster/testing/pod_worlds.hpp>
 #include <muster/testing/verifier.hpp>
 
+namespace admission_affinity_place_test {
+
 namespace {
 
 using namespace muster;
@@ -172,3 +174,5 @@ TEST_CASE("gangs among pods with terms are placed by the rules, and refused only
     CHECK(counts.fitting * 10 > counts.borne_on * 2);
     CHECK(counts.missed * 100 <= counts.fitting);
 }
+
+} // namespace admission_affinity_place_test

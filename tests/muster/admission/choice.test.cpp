@@ -3,6 +3,8 @@
 
 #include <muster/admission/choice.hpp>
 
+namespace admission_choice_test {
+
 namespace {
 
 using namespace muster;
@@ -151,3 +153,5 @@ TEST_CASE("costs beyond int64 are exact") {
 }
 
 } // namespace
+
+} // namespace admission_choice_test

@@ -13,6 +13,8 @@
 
 #include "muster/builders.hpp"
 
+namespace admission_domain_choice_test {
+
 namespace {
 
 using namespace builders;
@@ -277,3 +279,5 @@ TEST_CASE("the least demand of a gang adds up what every way of meeting its mini
 }
 
 } // namespace
+
+} // namespace admission_domain_choice_test

@@ -15,6 +15,8 @@
 
 #include "muster/builders.hpp"
 
+namespace admission_domain_proofs_test {
+
 namespace {
 
 using namespace builders;
@@ -102,3 +104,5 @@ TEST_CASE("nothing is said of a gang that asks for no domain, or of classes that
 }
 
 } // namespace
+
+} // namespace admission_domain_proofs_test

@@ -11,6 +11,8 @@
 
 #include "muster/builders.hpp"
 
+namespace admission_domain_search_test {
+
 namespace {
 
 using namespace builders;
@@ -161,3 +163,5 @@ TEST_CASE("a search that its steps end says neither yes nor no") {
 }
 
 } // namespace
+
+} // namespace admission_domain_search_test

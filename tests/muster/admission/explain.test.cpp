@@ -5,6 +5,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_explain_test {
+
 namespace {
 
 using namespace builders;
@@ -272,3 +274,5 @@ TEST_CASE("asking why changes nothing") {
 }
 
 } // namespace
+
+} // namespace admission_explain_test

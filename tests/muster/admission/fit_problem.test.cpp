@@ -5,6 +5,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_fit_problem_test {
+
 namespace {
 
 using namespace builders;
@@ -136,3 +138,5 @@ TEST_CASE_FIXTURE(fixture, "an absent node is no place under any relaxation") {
 }
 
 } // namespace
+
+} // namespace admission_fit_problem_test

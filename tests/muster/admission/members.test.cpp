@@ -5,6 +5,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_members_test {
+
 namespace {
 
 using namespace builders;
@@ -157,3 +159,5 @@ TEST_CASE("subgroups nest") {
 }
 
 } // namespace
+
+} // namespace admission_members_test

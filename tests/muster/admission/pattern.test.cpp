@@ -7,6 +7,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_pattern_test {
+
 namespace {
 
 using namespace builders;
@@ -110,3 +112,5 @@ TEST_CASE_FIXTURE(fixture, "the enumeration ends with the steps") {
 }
 
 } // namespace
+
+} // namespace admission_pattern_test

@@ -7,6 +7,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_place_test {
+
 namespace {
 
 using namespace builders;
@@ -144,3 +146,5 @@ TEST_CASE_FIXTURE(fixture, "a placement that the search found is made oldest fir
 }
 
 } // namespace
+
+} // namespace admission_place_test

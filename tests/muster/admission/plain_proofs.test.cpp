@@ -12,6 +12,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_plain_proofs_test {
+
 namespace {
 
 using namespace builders;
@@ -215,3 +217,5 @@ TEST_CASE_FIXTURE(fixture, "one look leaves nothing behind for the next") {
 }
 
 } // namespace
+
+} // namespace admission_plain_proofs_test

@@ -17,6 +17,8 @@
 #include <muster/testing/naive_scheduler.hpp>
 #include <muster/testing/verifier.hpp>
 
+namespace admission_properties_test {
+
 namespace {
 
 using namespace muster;
@@ -385,3 +387,5 @@ TEST_CASE("reasons mean what their words say") {
     CHECK(count_faults("topology reasons", 2'000, close_world, check_reasons) == 0);
     CHECK(count_faults("near-critical reasons", 1'000, critical_world, check_reasons) == 0);
 }
+
+} // namespace admission_properties_test

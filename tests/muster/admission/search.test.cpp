@@ -5,6 +5,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_search_test {
+
 namespace {
 
 using namespace builders;
@@ -200,3 +202,5 @@ TEST_CASE_FIXTURE(fixture, "the same problem takes the same steps to the same an
 }
 
 } // namespace
+
+} // namespace admission_search_test

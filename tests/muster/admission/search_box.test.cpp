@@ -5,6 +5,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_search_box_test {
+
 namespace {
 
 using namespace builders;
@@ -137,3 +139,5 @@ TEST_CASE_FIXTURE(fixture, "nodes with too many patterns to list are enumerated,
 }
 
 } // namespace
+
+} // namespace admission_search_box_test

@@ -6,6 +6,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_search_patterns_test {
+
 namespace {
 
 using namespace builders;
@@ -131,3 +133,5 @@ TEST_CASE("exactly the patterns are listed to which nobody can be added") {
 }
 
 } // namespace
+
+} // namespace admission_search_patterns_test

@@ -8,6 +8,8 @@
 #include <muster/admission/search_ray.hpp>
 #include <muster/testing/random.hpp>
 
+namespace admission_search_ray_test {
+
 namespace {
 
 using namespace muster;
@@ -102,3 +104,5 @@ TEST_CASE("no other weights bound the points' distance along the direction more 
 }
 
 } // namespace
+
+} // namespace admission_search_ray_test

@@ -5,6 +5,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_search_repair_test {
+
 namespace {
 
 using namespace builders;
@@ -103,3 +105,5 @@ TEST_CASE_FIXTURE(fixture, "a mix is rounded node by node") {
 }
 
 } // namespace
+
+} // namespace admission_search_repair_test

@@ -10,6 +10,8 @@
 
 #include "../builders.hpp"
 
+namespace admission_subgroup_test {
+
 namespace {
 
 using namespace builders;
@@ -117,3 +119,5 @@ TEST_CASE("a subgroup cut out is a gang of its own, of the members that are left
 }
 
 } // namespace
+
+} // namespace admission_subgroup_test

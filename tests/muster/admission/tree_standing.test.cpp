@@ -6,6 +6,8 @@
 
 #include <muster/admission/tree_standing.hpp>
 
+namespace admission_tree_standing_test {
+
 namespace {
 
 using namespace muster;
@@ -83,3 +85,5 @@ TEST_CASE("for flat trees the short way says what the long one does") {
 }
 
 } // namespace
+
+} // namespace admission_tree_standing_test

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace base_checked_test {
+
 namespace {
 
 constexpr auto top = std::numeric_limits<std::int64_t>::max();
@@ -67,3 +69,5 @@ TEST_CASE("all of it can be used at compile time") {
         return muster::checked_add(1, 1, sum) && sum == 2;
     }());
 }
+
+} // namespace base_checked_test

@@ -5,6 +5,8 @@
 
 #include <muster/base/id.hpp>
 
+namespace base_id_test {
+
 namespace {
 
 using namespace muster;
@@ -32,3 +34,5 @@ TEST_CASE("handles of one place and two generations differ") {
 }
 
 } // namespace
+
+} // namespace base_id_test

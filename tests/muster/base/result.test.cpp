@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+namespace base_result_test {
+
 namespace {
 
 muster::result<int, std::string> half(int number) {
@@ -53,3 +55,5 @@ TEST_CASE("the value can be changed in place") {
     text.value() = "muster";
     CHECK(*text == "muster");
 }
+
+} // namespace base_result_test

@@ -5,6 +5,8 @@
 
 #include <type_traits>
 
+namespace base_version_test {
+
 TEST_CASE("the version object says what the macros say") {
     CHECK(muster::library_version.major == MUSTER_VERSION_MAJOR);
     CHECK(muster::library_version.minor == MUSTER_VERSION_MINOR);
@@ -16,3 +18,5 @@ TEST_CASE("the inline namespace carries the version") {
     CHECK(MUSTER_VERSION_MINOR == 1);
     CHECK(std::is_same_v<muster::version, muster::v0_1::version>);
 }
+
+} // namespace base_version_test

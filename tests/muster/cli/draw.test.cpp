@@ -7,6 +7,8 @@
 #include "../../../examples/muster/draw.hpp"
 #include "../../../examples/muster/svg.hpp"
 
+namespace cli_draw_test {
+
 namespace {
 
 std::size_t count(const std::string& text, const std::string& what) {
@@ -89,3 +91,5 @@ TEST_CASE("a queue shows what it uses, deserves and is guaranteed of its quota")
     made.queues.front().resources["nvidia.com/gpu"].used = 9;
     CHECK(holds(cli::draw_queues(made), "fill=\"#d62728\"><title>q"));
 }
+
+} // namespace cli_draw_test

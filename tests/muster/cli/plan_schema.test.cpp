@@ -14,6 +14,8 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
+namespace cli_plan_schema_test {
+
 // The golden outputs of `muster plan -o json` are what the golden `muster schema plan` says: the
 // tests of the command line hold the program to both.
 
@@ -255,3 +257,5 @@ TEST_CASE("the schema knows proofs that branch") {
     proof.as_object().erase("high");
     CHECK_FALSE(plans.check(plan).empty());
 }
+
+} // namespace cli_plan_schema_test

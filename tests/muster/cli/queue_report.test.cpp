@@ -6,6 +6,8 @@
 
 #include "../../../examples/muster/queue_report.hpp"
 
+namespace cli_queue_report_test {
+
 TEST_CASE("ages print as kubectl prints them") {
     constexpr std::int64_t second = 1'000'000'000;
     const auto text = [](std::int64_t seconds) { return cli::age_text(seconds * second); };
@@ -41,3 +43,5 @@ TEST_CASE("queues stand indented below their parents") {
           "\n"
           "a   cpu   1500m   3   2   1\n");
 }
+
+} // namespace cli_queue_report_test

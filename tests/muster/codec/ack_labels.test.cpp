@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+namespace codec_ack_labels_test {
+
 using namespace muster::codec;
 
 namespace {
@@ -70,3 +72,5 @@ TEST_CASE("the name is a DNS subdomain") {
     CHECK(read("My_Job", "2")->error == "label pod-group.scheduling.sigs.k8s.io/name: \"My_Job\" "
                                         "is not a name (expected a DNS subdomain)");
 }
+
+} // namespace codec_ack_labels_test

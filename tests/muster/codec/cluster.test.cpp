@@ -15,6 +15,8 @@
 #include <muster/codec/read_documents.hpp>
 #include <muster/muster.hpp>
 
+namespace codec_cluster_test {
+
 using namespace muster::codec;
 using muster::reason_code;
 
@@ -660,3 +662,5 @@ TEST_CASE("a group runs as long as its longest pod, and no longer than its queue
     CHECK(duration("maxDuration: 1m", "10", "") == 60 * second);
     CHECK(duration("maxDuration: 1m", "10", "70") == 60 * second);
 }
+
+} // namespace codec_cluster_test

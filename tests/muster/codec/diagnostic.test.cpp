@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace codec_diagnostic_test {
+
 using namespace muster::codec;
 
 TEST_CASE("a finding is one line: place, path, message") {
@@ -44,3 +46,5 @@ TEST_CASE("findings beyond the kept number are counted, each severity for itself
     CHECK(out.findings().size() == 3);
     CHECK(out.dropped() == 4);
 }
+
+} // namespace codec_diagnostic_test

@@ -6,6 +6,8 @@
 
 #include <muster/codec/duration.hpp>
 
+namespace codec_duration_test {
+
 using muster::codec::parse_duration;
 
 TEST_CASE("durations are sums of units in order") {
@@ -27,3 +29,5 @@ TEST_CASE("what is not exactly a duration is none") {
         CHECK_FALSE(parse_duration(text));
     }
 }
+
+} // namespace codec_duration_test

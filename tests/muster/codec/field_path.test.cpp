@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace codec_field_path_test {
+
 using namespace muster::codec;
 
 TEST_CASE("a path is written as Kubernetes writes field paths") {
@@ -22,3 +24,5 @@ TEST_CASE("a chain of frames gives its steps from the root on") {
     CHECK(to_text(third) == "items[2]");
     CHECK(steps_of(root).empty());
 }
+
+} // namespace codec_field_path_test

@@ -9,6 +9,8 @@
 
 #include <muster/codec/read_documents.hpp>
 
+namespace codec_field_reader_test {
+
 using namespace muster::codec;
 
 namespace {
@@ -210,3 +212,5 @@ TEST_CASE("a document that is no object is an error") {
               CHECK_FALSE(root.required("kind").as_string());
           }) == "f:1:1: found a list, expected an object\n");
 }
+
+} // namespace codec_field_reader_test

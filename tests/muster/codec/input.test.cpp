@@ -12,6 +12,8 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
+namespace codec_input_test {
+
 using namespace muster::codec;
 
 namespace {
@@ -113,3 +115,5 @@ TEST_CASE("- is the standard input, once") {
     CHECK(to_text(out.findings()[0]) == "<stdin>:3:1: expected ',' or ']'");
     CHECK(to_text(out.findings()[1]) == "<stdin>: named twice (expected - at most once)");
 }
+
+} // namespace codec_input_test

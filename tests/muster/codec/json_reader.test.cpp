@@ -9,6 +9,8 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
+namespace codec_json_reader_test {
+
 using namespace muster::codec;
 
 namespace {
@@ -148,3 +150,5 @@ TEST_CASE("a document outlives its siblings and may be moved") {
     CHECK(kept.raw_scalar(b) == "1");
     CHECK(kept.text() == "{\"a\":{\"b\":1}}\n");
 }
+
+} // namespace codec_json_reader_test

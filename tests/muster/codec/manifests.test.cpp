@@ -8,6 +8,8 @@
 
 #include <muster/codec/read_documents.hpp>
 
+namespace codec_manifests_test {
+
 using namespace muster::codec;
 
 namespace {
@@ -252,3 +254,5 @@ TEST_CASE("JSON is read like YAML") {
           "f:2:90: items[0].spec.containers[0].resources.requests.cpu: \"-1\" is negative "
           "(expected a quantity of at least 0)\n");
 }
+
+} // namespace codec_manifests_test

@@ -9,6 +9,8 @@
 #include <muster/codec/manifests.hpp>
 #include <muster/codec/read_documents.hpp>
 
+namespace codec_membership_test {
+
 using namespace muster::codec;
 using muster::gang_fault;
 
@@ -286,3 +288,5 @@ TEST_CASE("a namespace has its labels and its own name, known or not") {
           muster::label_set{{"b", "c"}, {"kubernetes.io/metadata.name", "a"}});
     CHECK(lookup.namespace_labels("z") == muster::label_set{{"kubernetes.io/metadata.name", "z"}});
 }
+
+} // namespace codec_membership_test

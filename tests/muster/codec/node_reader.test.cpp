@@ -8,6 +8,8 @@
 
 #include <muster/codec/read_documents.hpp>
 
+namespace codec_node_reader_test {
+
 using namespace muster::codec;
 using muster::taint_effect;
 
@@ -133,3 +135,5 @@ TEST_CASE("a node lives in no namespace, whatever it says") {
     object_reader root(documents[0], out);
     CHECK(read_node(root, context).metadata.key == object_key{"", "node"});
 }
+
+} // namespace codec_node_reader_test

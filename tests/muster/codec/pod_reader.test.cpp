@@ -10,6 +10,8 @@
 
 #include <muster/codec/read_documents.hpp>
 
+namespace codec_pod_reader_test {
+
 using namespace muster::codec;
 using muster::pod_phase;
 
@@ -459,3 +461,5 @@ TEST_CASE("how long a pod runs is the least of what it declares and its deadline
     CHECK(read("", "status: {startTime: 2024-05-01T08:00:00Z}\n").pod.started ==
           parse_timestamp("2024-05-01T08:00:00Z"));
 }
+
+} // namespace codec_pod_reader_test

@@ -10,6 +10,8 @@
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/read_documents.hpp>
 
+namespace codec_pod_terms_reader_test {
+
 using namespace muster::codec;
 using muster::label_set;
 using muster::pod_selector;
@@ -209,3 +211,5 @@ TEST_CASE("empty affinity is no term at all") {
                     .terms);
     CHECK_FALSE(read("  topologySpreadConstraints: []\n").terms);
 }
+
+} // namespace codec_pod_terms_reader_test

@@ -6,6 +6,8 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
+namespace codec_read_documents_test {
+
 using namespace muster::codec;
 
 namespace {
@@ -43,3 +45,5 @@ TEST_CASE("a format that is named is not guessed") {
     CHECK(outcome("a: 1\n", input_format::json) == "f:1:1: \"a\", expected a value\n");
     CHECK(outcome("{\"a\": 010}", input_format::yaml) == "{\"a\":8}\n");
 }
+
+} // namespace codec_read_documents_test

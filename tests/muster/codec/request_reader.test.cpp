@@ -10,6 +10,8 @@
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/read_documents.hpp>
 
+namespace codec_request_reader_test {
+
 using namespace muster::codec;
 using muster::int128;
 
@@ -262,3 +264,5 @@ TEST_CASE("unknown fields of resources are warned of") {
     CHECK(read("spec:\n  containers:\n  - resources: {request: {cpu: 1}}\n").findings ==
           "f:4:17: warning: spec.containers[0].resources.request: unknown field, ignored\n");
 }
+
+} // namespace codec_request_reader_test

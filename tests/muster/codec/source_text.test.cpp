@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace codec_source_text_test {
+
 using namespace muster::codec;
 
 TEST_CASE("offsets become lines and columns from 1") {
@@ -36,3 +38,5 @@ TEST_CASE("the first byte that is not printable UTF-8 is found") {
     CHECK(find_unprintable("\xED\xA0\x80") == 0);     // surrogate
     CHECK(find_unprintable("\xF4\x90\x80\x80") == 0); // beyond U+10FFFF
 }
+
+} // namespace codec_source_text_test

@@ -9,6 +9,8 @@
 
 #include <muster/codec/read_documents.hpp>
 
+namespace codec_t9k_reader_test {
+
 using namespace muster::codec;
 
 namespace {
@@ -196,3 +198,5 @@ TEST_CASE("malformed fields of a queue are errors, and a quota of limits does no
     CHECK(queue("spec: {quota: {limits: {cpu: 1}}}\n").findings ==
           "f:2:16: warning: spec.quota.limits: unknown field, ignored\n");
 }
+
+} // namespace codec_t9k_reader_test

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+namespace codec_timestamp_test {
+
 using muster::codec::parse_timestamp;
 
 TEST_CASE("RFC 3339 times become nanoseconds since 1970") {
@@ -60,3 +62,5 @@ TEST_CASE("anything else is not a time") {
                              "9999-12-31T23:59:59Z"})
         CHECK_MESSAGE(!parse_timestamp(text), text);
 }
+
+} // namespace codec_timestamp_test

@@ -15,6 +15,8 @@
 #include <muster/codec/read_documents.hpp>
 #include <muster/muster.hpp>
 
+namespace codec_topology_reader_test {
+
 using namespace muster::codec;
 
 namespace {
@@ -155,3 +157,5 @@ TEST_CASE("a Topology names every level once") {
               .find("spec.levels[1].nodeLabel: \"x\" is there twice (expected every level once)") !=
           std::string::npos);
 }
+
+} // namespace codec_topology_reader_test

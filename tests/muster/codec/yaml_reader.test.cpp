@@ -9,6 +9,8 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
+namespace codec_yaml_reader_test {
+
 using namespace muster::codec;
 
 namespace {
@@ -268,3 +270,5 @@ TEST_CASE("the text of a YAML scalar stays available exactly") {
     CHECK(raw("map").empty());
     CHECK(raw("none").empty());
 }
+
+} // namespace codec_yaml_reader_test

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+namespace codec_yaml_scalar_test {
+
 using namespace muster::codec;
 
 namespace {
@@ -114,3 +116,5 @@ TEST_CASE("keys become strings as kubectl makes them") {
     CHECK(key("010", yaml_tag::text) == "010");
     CHECK(key("~") == "error: \"~\" cannot be a key (expected a string; quote it)");
 }
+
+} // namespace codec_yaml_scalar_test

@@ -15,6 +15,8 @@
 
 #include "../builders.hpp"
 
+namespace cycle_agenda_test {
+
 namespace {
 
 using namespace builders;
@@ -434,3 +436,5 @@ TEST_CASE_FIXTURE(followed, "a gang that has all it wants leaves the agenda, and
 }
 
 } // namespace
+
+} // namespace cycle_agenda_test

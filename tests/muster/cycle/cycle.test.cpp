@@ -3,6 +3,8 @@
 
 #include "../builders.hpp"
 
+namespace cycle_cycle_test {
+
 namespace {
 
 using namespace builders;
@@ -699,3 +701,5 @@ TEST_CASE("a pod group that is made again under its name is judged by its new de
 }
 
 } // namespace
+
+} // namespace cycle_cycle_test

@@ -18,6 +18,8 @@
 #include <muster/testing/cases.hpp>
 #include <muster/testing/random.hpp>
 
+namespace cycle_eviction_properties_test {
+
 namespace {
 
 using namespace muster;
@@ -339,3 +341,5 @@ TEST_CASE("on small clusters exactly the least set of victims goes, and the gang
 }
 
 } // namespace
+
+} // namespace cycle_eviction_properties_test

@@ -12,6 +12,8 @@
 
 #include "../builders.hpp"
 
+namespace cycle_evictions_test {
+
 namespace {
 
 using namespace builders;
@@ -606,3 +608,5 @@ TEST_CASE("of many units a set is evicted of which nobody could stay") {
 }
 
 } // namespace
+
+} // namespace cycle_evictions_test

@@ -9,6 +9,8 @@
 
 #include "../builders.hpp"
 
+namespace cycle_fair_shares_test {
+
 using namespace builders;
 using namespace muster;
 
@@ -86,3 +88,5 @@ TEST_CASE("who is within what it deserves goes before those that borrow, whateve
                   cycle(known, 0, policy{best_fit{}, priority_then_age{}, fair_share_first{}})) ==
           std::vector<std::string>{"y"});
 }
+
+} // namespace cycle_fair_shares_test

@@ -12,6 +12,8 @@
 #include <muster/cycle/forecast.hpp>
 #include <muster/testing/cases.hpp>
 
+namespace cycle_forecast_test {
+
 using namespace muster;
 using namespace muster::testing;
 
@@ -156,3 +158,5 @@ TEST_CASE("a forecast is what happens to a cluster that is made anew each time p
               "forecasts", 3'000, [](std::uint64_t seed) { return world_generator(seed).make(); },
               check_forecast) == 0);
 }
+
+} // namespace cycle_forecast_test

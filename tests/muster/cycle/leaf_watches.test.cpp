@@ -8,6 +8,8 @@
 
 #include "../builders.hpp"
 
+namespace cycle_leaf_watches_test {
+
 namespace {
 
 using namespace builders;
@@ -120,3 +122,5 @@ TEST_CASE("a proof whose constraints nobody has any more serves nobody") {
 }
 
 } // namespace
+
+} // namespace cycle_leaf_watches_test

@@ -9,6 +9,8 @@
 
 #include "../builders.hpp"
 
+namespace cycle_reclaim_test {
+
 using namespace builders;
 using namespace muster;
 
@@ -104,3 +106,5 @@ TEST_CASE("who waits for leavers is nominated, and evicts nobody") {
     CHECK(evicted(result) == 0);
     CHECK(known[gang_at(known, "x")].nominated == 1);
 }
+
+} // namespace cycle_reclaim_test

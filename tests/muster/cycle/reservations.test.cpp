@@ -13,6 +13,8 @@
 
 #include "../builders.hpp"
 
+namespace cycle_reservations_test {
+
 namespace {
 
 using namespace builders;
@@ -261,3 +263,5 @@ TEST_CASE("room is kept where least is in the way, and nowhere else") {
 }
 
 } // namespace
+
+} // namespace cycle_reservations_test

@@ -9,6 +9,8 @@
 
 #include "../builders.hpp"
 
+namespace cycle_start_test {
+
 namespace {
 
 using namespace builders;
@@ -240,3 +242,5 @@ TEST_CASE("another order of gangs on the same state asks in that order") {
 }
 
 } // namespace
+
+} // namespace cycle_start_test

@@ -13,6 +13,8 @@
 
 #include "../builders.hpp"
 
+namespace cycle_surplus_test {
+
 using namespace builders;
 using namespace muster;
 
@@ -204,3 +206,5 @@ TEST_CASE("turns serve as one by one by hand: priority, minima before surplus, a
         REQUIRE(standing_in(known) == expected);
     }
 }
+
+} // namespace cycle_surplus_test

@@ -11,6 +11,8 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/testing/world.hpp>
 
+namespace cycle_wake_up_test {
+
 namespace {
 
 using namespace muster;
@@ -1141,3 +1143,5 @@ TEST_CASE_TEMPLATE("a gang of two roles starts when the only one that was short 
 }
 
 } // namespace
+
+} // namespace cycle_wake_up_test

@@ -9,6 +9,8 @@
 #include <muster/builders.hpp>
 #include <muster/cycle/cycle.hpp>
 
+namespace cycle_wake_up_among_pods_test {
+
 using namespace builders;
 using namespace muster;
 
@@ -250,3 +252,5 @@ TEST_CASE("surplus that seeks a pod is placed once such a pod comes") {
     in.run("w", "web", "b-0");
     CHECK(in.next() == "b-0");
 }
+
+} // namespace cycle_wake_up_among_pods_test

@@ -13,6 +13,8 @@
 #include <muster/cycle/what_helps.hpp>
 #include <muster/testing/cases.hpp>
 
+namespace cycle_what_helps_test {
+
 using namespace muster;
 using namespace muster::testing;
 
@@ -408,3 +410,5 @@ TEST_CASE("every change told starts the gang, a smaller one does not, and none i
     // Few cases are so odd that no smallest change is found.
     CHECK(incomplete * 1'000 < gangs);
 }
+
+} // namespace cycle_what_helps_test

@@ -11,6 +11,8 @@
 
 #include <muster/index/capacity_index.hpp>
 
+namespace index_capacity_index_test {
+
 namespace {
 
 using namespace muster;
@@ -442,3 +444,5 @@ TEST_CASE("of more requests than there are thresholds a spread is learned") {
 }
 
 } // namespace
+
+} // namespace index_capacity_index_test

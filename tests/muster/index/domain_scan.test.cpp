@@ -11,6 +11,8 @@
 #include <muster/index/flat_finder.hpp>
 #include <muster/policy/placement.hpp>
 
+namespace index_domain_scan_test {
+
 namespace {
 
 using namespace muster;
@@ -90,3 +92,5 @@ TEST_CASE("equal nodes go in the order of their keys, and those not admitted are
 }
 
 } // namespace
+
+} // namespace index_domain_scan_test

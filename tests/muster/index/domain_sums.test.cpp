@@ -11,6 +11,8 @@
 #include <muster/index/finder.hpp>
 #include <muster/testing/random.hpp>
 
+namespace index_domain_sums_test {
+
 namespace {
 
 using namespace muster;
@@ -94,3 +96,5 @@ TEST_CASE("a node with less than nothing free takes nothing from its domain's su
 }
 
 } // namespace
+
+} // namespace index_domain_sums_test

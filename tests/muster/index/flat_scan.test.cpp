@@ -6,6 +6,8 @@
 
 #include "../builders.hpp"
 
+namespace index_flat_scan_test {
+
 namespace {
 
 using namespace builders;
@@ -89,3 +91,5 @@ TEST_CASE_FIXTURE(fixture, "a node short of what is not asked for is as good as 
 }
 
 } // namespace
+
+} // namespace index_flat_scan_test

@@ -18,6 +18,8 @@
 
 #include "../builders.hpp"
 
+namespace index_indexed_finder_test {
+
 namespace {
 
 using namespace builders;
@@ -352,3 +354,5 @@ TEST_CASE(
 }
 
 } // namespace
+
+} // namespace index_indexed_finder_test

@@ -12,6 +12,8 @@
 
 #include "../builders.hpp"
 
+namespace index_predicate_table_test {
+
 namespace {
 
 using namespace builders;
@@ -254,3 +256,5 @@ TEST_CASE_FIXTURE(fixture, "when the columns are used up, predicates go without"
 }
 
 } // namespace
+
+} // namespace index_predicate_table_test

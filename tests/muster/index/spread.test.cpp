@@ -12,6 +12,8 @@
 
 #include "../builders.hpp"
 
+namespace index_spread_test {
+
 namespace {
 
 using namespace builders;
@@ -98,3 +100,5 @@ TEST_CASE_FIXTURE(fixture, "many pods go where each in its turn would") {
 }
 
 } // namespace
+
+} // namespace index_spread_test

@@ -5,6 +5,8 @@
 
 #include "../builders.hpp"
 
+namespace index_weights_test {
+
 namespace {
 
 using namespace builders;
@@ -60,3 +62,5 @@ TEST_CASE("a request lowers the key of every node by the same, and less than fre
 }
 
 } // namespace
+
+} // namespace index_weights_test

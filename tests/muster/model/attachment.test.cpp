@@ -7,6 +7,8 @@
 
 #include "../builders.hpp"
 
+namespace model_attachment_test {
+
 namespace {
 
 using namespace builders;
@@ -111,3 +113,5 @@ TEST_CASE("a state that is copied decides as the original, and one that is moved
 }
 
 } // namespace
+
+} // namespace model_attachment_test

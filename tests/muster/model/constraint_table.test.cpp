@@ -8,6 +8,8 @@
 #include <muster/model/records.hpp>
 #include <muster/model/traits.hpp>
 
+namespace model_constraint_table_test {
+
 namespace {
 
 using namespace muster;
@@ -83,3 +85,5 @@ TEST_CASE_FIXTURE(fixture, "nobody may stand on an absent node, nor does anybody
 }
 
 } // namespace
+
+} // namespace model_constraint_table_test

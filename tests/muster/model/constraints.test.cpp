@@ -3,6 +3,8 @@
 
 #include <muster/model/constraints.hpp>
 
+namespace model_constraints_test {
+
 namespace {
 
 using namespace muster;
@@ -114,3 +116,5 @@ TEST_CASE("ports conflict by number and protocol, and an empty address is every 
 }
 
 } // namespace
+
+} // namespace model_constraints_test

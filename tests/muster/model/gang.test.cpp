@@ -3,6 +3,8 @@
 
 #include <muster/model/gang.hpp>
 
+namespace model_gang_test {
+
 namespace {
 
 using namespace muster;
@@ -47,3 +49,5 @@ TEST_CASE("requiring no subgroup is not the same as not saying how many") {
 }
 
 } // namespace
+
+} // namespace model_gang_test

@@ -9,6 +9,8 @@
 #include <muster/model/label_table.hpp>
 #include <muster/testing/random.hpp>
 
+namespace model_label_table_test {
+
 using namespace muster;
 
 TEST_CASE("equal sets of labels are one set, and the empty one is 0") {
@@ -52,3 +54,5 @@ TEST_CASE("sets are found whatever came and went before") {
         mine.push_back(found);
     }
 }
+
+} // namespace model_label_table_test

@@ -5,6 +5,8 @@
 
 #include <muster/model/labels.hpp>
 
+namespace model_labels_test {
+
 namespace {
 
 using namespace muster;
@@ -86,3 +88,5 @@ TEST_CASE("all requirements of a selector must hold; none at all match everythin
 }
 
 } // namespace
+
+} // namespace model_labels_test

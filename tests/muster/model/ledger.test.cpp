@@ -13,6 +13,8 @@
 
 #include "../builders.hpp"
 
+namespace model_ledger_test {
+
 namespace {
 
 using namespace builders;
@@ -223,3 +225,5 @@ TEST_CASE("pods do not bear on which node is the largest") {
 }
 
 } // namespace
+
+} // namespace model_ledger_test

@@ -9,6 +9,8 @@
 #include <muster/model/order_labels.hpp>
 #include <muster/testing/random.hpp>
 
+namespace model_order_labels_test {
+
 namespace {
 
 using namespace muster;
@@ -141,3 +143,5 @@ TEST_CASE("a node that is taken back leaves the labels of the others") {
 }
 
 } // namespace
+
+} // namespace model_order_labels_test

@@ -13,6 +13,8 @@
 #include <muster/model/state.hpp>
 #include <muster/testing/random.hpp>
 
+namespace model_pod_population_test {
+
 using namespace muster;
 using cluster = state<string_traits<2>>;
 
@@ -200,3 +202,5 @@ TEST_CASE("who stands where is what the records say, whatever happened") {
         }
     }
 }
+
+} // namespace model_pod_population_test

@@ -3,6 +3,8 @@
 
 #include <muster/model/pod_terms.hpp>
 
+namespace model_pod_terms_test {
+
 using namespace muster;
 
 namespace {
@@ -42,3 +44,5 @@ TEST_CASE("terms that ask for nothing are told") {
     terms.spread.emplace_back();
     CHECK(terms.any());
 }
+
+} // namespace model_pod_terms_test

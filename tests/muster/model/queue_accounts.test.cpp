@@ -11,6 +11,8 @@
 #include <muster/model/queue_accounts.hpp>
 #include <muster/testing/random.hpp>
 
+namespace model_queue_accounts_test {
+
 namespace {
 
 using namespace muster;
@@ -304,3 +306,5 @@ TEST_CASE("a queue that moves takes its firm pods along") {
 }
 
 } // namespace
+
+} // namespace model_queue_accounts_test

@@ -5,6 +5,8 @@
 
 #include "../builders.hpp"
 
+namespace model_shape_table_test {
+
 namespace {
 
 using namespace builders;
@@ -104,3 +106,5 @@ TEST_CASE("a shape holds its constraints once, however many pods have it") {
 }
 
 } // namespace
+
+} // namespace model_shape_table_test

@@ -8,6 +8,8 @@
 
 #include "../builders.hpp"
 
+namespace model_state_test {
+
 namespace {
 
 using namespace builders;
@@ -542,3 +544,5 @@ TEST_CASE("how many members wait for a node is kept through everything that happ
 }
 
 } // namespace
+
+} // namespace model_state_test

@@ -7,6 +7,8 @@
 
 #include "../builders.hpp"
 
+namespace model_state_departures_test {
+
 namespace {
 
 using namespace builders;
@@ -297,3 +299,5 @@ TEST_CASE("members beyond the minima of a nominated gang follow once it has come
 }
 
 } // namespace
+
+} // namespace model_state_departures_test

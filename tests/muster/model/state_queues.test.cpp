@@ -15,6 +15,8 @@
 
 #include "../builders.hpp"
 
+namespace model_state_queues_test {
+
 namespace {
 
 using namespace builders;
@@ -234,3 +236,5 @@ TEST_CASE("the order in which queues, gangs and pods are told does not show in t
 }
 
 } // namespace
+
+} // namespace model_state_queues_test

@@ -6,6 +6,8 @@
 
 #include "../builders.hpp"
 
+namespace model_state_reservations_test {
+
 namespace {
 
 using namespace builders;
@@ -94,3 +96,5 @@ TEST_CASE("a pod ends when it has run as long as its gang declares") {
 }
 
 } // namespace
+
+} // namespace model_state_reservations_test

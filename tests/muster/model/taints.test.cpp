@@ -3,6 +3,8 @@
 
 #include <muster/model/taints.hpp>
 
+namespace model_taints_test {
+
 namespace {
 
 using namespace muster;
@@ -41,3 +43,5 @@ TEST_CASE("a condition's taint is known by its prefix") {
 }
 
 } // namespace
+
+} // namespace model_taints_test

@@ -10,6 +10,8 @@
 
 #include <muster/model/topology_graph.hpp>
 
+namespace model_topology_graph_test {
+
 namespace {
 
 using namespace muster;
@@ -59,3 +61,5 @@ TEST_CASE("a place becomes labels, as far as it goes") {
 }
 
 } // namespace
+
+} // namespace model_topology_graph_test

@@ -10,6 +10,8 @@
 #include <muster/model/state.hpp>
 #include <muster/testing/random.hpp>
 
+namespace model_topology_table_test {
+
 namespace {
 
 using namespace muster;
@@ -141,3 +143,5 @@ TEST_CASE("domains grown by events are those of a state made from its listing") 
 }
 
 } // namespace
+
+} // namespace model_topology_table_test

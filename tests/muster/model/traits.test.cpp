@@ -8,6 +8,8 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/model/traits.hpp>
 
+namespace model_traits_test {
+
 namespace {
 
 using namespace muster;
@@ -88,3 +90,5 @@ TEST_CASE("keys are ordered by their own order where there is no projection") {
 }
 
 } // namespace
+
+} // namespace model_traits_test

@@ -7,6 +7,8 @@
 #include "peer_cases/judge.hpp"
 #include "peer_cases/run.hpp"
 
+namespace peer_cases_judge_test {
+
 namespace {
 
 using peer_cases::pod_state;
@@ -173,3 +175,5 @@ TEST_CASE("a case runs through Muster and agrees with itself") {
     of.nodes.front().allocatable["gpu"] = 1000;
     CHECK_FALSE(peer_cases::judge(of, peer_cases::run(of)).agrees);
 }
+
+} // namespace peer_cases_judge_test

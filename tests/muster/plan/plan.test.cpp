@@ -5,6 +5,8 @@
 
 #include "../builders.hpp"
 
+namespace plan_plan_test {
+
 namespace {
 
 using namespace builders;
@@ -184,3 +186,5 @@ TEST_CASE_FIXTURE(fixture, "what is kept of a node is there for nobody until tha
 }
 
 } // namespace
+
+} // namespace plan_plan_test

@@ -7,6 +7,8 @@
 #include <muster/policy/decayed_usage.hpp>
 #include <muster/testing/random.hpp>
 
+namespace policy_decayed_usage_test {
+
 namespace {
 
 using namespace muster;
@@ -90,3 +92,5 @@ TEST_CASE("the largest amounts over the longest half-lives do not overflow") {
 }
 
 } // namespace
+
+} // namespace policy_decayed_usage_test

@@ -3,6 +3,8 @@
 
 #include <muster/policy/domain_order.hpp>
 
+namespace policy_domain_order_test {
+
 namespace {
 
 using namespace muster;
@@ -29,3 +31,5 @@ TEST_CASE("by labels alone no domain goes before another") {
 }
 
 } // namespace
+
+} // namespace policy_domain_order_test

@@ -8,6 +8,8 @@
 
 #include <muster/policy/fair_share.hpp>
 
+namespace policy_fair_share_test {
+
 namespace {
 
 using claims = std::vector<muster::share_claim>;
@@ -144,3 +146,5 @@ TEST_CASE("weights divide as water finds its level, among all sets that could be
         REQUIRE(is_level(total, among));
     }
 }
+
+} // namespace policy_fair_share_test

@@ -6,6 +6,8 @@
 
 #include <muster/policy/gang_order.hpp>
 
+namespace policy_gang_order_test {
+
 namespace {
 
 using namespace muster;
@@ -66,3 +68,5 @@ TEST_CASE("the shortest goes first, and whoever declares nothing goes last") {
 }
 
 } // namespace
+
+} // namespace policy_gang_order_test

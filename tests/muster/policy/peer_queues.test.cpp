@@ -12,6 +12,8 @@
 
 #include "../builders.hpp"
 
+namespace policy_peer_queues_test {
+
 // How the queues of other schedulers are written, as the table in policy/README.md says, and what
 // is then admitted.
 
@@ -225,3 +227,5 @@ TEST_CASE("Kueue: cohorts stand in cohorts, with quota of their own") {
 }
 
 } // namespace
+
+} // namespace policy_peer_queues_test

@@ -5,6 +5,8 @@
 
 #include "../builders.hpp"
 
+namespace policy_placement_test {
+
 namespace {
 
 using namespace builders;
@@ -77,3 +79,5 @@ TEST_CASE("a score of one's own decides") {
 }
 
 } // namespace
+
+} // namespace policy_placement_test

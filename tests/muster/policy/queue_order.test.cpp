@@ -7,6 +7,8 @@
 #include <muster/model/queue.hpp>
 #include <muster/policy/queue_order.hpp>
 
+namespace policy_queue_order_test {
+
 namespace {
 
 using namespace muster;
@@ -91,3 +93,5 @@ TEST_CASE("a queue within what it deserves goes before one that borrows, whateve
 }
 
 } // namespace
+
+} // namespace policy_queue_order_test

@@ -5,6 +5,8 @@
 
 #include <muster/resource/kind_table.hpp>
 
+namespace resource_kind_table_test {
+
 namespace {
 
 using namespace muster;
@@ -51,3 +53,5 @@ TEST_CASE("two tables know nothing of each other") {
 }
 
 } // namespace
+
+} // namespace resource_kind_table_test

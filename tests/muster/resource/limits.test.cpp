@@ -6,6 +6,8 @@
 
 #include <muster/resource/limits.hpp>
 
+namespace resource_limits_test {
+
 namespace {
 
 using namespace muster;
@@ -69,3 +71,5 @@ TEST_CASE("a ceiling that was cleared leaves no trace") {
 }
 
 } // namespace
+
+} // namespace resource_limits_test

@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+namespace resource_quantity_test {
+
 using namespace std::string_literals;
 
 namespace {
@@ -430,3 +432,5 @@ TEST_CASE("any short text of the alphabet is an error or reads back as itself") 
     }
     CHECK(valid > 1000);
 }
+
+} // namespace resource_quantity_test

@@ -8,6 +8,8 @@
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
+namespace resource_resources_test {
+
 namespace {
 
 using namespace muster;
@@ -84,3 +86,5 @@ TEST_CASE("none fit where what is asked for is negative, all where nothing is as
 }
 
 } // namespace
+
+} // namespace resource_resources_test

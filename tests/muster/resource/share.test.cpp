@@ -6,6 +6,8 @@
 
 #include <muster/resource/share.hpp>
 
+namespace resource_share_test {
+
 namespace {
 
 using namespace muster;
@@ -79,3 +81,5 @@ TEST_CASE("a queue over its quota has a share above 1") {
 }
 
 } // namespace
+
+} // namespace resource_share_test

@@ -4,6 +4,8 @@
 #include <muster/testing/brute_force.hpp>
 #include <muster/testing/builders.hpp>
 
+namespace testing_brute_force_test {
+
 namespace {
 
 using namespace muster;
@@ -182,3 +184,5 @@ TEST_CASE("room for a role alone is the sum over nodes of the most that fit") {
     const world_state smaller = to_state(made);
     CHECK(oracle(smaller, only_gang(smaller)).room_alone(0, rule::all) == 2);
 }
+
+} // namespace testing_brute_force_test

@@ -6,6 +6,8 @@
 #include <muster/testing/cases.hpp>
 #include <muster/testing/generator.hpp>
 
+namespace testing_generator_test {
+
 using namespace muster;
 using namespace muster::testing;
 
@@ -71,3 +73,5 @@ TEST_CASE("a world is shrunk to what its fault needs") {
     CHECK(small.gangs.empty());
     CHECK(small.pods.empty());
 }
+
+} // namespace testing_generator_test

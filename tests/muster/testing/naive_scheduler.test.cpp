@@ -7,6 +7,8 @@
 #include <muster/testing/check_placements.hpp>
 #include <muster/testing/naive_scheduler.hpp>
 
+namespace testing_naive_scheduler_test {
+
 namespace {
 
 using namespace muster;
@@ -171,3 +173,5 @@ TEST_CASE("the placement checker names what is wrong") {
     CHECK(check_placements(poorer, admitted(poorer, {{pod("p"), a}, {pod("q"), a}})) ==
           "a quota is exceeded");
 }
+
+} // namespace testing_naive_scheduler_test

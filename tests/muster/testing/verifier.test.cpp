@@ -7,6 +7,8 @@
 #include <muster/testing/builders.hpp>
 #include <muster/testing/verifier.hpp>
 
+namespace testing_verifier_test {
+
 namespace {
 
 using namespace muster;
@@ -153,3 +155,5 @@ TEST_CASE("more patterns than the cap are not judged") {
     CHECK(verifier.check(3) == proof_check::too_large);
     CHECK(verifier.check() == proof_check::valid);
 }
+
+} // namespace testing_verifier_test
