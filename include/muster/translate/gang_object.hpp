@@ -8,8 +8,10 @@
 #include <vector>
 
 #include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 
 #include <muster/model/gang.hpp>
+#include <muster/translate/loss.hpp>
 
 namespace muster::inline v0_1 {
 namespace translate {
@@ -43,9 +45,36 @@ struct leaf_size {
     [[nodiscard]] friend bool operator==(const leaf_size&, const leaf_size&) = default;
 };
 
+/// The families of gang APIs that share marks on pods.
+enum class gang_api : std::uint8_t {
+    none,
+    t9k,
+    /// ACK's labels, scheduler-plugins (old and new) and Koordinator.
+    coscheduling,
+    volcano,
+    kai,
+    /// Kubernetes' Workload and PodGroup.
+    workload,
+    grove,
+};
+
+/// Something that only the API it comes from has a word for, verbatim. A writer for the same API
+/// puts it back where it stood, every other one names its loss.
+struct own_word {
+    gang_api api = gang_api::none;
+    loss_kind what = loss_kind::lifecycle;
+    /// A field of the group's spec; or an annotation of the group, when it holds a '/'.
+    std::string field;
+    boost::json::value value;
+
+    [[nodiscard]] friend bool operator==(const own_word&, const own_word&) = default;
+};
+
 /// A gang as any gang API describes it: what all readers give and all writers take. What an API has
 /// no word for stays absent, so that a writer can tell what was asked for from what was not.
 struct gang_object {
+    /// The kind that it was read from, such as PodGroup or PyTorchJob, for those who report.
+    std::string kind;
     std::string name_space;
     std::string name;
     std::string uid;
@@ -65,12 +94,16 @@ struct gang_object {
     std::optional<boost::json::object> min_resources;
     /// Of the levels in the tree: the name of the object that lists them.
     std::string topology_name;
+    std::vector<own_word> own_words;
 };
 
 /// A pod of a gang, whole but for the marks that tie it to the gang.
 struct gang_pod {
     vertex_index leaf;            ///< of the gang's tree
     boost::json::object document; ///< apiVersion, kind, metadata, spec
+    /// What its own API marked it with, as a JSON merge patch on the document; empty for a pod that
+    /// a job would create.
+    boost::json::object marks{};
 };
 
 /// One gang with its pods; they may be absent where somebody else creates them.
