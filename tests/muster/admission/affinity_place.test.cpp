@@ -34,6 +34,12 @@ struct tally {
 std::string check_answers(const world& from, tally& counts) {
     world_state known = to_state(from);
     const cycle_result result = preview(known, 0, policy<>{}, {}, {true});
+    const auto proven = [&](const decision& made) {
+        return made.outcome.proof &&
+               verify(known, made.gang, *made.outcome.proof) == proof_check::valid;
+    };
+    // Kept out by those that start after it was asked, and undecided until then.
+    std::vector<const decision*> closed_out;
     for (const decision& made : result.decisions) {
         const std::string who = known[made.gang].key + ": ";
         const auto at = made.outcome.at;
@@ -66,16 +72,22 @@ std::string check_answers(const world& from, tally& counts) {
                 return "never though the emptied cluster could hold it: " + who;
             [[fallthrough]];
         case answer::waiting:
+            if (bears && at == gate::quota && !proven(made)) {
+                closed_out.push_back(&made);
+                break;
+            }
             if (fits)
                 return "refused though it fits: " + who;
-            if (!made.outcome.proof ||
-                verify(known, made.gang, *made.outcome.proof) != proof_check::valid)
+            if (!proven(made))
                 return "a refusal without a proof that holds: " + who;
             if (bears && made.outcome.could_start)
                 return "could start, though that was not shown: " + who;
         }
         observe_bound(known, made);
     }
+    for (const decision* made : closed_out)
+        if (!proven(*made))
+            return "closed out without a proof that holds: " + known[made->gang].key;
     return {};
 }
 
