@@ -12,6 +12,7 @@
 
 #include <muster/model/gang.hpp>
 #include <muster/translate/loss.hpp>
+#include <muster/translate/target.hpp>
 
 namespace muster::inline v0_1 {
 namespace translate {
@@ -37,10 +38,15 @@ struct gang_priority {
     [[nodiscard]] friend bool operator==(const gang_priority&, const gang_priority&) = default;
 };
 
-/// How many pods there are to be below a leaf of the gang's tree.
+/// How many pods there are to be below a leaf of the gang's tree, and what else is its own.
 struct leaf_size {
     vertex_index leaf;
     std::int64_t replicas = 0;
+    /// Where its members live; empty: in the gang's namespace.
+    std::string name_space{};
+    /// The object that stands for this leaf alone in its API, where there is one: a gang of a gang
+    /// group, a PodGroup of a Workload.
+    std::string object{};
 
     [[nodiscard]] friend bool operator==(const leaf_size&, const leaf_size&) = default;
 };
@@ -83,6 +89,8 @@ struct gang_object {
     boost::json::object annotations;
     std::vector<object_reference> owners;
     /// Minima and topology. Leaves are roles and named as such; a gang of one role is a root alone.
+    /// Absent `min_subgroups` stands for all children, also where an API writes their number. A
+    /// leaf without a minimum is a role whose members are all surplus.
     gang_tree tree;
     std::vector<leaf_size> sizes; ///< in the order of the tree's leaves
     std::optional<std::string> queue;
@@ -95,6 +103,9 @@ struct gang_object {
     /// Of the levels in the tree: the name of the object that lists them.
     std::string topology_name;
     std::vector<own_word> own_words;
+    /// Whose object it is read from, or whose marks its pods would get from their job's controller;
+    /// absent: of no gang API.
+    std::optional<target> origin;
 };
 
 /// A pod of a gang, whole but for the marks that tie it to the gang.

@@ -31,6 +31,8 @@ enum class loss_kind : std::uint8_t {
     min_resources,
     topology_required,
     topology_preferred,
+    /// Which members count towards a minimum, and what becomes of those that wait.
+    matching,
     /// The order in which parts start.
     startup_order,
     /// What happens after the start: restarts, success rules, clean up.
@@ -68,6 +70,8 @@ enum class loss_kind : std::uint8_t {
         return "topology-required";
     case loss_kind::topology_preferred:
         return "topology-preferred";
+    case loss_kind::matching:
+        return "matching";
     case loss_kind::startup_order:
         return "startup-order";
     case loss_kind::lifecycle:
