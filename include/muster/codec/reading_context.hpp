@@ -21,6 +21,8 @@ struct reading_context {
     std::string default_namespace = "default";
     /// The newest time seen so far.
     std::optional<timestamp> newest;
+    /// In bytes, when the nodes are known before the jobs are read.
+    std::optional<std::int64_t> largest_node_memory;
 
     [[nodiscard]] std::optional<timestamp> time(const field& at) {
         const std::optional<timestamp> read = at.as_timestamp();

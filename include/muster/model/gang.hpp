@@ -26,7 +26,8 @@ public:
         std::int64_t min_member = 0;
         /// How many children must reach their minima; absent = all of them.
         std::optional<std::int64_t> min_subgroups;
-        /// The role's or subgroup's name, for those who print it; may stay empty.
+        /// The role's or subgroup's name, for those who print it; may stay empty. The root has one
+        /// when it is a role.
         std::string name;
         std::size_t children = 0;
         /// How close together the members at or below this vertex are to stand.
@@ -56,6 +57,8 @@ public:
     void require_subgroups(vertex_index of, std::int64_t count) {
         vertices_[of.value()].min_subgroups = count;
     }
+
+    void rename(vertex_index of, std::string name) { vertices_[of.value()].name = std::move(name); }
 
     void keep_together(vertex_index of, topology_constraint how) {
         vertices_[of.value()].together = std::move(how);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -156,7 +157,7 @@ struct t9k_job {
     t9k_kind kind = t9k_kind::generic;
     /// MPIJob and ColossalAIJob: written with `launcher` and `worker` instead of replicaSpecs.
     bool first_generation = false;
-    std::string_view name_space = "default";
+    std::string name_space = "default";
     std::string_view name;
     std::string_view uid;
     const boost::json::object* labels = nullptr;
@@ -199,30 +200,44 @@ struct t9k_replica {
     return std::nullopt;
 }
 
-/// How many pods of each type there are to be, in the order of the replica specs. Of an elastic job
-/// `expected` in all: shared by scaling weight, the largest remainder first, then the first type.
-[[nodiscard]] inline std::vector<std::int64_t> replica_counts(const t9k_job& job) {
+namespace detail {
+
+/// `expected` replicas shared among the types by scaling weight: the largest remainder first, then
+/// the first type.
+[[nodiscard]] inline std::vector<std::int64_t> share_replicas(const t9k_job& job,
+                                                              std::int64_t expected) {
     const std::vector<t9k_replica_spec>& specs = job.replica_specs;
     std::vector<std::int64_t> counts(specs.size());
     int128 weights = 0;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        counts[i] = specs[i].replicas;
-        weights += specs[i].scaling_weight;
-    }
-    if (!is_elastic(job) || weights <= 0)
+    for (const t9k_replica_spec& each : specs)
+        weights += each.scaling_weight;
+    if (weights <= 0)
         return counts;
-    const int128 expected = job.elastic->expected;
     std::vector<std::pair<int128, std::size_t>> remainders;
     std::int64_t given = 0;
     for (std::size_t i = 0; i < specs.size(); ++i) {
-        const int128 share = expected * specs[i].scaling_weight;
+        const int128 share = static_cast<int128>(expected) * specs[i].scaling_weight;
         counts[i] = static_cast<std::int64_t>(share / weights);
         given += counts[i];
         remainders.emplace_back(-(share % weights), i);
     }
     std::ranges::sort(remainders);
-    for (std::size_t i = 0; given < job.elastic->expected; ++i, ++given)
+    for (std::size_t i = 0; given < expected; ++i, ++given)
         ++counts[remainders[i].second];
+    return counts;
+}
+
+} // namespace detail
+
+/// How many pods of each type there are to be, in the order of the replica specs. Of an elastic job
+/// `expected` in all, shared by scaling weight.
+[[nodiscard]] inline std::vector<std::int64_t> replica_counts(const t9k_job& job) {
+    if (is_elastic(job))
+        return detail::share_replicas(job, job.elastic->expected);
+    std::vector<std::int64_t> counts;
+    counts.reserve(job.replica_specs.size());
+    for (const t9k_replica_spec& each : job.replica_specs)
+        counts.push_back(each.replicas);
     return counts;
 }
 
@@ -242,8 +257,13 @@ struct t9k_replica {
         if (const auto chief = first_of("chief"))
             return chief;
         return first_of("worker");
-    case t9k_kind::pytorch:
-        return t9k_replica{};
+    case t9k_kind::pytorch: {
+        const std::vector<std::int64_t> counts = replica_counts(job);
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            if (counts[i] > 0)
+                return t9k_replica{i, 0};
+        return std::nullopt;
+    }
     case t9k_kind::xgboost:
         return first_of("master");
     case t9k_kind::mpi:
