@@ -9,6 +9,7 @@
 #include <muster/base/version.hpp>           // IWYU pragma: export
 #include <muster/cycle/cycle.hpp>            // IWYU pragma: export
 #include <muster/model/state.hpp>            // IWYU pragma: export
+#include <muster/policy/decayed_usage.hpp>   // IWYU pragma: export
 #include <muster/resource/kind_table.hpp>    // IWYU pragma: export
 #include <muster/resource/quantity.hpp>      // IWYU pragma: export
 #include <muster/resource/quantity_text.hpp> // IWYU pragma: export

@@ -33,7 +33,11 @@ rank_with(const state<Traits>& known, queue_index which, const resources<Traits:
         const kind_id kind{column};
         made.borrowing =
             made.borrowing || (spec.deserved.limited(kind) && used[kind] > spec.deserved[kind]);
-        if (used[kind] == 0 || kind == known.pods_kind())
+        if (kind == known.pods_kind())
+            continue;
+        if (const share past{spec.past_use[kind], accounts.total(kind)}; past > made.of_past)
+            made.of_past = past;
+        if (used[kind] == 0)
             continue;
         if (due) {
             const std::int64_t fair = (*due)[which][kind];

@@ -36,6 +36,9 @@ struct queue {
     /// Its part of what its siblings leave over, 0 to `largest_weight` (KAI: overQuotaWeight,
     /// Volcano: weight, Kueue: fairSharing.weight).
     std::int64_t weight = 1;
+    /// What it used on average in the past, as far as that is held against it still, with all
+    /// queues below it (`decayed_usage::mean`). It serves orders of queues; nothing is charged.
+    resources<Width> past_use{};
     std::int64_t priority = 0;
     /// Its pods may be evicted for others (T9k: preemptible, Volcano: reclaimable). Of its own pods
     /// alone.

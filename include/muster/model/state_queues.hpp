@@ -33,7 +33,8 @@ public:
         for (std::size_t column = 0; column < width; ++column)
             if (spec.quota[kind_id{column}].value_or(0) < 0 ||
                 spec.firm_quota[kind_id{column}].value_or(0) < 0 ||
-                spec.deserved[kind_id{column}].value_or(0) < 0 || spec.guarantee[column] < 0)
+                spec.deserved[kind_id{column}].value_or(0) < 0 || spec.guarantee[column] < 0 ||
+                spec.past_use[column] < 0)
                 return event_result::out_of_range;
         if (spec.weight < 0 || spec.weight > largest_weight)
             return event_result::out_of_range;

@@ -4,6 +4,14 @@
 #include <muster/policy/queue_order_concept.hpp>
 
 namespace muster::inline v0_1 {
+namespace detail {
+
+/// A share for the queue's weight.
+[[nodiscard]] constexpr share weighed(const share& what, const queue_rank& of) noexcept {
+    return {what.used, what.total * of.weight};
+}
+
+} // namespace detail
 
 /// The higher priority first, then the smaller dominant share.
 struct priority_then_share {
@@ -22,12 +30,19 @@ struct priority_then_share {
 struct weighted_share {
     [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
                                             const queue_rank& rhs) const noexcept {
-        return weighed(lhs) < weighed(rhs);
+        return detail::weighed(lhs.of_cluster, lhs) < detail::weighed(rhs.of_cluster, rhs);
     }
+};
 
-private:
-    static constexpr share weighed(const queue_rank& of) noexcept {
-        return {of.of_cluster.used, of.of_cluster.total * of.weight};
+/// The smaller past use for its weight first, then as `weighted_share` (time-based fair share:
+/// KAI's usage history, Kueue's AdmissionFairSharing). Who held much lately waits for those who did
+/// not, though he holds nothing now.
+struct least_past_use {
+    [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
+                                            const queue_rank& rhs) const noexcept {
+        const share left = detail::weighed(lhs.of_past, lhs);
+        const share right = detail::weighed(rhs.of_past, rhs);
+        return left < right || (!(right < left) && weighted_share{}(lhs, rhs));
     }
 };
 
@@ -78,7 +93,7 @@ static_assert(counts_next_gang<fair_share_first> && queue_order<fair_share_first
               queue_order<priority_then_due> && by_fair_share<fair_share_first> &&
               !by_fair_share<priority_then_share>);
 static_assert(queue_order<priority_then_share> && queue_order<weighted_share> &&
-              queue_order<deserved_first>);
+              queue_order<deserved_first> && queue_order<least_past_use>);
 static_assert(!queue_order<int>);
 
 } // namespace muster::inline v0_1

@@ -18,6 +18,8 @@ struct queue_rank {
     share of_deserved{};
     /// Of what all nodes have, over all kinds but the one that counts pods.
     share of_cluster{};
+    /// What its `past_use` is of what all nodes have, likewise.
+    share of_past{};
     std::int64_t weight = 1;
     /// It uses more than it deserves of some kind.
     bool borrowing = false;

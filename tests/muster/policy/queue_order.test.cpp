@@ -92,6 +92,20 @@ TEST_CASE("a queue within what it deserves goes before one that borrows, whateve
     CHECK(before(deserving({100, 1}, true), deserving({1, 0}, true)));
 }
 
+TEST_CASE("who used less lately for its weight goes first, and of equals who uses less now") {
+    const auto past = [](share lately, share now, std::int64_t weight) {
+        queue_rank made = of_cluster(now, weight);
+        made.of_past = lately;
+        return made;
+    };
+    const least_past_use before;
+    CHECK(before(past({1, 10}, {9, 10}, 1), past({2, 10}, {0, 10}, 1)));
+    CHECK(before(past({3, 10}, {0, 10}, 2), past({2, 10}, {0, 10}, 1)));
+    CHECK(before(past({1, 2}, {1, 10}, 1), past({2, 4}, {2, 10}, 1)));
+    CHECK_FALSE(before(past({1, 2}, {2, 10}, 1), past({2, 4}, {1, 10}, 1)));
+    CHECK_FALSE(before(past({1, 2}, {2, 10}, 1), past({2, 4}, {2, 10}, 1)));
+}
+
 } // namespace
 
 } // namespace policy_queue_order_test
