@@ -14,11 +14,6 @@ namespace {
 
 using namespace muster::codec;
 
-void append_padded(std::string& to, std::int64_t number, std::size_t digits, char after) {
-    const std::string text = std::to_string(number);
-    to.append(digits > text.size() ? digits - text.size() : 0, '0').append(text).append(1, after);
-}
-
 /// 64 bits of the text: FNV-1a, then the finaliser of splitmix64, which spreads the last bytes.
 std::uint64_t hash(std::string_view text, std::uint64_t seed) {
     std::uint64_t value = 0xcbf29ce484222325ULL ^ seed;
@@ -101,47 +96,6 @@ boost::json::object sum_of(const std::vector<const pod_object*>& pods) {
 }
 
 } // namespace
-
-std::string time_text(timestamp time) {
-    constexpr std::int64_t second = 1'000'000'000;
-    constexpr std::int64_t day = 86'400;
-    std::int64_t nanoseconds = time % second;
-    std::int64_t seconds = time / second;
-    if (nanoseconds < 0) {
-        nanoseconds += second;
-        --seconds;
-    }
-    std::int64_t days = seconds / day;
-    std::int64_t clock = seconds % day;
-    if (clock < 0) {
-        clock += day;
-        --days;
-    }
-    // The inverse of days_from_civil: years begin in March, so that the leap day is the last.
-    const std::int64_t shifted = days + 719'468;
-    const std::int64_t era = (shifted >= 0 ? shifted : shifted - 146'096) / 146'097;
-    const std::int64_t day_of_era = shifted - era * 146'097;
-    const std::int64_t year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
-    const std::int64_t day_of_year =
-        day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    const std::int64_t march_month = (5 * day_of_year + 2) / 153;
-    const std::int64_t month = march_month < 10 ? march_month + 3 : march_month - 9;
-    const std::int64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
-    const std::int64_t day_of_month = day_of_year - (153 * march_month + 2) / 5 + 1;
-    std::string text;
-    append_padded(text, year, 4, '-');
-    append_padded(text, month, 2, '-');
-    append_padded(text, day_of_month, 2, 'T');
-    append_padded(text, clock / 3600, 2, ':');
-    append_padded(text, clock / 60 % 60, 2, ':');
-    append_padded(text, clock % 60, 2, '.');
-    append_padded(text, nanoseconds, 9, '0');
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.')
-        text.pop_back();
-    return text += 'Z';
-}
 
 boost::json::object status_of(const group_standing& group, timestamp now) {
     const pod_group_object& object = *group.object;

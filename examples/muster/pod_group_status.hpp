@@ -7,6 +7,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/base/timestamp.hpp>
 #include <muster/codec/objects.hpp>
 
 namespace cli {
@@ -28,7 +29,6 @@ struct group_standing {
 [[nodiscard]] boost::json::object status_of(const group_standing& group,
                                             muster::codec::timestamp now);
 
-/// The time in RFC 3339, in UTC, with as many decimals as it has.
-[[nodiscard]] std::string time_text(muster::codec::timestamp time);
+using muster::time_text;
 
 } // namespace cli

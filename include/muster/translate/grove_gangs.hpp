@@ -205,6 +205,8 @@ template<class Replicas>
                                             const grove_topology* within,
                                             const Replicas& clique_replicas) {
     gang_object made;
+    made.kind = "PodGang";
+    made.origin = target::grove;
     made.name_space = set.name_space;
     made.name = gang.name;
     if (dialect == grove_dialect::upstream) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <muster/codec/timestamp.hpp>
+#include <muster/base/timestamp.hpp>
 
 #include <cstdint>
 #include <limits>
 
 #include <doctest/doctest.h>
 
-namespace codec_timestamp_test {
+namespace base_timestamp_test {
 
-using muster::codec::parse_timestamp;
+using muster::parse_timestamp;
 
 TEST_CASE("RFC 3339 times become nanoseconds since 1970") {
     constexpr std::int64_t second = 1'000'000'000;
@@ -63,4 +63,13 @@ TEST_CASE("anything else is not a time") {
         CHECK_MESSAGE(!parse_timestamp(text), text);
 }
 
-} // namespace codec_timestamp_test
+TEST_CASE("a time is printed as it is parsed, with no more decimals than it has") {
+    using muster::time_text;
+    CHECK(time_text(0) == "1970-01-01T00:00:00Z");
+    CHECK(time_text(-1) == "1969-12-31T23:59:59.999999999Z");
+    for (const char* text : {"2023-12-17T13:48:16Z", "2024-02-29T23:59:59.25Z",
+                             "1678-01-01T00:00:00Z", "2261-12-31T23:59:59.000000001Z"})
+        CHECK(time_text(parse_timestamp(text).value()) == text);
+}
+
+} // namespace base_timestamp_test
