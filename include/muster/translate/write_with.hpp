@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <boost/json/object.hpp>
+
+#include <muster/model/gang.hpp>
+#include <muster/translate/check_manifest.hpp>
+#include <muster/translate/expressiveness.hpp>
+#include <muster/translate/gang_object.hpp>
+#include <muster/translate/split_namespaces.hpp>
+#include <muster/translate/target.hpp>
+#include <muster/translate/write_options.hpp>
+#include <muster/translate/writer_concept.hpp>
+#include <muster/translate/writing.hpp>
+
+namespace muster::inline v0_1 {
+namespace translate {
+
+namespace detail {
+
+inline void lose_priority(const gang_priority& priority, const expressiveness& can, writing& out) {
+    // Nobody asks for 0: it is what everything has that says nothing.
+    const std::int64_t number = priority.number.value_or(0);
+    const std::string of_class = "class '" + priority.class_name + "'";
+    if (can.priority == priority_word::number) {
+        if (!priority.number && !priority.class_name.empty())
+            out.lose(loss_kind::priority, of_class + ": only numbers can be said");
+    } else if (priority.class_name.empty()) {
+        if (number != 0)
+            out.lose(loss_kind::priority,
+                     "priority " + std::to_string(number) + ": only classes can be said");
+    } else if (can.priority == priority_word::pods && out.bundle().pods.empty()) {
+        out.lose(loss_kind::priority, of_class + ": only pods can say it, and there are none");
+    }
+}
+
+inline void lose_what_it_cannot(const expressiveness& can, writing& out) {
+    const gang_object& gang = out.gang();
+    if (gang.queue && !can.queue)
+        out.lose(loss_kind::queue, "queue '" + *gang.queue + "'");
+    lose_priority(gang.priority, can, out);
+    if (gang.preemptible && !can.preemptibility)
+        out.lose(loss_kind::preemptibility,
+                 *gang.preemptible ? "may be evicted for others" : "may not be evicted for others");
+    if (gang.wait_seconds && !can.timeout)
+        out.lose(loss_kind::timeout,
+                 "members wait for each other for " + std::to_string(*gang.wait_seconds) + " s");
+    if (gang.min_resources && !can.min_resources)
+        out.lose(loss_kind::min_resources, "resources that must be free at least");
+    for (std::size_t at = 0; at < gang.tree.size(); ++at) {
+        if (const std::string level = required_level(gang.tree[at]);
+            !level.empty() && !can.topology_required)
+            out.lose(loss_kind::topology_required, out.vertex_text(at) + " within one " + level);
+        if (const std::string level = preferred_level(gang.tree[at]);
+            !level.empty() && !can.topology_preferred)
+            out.lose(loss_kind::topology_preferred,
+                     out.vertex_text(at) + " rather within one " + level);
+    }
+    for (const own_word& word : gang.own_words)
+        if (word.api != can.api)
+            out.lose(word.what, word.field);
+}
+
+} // namespace detail
+
+/// Writes one gang with its pods: manifests in the order of creation, what was lost, and what the
+/// target would refuse. O(pods + vertices²).
+template<gang_writer Writer>
+[[nodiscard]] written write_with(const Writer& writer, const gang_bundle& bundle,
+                                 const write_options& options = {}) {
+    const expressiveness can = writer.can();
+    if (!can.namespaces && detail::spans_namespaces(bundle)) {
+        written made;
+        for (const gang_bundle& part : detail::split_by_namespace(bundle, made.losses)) {
+            written each = write_with(writer, part, options);
+            for (auto& object : each.objects)
+                made.objects.push_back(std::move(object));
+            for (loss& lost : each.losses)
+                made.losses.push_back(std::move(lost));
+            for (violation& wrong : each.violations)
+                made.violations.push_back(std::move(wrong));
+        }
+        return made;
+    }
+    writing out(bundle, can, options);
+    detail::lose_what_it_cannot(can, out);
+    writer.write(out);
+    written made = std::move(out).done();
+    for (const boost::json::object& object : made.objects) {
+        manifest_check check(object, made.violations);
+        check.metadata();
+        writer.check(check);
+    }
+    return made;
+}
+
+} // namespace translate
+} // namespace muster::inline v0_1

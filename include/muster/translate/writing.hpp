@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <muster/base/assert.hpp>
+#include <muster/model/gang.hpp>
+#include <muster/translate/expressiveness.hpp>
+#include <muster/translate/gang_minima.hpp>
+#include <muster/translate/gang_object.hpp>
+#include <muster/translate/names.hpp>
+#include <muster/translate/target.hpp>
+#include <muster/translate/write_options.hpp>
+
+namespace muster::inline v0_1 {
+namespace translate {
+
+/// `kind namespace/name`, as losses and violations name an object.
+[[nodiscard]] inline std::string object_text(std::string_view kind, std::string_view name_space,
+                                             std::string_view name) {
+    std::string text(kind.empty() ? std::string_view("gang") : kind);
+    text += ' ';
+    if (!name_space.empty())
+        text.append(name_space).append("/");
+    return text.append(name);
+}
+
+/// The object at `key`, made where there is none; what stands there and is no object gives way.
+[[nodiscard]] inline boost::json::object& object_at(boost::json::object& in, std::string_view key) {
+    boost::json::value& value = in[key];
+    return value.is_object() ? value.get_object() : value.emplace_object();
+}
+
+/// What one writer gives for one gang, in the making.
+class writing {
+public:
+    writing(const gang_bundle& bundle, const expressiveness& can, const write_options& options)
+        : bundle_(&bundle), options_(&options), can_(can), minima_(minima_of(bundle)) {}
+
+    [[nodiscard]] const gang_bundle& bundle() const { return *bundle_; }
+    [[nodiscard]] const gang_object& gang() const { return bundle_->gang; }
+    [[nodiscard]] const gang_minima& minima() const { return minima_; }
+    [[nodiscard]] const write_options& options() const { return *options_; }
+    [[nodiscard]] bool from_grove() const { return gang().origin == target::grove; }
+
+    void lose(loss_kind what, std::string detail) {
+        loss found{what, object_text(gang().kind, gang().name_space, gang().name),
+                   std::move(detail)};
+        if (std::ranges::find(made_.losses, found) == made_.losses.end())
+            made_.losses.push_back(std::move(found));
+    }
+    /// The target would refuse `field` of the object of `kind` that stands for the gang.
+    void refuse(std::string_view kind, std::string field, std::string message) {
+        made_.violations.push_back({object_text(kind, gang().name_space, gang().name),
+                                    std::move(field), std::move(message)});
+    }
+    void add(boost::json::object manifest) { made_.objects.push_back(std::move(manifest)); }
+
+    /// `wanted` as far as the syntax allows; a change is a loss, `what` says of which name.
+    [[nodiscard]] std::string name(const std::string& wanted, const name_syntax& syntax,
+                                   std::string_view what) {
+        std::string made = fitted(wanted, syntax);
+        if (made != wanted)
+            lose(loss_kind::name, std::string(what) + " '" + wanted + "' is called '" + made +
+                                      "' (must be " + std::string(syntax.called) + " of at most " +
+                                      std::to_string(syntax.most) + " characters)");
+        return made;
+    }
+
+    /// The beginning of a manifest, with the gang's labels and annotations.
+    [[nodiscard]] boost::json::object manifest(std::string_view api_version, std::string_view kind,
+                                               const std::string& name,
+                                               bool with_annotations = true) const {
+        boost::json::object made;
+        made["apiVersion"] = api_version;
+        made["kind"] = kind;
+        boost::json::object& metadata = object_at(made, "metadata");
+        metadata["name"] = name;
+        if (!gang().name_space.empty())
+            metadata["namespace"] = gang().name_space;
+        if (!gang().labels.empty())
+            metadata["labels"] = gang().labels;
+        if (with_annotations && !gang().annotations.empty())
+            metadata["annotations"] = gang().annotations;
+        own(metadata);
+        return made;
+    }
+
+    /// The pods, without marks; the writer puts its own on them. `scheduler` empty: the cluster's
+    /// default one.
+    [[nodiscard]] std::vector<gang_pod> pods(std::string_view scheduler) {
+        std::vector<gang_pod> made = bundle_->pods;
+        for (gang_pod& pod : made) {
+            boost::json::object& spec = object_at(pod.document, "spec");
+            if (can_.priority == priority_word::pods && !gang().priority.class_name.empty())
+                rank(spec);
+            const std::string_view name =
+                options_->scheduler_name ? std::string_view(*options_->scheduler_name) : scheduler;
+            if (name.empty())
+                spec.erase("schedulerName");
+            else
+                spec["schedulerName"] = name;
+        }
+        return made;
+    }
+
+    /// The role that stands for a leaf; there is one for each leaf that has pods.
+    [[nodiscard]] const gang_role& role_of(vertex_index leaf) const {
+        const auto found = std::ranges::find(minima_.roles, leaf.value(), &gang_role::leaf);
+        MUSTER_ASSERT(found != minima_.roles.end(), "pods stand at leaves");
+        return *found;
+    }
+
+    /// A name for a vertex that no other vertex of the tree has: its own, with that of its parent
+    /// before it where others share it.
+    [[nodiscard]] std::string vertex_path(std::size_t at) const {
+        const gang_tree& tree = gang().tree;
+        std::string name = tree[at].name;
+        if (name.empty())
+            name = "part-" + std::to_string(at);
+        std::size_t so_called = 0;
+        for (std::size_t other = 0; other < tree.size(); ++other)
+            so_called += tree[other].name == name ? 1U : 0U;
+        if (so_called > 1 && at > 0 && tree[at].parent > 0)
+            name = vertex_path(tree[at].parent) + "-" + name;
+        return name;
+    }
+    /// How losses call a vertex.
+    [[nodiscard]] std::string vertex_text(std::size_t at) const {
+        return at == 0 ? "the gang" : "'" + vertex_path(at) + "'";
+    }
+
+    /// Puts back what only this API has words for: annotations, and fields of `spec` that are not
+    /// there yet.
+    void give_back(boost::json::object& manifest) const {
+        for (const own_word& word : gang().own_words) {
+            if (word.api != can_.api)
+                continue;
+            if (word.field.find('/') == std::string::npos)
+                object_at(manifest, "spec").emplace(word.field, word.value);
+            else
+                object_at(object_at(manifest, "metadata"), "annotations")
+                    .emplace(word.field, word.value);
+        }
+    }
+
+    [[nodiscard]] written done() && { return std::move(made_); }
+
+private:
+    // An owner without a uid is not there yet, and would be refused.
+    void own(boost::json::object& metadata) const {
+        std::vector<object_reference> owners = gang().owners;
+        if (from_grove())
+            owners = {{"scheduler.grove.io/v1alpha1", "PodGang", gang().name, gang().uid,
+                       options_->dialect == grove_dialect::upstream}};
+        boost::json::array made;
+        for (const object_reference& owner : owners) {
+            if (owner.uid.empty())
+                continue;
+            boost::json::object each{{"apiVersion", owner.api_version},
+                                     {"kind", owner.kind},
+                                     {"name", owner.name},
+                                     {"uid", owner.uid}};
+            if (owner.controller)
+                each["controller"] = true;
+            made.push_back(std::move(each));
+        }
+        if (!made.empty())
+            metadata["ownerReferences"] = std::move(made);
+    }
+
+    void rank(boost::json::object& spec) {
+        const auto [at, added] = spec.emplace("priorityClassName", gang().priority.class_name);
+        if (!added && at->value() != boost::json::string(gang().priority.class_name))
+            lose(loss_kind::priority, "class '" + gang().priority.class_name +
+                                          "': its pods have classes of their own, which stay");
+    }
+
+    const gang_bundle* bundle_;
+    const write_options* options_;
+    expressiveness can_;
+    gang_minima minima_;
+    written made_;
+};
+
+inline void set_label(boost::json::object& document, std::string_view key, std::string_view value) {
+    object_at(object_at(document, "metadata"), "labels")[key] = value;
+}
+inline void set_annotation(boost::json::object& document, std::string_view key,
+                           std::string_view value) {
+    object_at(object_at(document, "metadata"), "annotations")[key] = value;
+}
+
+/// The label keys that a constraint names; empty where it does not.
+[[nodiscard]] inline std::string required_level(const gang_tree::vertex& vertex) {
+    if (!vertex.together || !vertex.together->required)
+        return {};
+    return vertex.together->within.levels[*vertex.together->required];
+}
+[[nodiscard]] inline std::string preferred_level(const gang_tree::vertex& vertex) {
+    if (!vertex.together || !vertex.together->preferred)
+        return {};
+    return vertex.together->within.levels[*vertex.together->preferred];
+}
+
+} // namespace translate
+} // namespace muster::inline v0_1
