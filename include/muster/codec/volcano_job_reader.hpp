@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <muster/codec/field_reader.hpp>
+#include <muster/codec/job_reader.hpp>
+#include <muster/codec/reading_context.hpp>
+#include <muster/translate/job_object.hpp>
+#include <muster/translate/volcano_job.hpp>
+#include <muster/translate/volcano_pods.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// networkTopology of a Volcano Job, of its partitions or of a PodGroup.
+[[nodiscard]] inline std::optional<translate::volcano_topology>
+read_volcano_topology(const field& at) {
+    object_reader object = at.as_object();
+    if (!object.is_present())
+        return std::nullopt;
+    translate::volcano_topology read;
+    const field mode_at = object.optional("mode");
+    const std::string_view mode = text_of(mode_at);
+    read.hard = mode != "soft";
+    if (!mode.empty() && mode != "soft" && mode != "hard")
+        mode_at.error(in_quotes(mode) + " is no mode (expected hard or soft)");
+    const field tier_at = object.optional("highestTierAllowed");
+    read.highest_tier = count_of(tier_at);
+    read.highest_tier_name = text_of(object.optional("highestTierName"));
+    if (read.highest_tier && !read.highest_tier_name.empty())
+        tier_at.error("highestTierName is there too (expected one of them)");
+    object.finish();
+    return read;
+}
+
+namespace detail {
+
+[[nodiscard]] inline std::optional<translate::volcano_partitions>
+read_partitions(const field& at, std::int64_t replicas) {
+    object_reader object = at.as_object();
+    if (!object.is_present())
+        return std::nullopt;
+    translate::volcano_partitions read;
+    const field total_at = object.required("totalPartitions");
+    read.total = count_of(total_at, 1).value_or(1);
+    read.size = count_of(object.required("partitionSize"), 1).value_or(1);
+    const field least_at = object.optional("minPartitions");
+    read.least = count_of(least_at).value_or(0);
+    read.topology = read_volcano_topology(object.optional("networkTopology"));
+    object.finish();
+    if (read.total * read.size != replicas) {
+        total_at.error(std::to_string(read.total) + " partitions of " + std::to_string(read.size) +
+                       " are not the task's replicas (expected " + std::to_string(replicas) +
+                       " in all)");
+        return std::nullopt;
+    }
+    if (read.least > read.total)
+        least_at.error(std::to_string(read.least) +
+                       " is more than totalPartitions (expected at most " +
+                       std::to_string(read.total) + ")");
+    return read;
+}
+
+inline void read_volcano_task(object_reader& object, translate::volcano_job& job) {
+    translate::volcano_task task;
+    const field name_at = object.optional("name");
+    task.name = text_of(name_at);
+    if (task.name.empty())
+        task.name = "default" + std::to_string(job.tasks.size());
+    task.replicas = count_of(object.optional("replicas")).value_or(0);
+    const field minimum_at = object.optional("minAvailable");
+    task.min_available = count_of(minimum_at);
+    if (task.min_available && *task.min_available > task.replicas)
+        minimum_at.error(std::to_string(*task.min_available) +
+                         " is more than replicas (expected at most " +
+                         std::to_string(task.replicas) + ")");
+    task.partitions = read_partitions(object.optional("partitionPolicy"), task.replicas);
+    task.pod_template = read_pod_template(object.required("template"));
+    task.numa_policy = text_of(object.optional("topologyPolicy"));
+    task.waits = object.optional("dependsOn").is_present();
+    note_present(object, {"policies", "maxRetry"}, job.lifecycle);
+    object.finish();
+    if (std::ranges::find(job.tasks, task.name, &translate::volcano_task::name) != job.tasks.end())
+        name_at.error(in_quotes(task.name) + " is there twice (expected every task once)");
+    job.tasks.push_back(std::move(task));
+}
+
+} // namespace detail
+
+[[nodiscard]] inline translate::volcano_job read_volcano_job(object_reader& object,
+                                                             reading_context& context) {
+    translate::volcano_job job;
+    job.object = read_job_object(object, context);
+    const field spec_at = object.required("spec");
+    object_reader spec = spec_at.as_object();
+    const field tasks_at = spec.required("tasks");
+    const array_reader tasks = tasks_at.as_array();
+    tasks.for_each_object([&](object_reader& each) { detail::read_volcano_task(each, job); });
+    if (tasks.is_present() && tasks.size() == 0)
+        tasks.error("no task is there (expected at least one)");
+    const field minimum_at = spec.optional("minAvailable");
+    job.min_available = count_of(minimum_at).value_or(0);
+    std::int64_t sum = 0;
+    for (const translate::volcano_task& task : job.tasks) {
+        sum += task.replicas;
+        agree_with_labels(minimum_at, task.pod_template, task.name);
+    }
+    if (job.min_available > sum)
+        minimum_at.error(std::to_string(job.min_available) +
+                         " is more than all replicas (expected at most " + std::to_string(sum) +
+                         ")");
+    if (const auto name = text_of(spec.optional("schedulerName")); !name.empty())
+        job.scheduler_name = name;
+    job.queue = text_of(spec.optional("queue"));
+    if (sum > most_pods_of_a_job) {
+        report_too_many_pods(object);
+        job.tasks.clear();
+    }
+    job.priority_class = text_of(spec.optional("priorityClassName"));
+    job.topology = read_volcano_topology(spec.optional("networkTopology"));
+    const field plugins_at = spec.optional("plugins");
+    if (plugins_at.as_object().is_present())
+        job.plugins = &plugins_at.value()->get_object();
+    const field volumes_at = spec.optional("volumes");
+    if (volumes_at.as_array().is_present())
+        job.volumes = &volumes_at.value()->get_array();
+    note_present(
+        spec, {"policies", "maxRetry", "ttlSecondsAfterFinished", "minSuccess", "runningEstimate"},
+        job.lifecycle);
+    std::ranges::sort(job.lifecycle);
+    const auto [again, end] = std::ranges::unique(job.lifecycle);
+    job.lifecycle.erase(again, end);
+    spec.finish();
+    object.finish();
+    return job;
+}
+
+/// batch.volcano.sh/v1alpha1 Job.
+[[nodiscard]] inline translate::job_gangs read_volcano(object_reader& object,
+                                                       reading_context& context,
+                                                       const translate::job_options& options) {
+    const translate::volcano_job job = read_volcano_job(object, context);
+    translate::job_plan plan = gangs_of(job, options);
+    if (!can_make(plan, object))
+        return {};
+    return pods_of(job, std::move(plan), options);
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

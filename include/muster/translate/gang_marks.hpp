@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include <muster/translate/gang_object.hpp>
+#include <muster/translate/job_object.hpp>
+#include <muster/translate/json_text.hpp>
+
+namespace muster::inline v0_1 {
+namespace translate {
+
+/// Labels of a pod that tie it to a gang.
+inline constexpr std::array<std::string_view, 6> membership_labels{
+    "scheduler.tensorstack.dev/group-name",  "pod-group.scheduling.sigs.k8s.io",
+    "pod-group.scheduling.sigs.k8s.io/name", "pod-group.scheduling.sigs.k8s.io/min-available",
+    "scheduling.x-k8s.io/pod-group",         "pod-group.scheduling.sigs.k8s.io/groups"};
+
+/// Annotations of a pod that do.
+inline constexpr std::array<std::string_view, 6> membership_annotations{
+    "scheduling.k8s.io/group-name",
+    "scheduling.volcano.sh/group-name",
+    "pod-group-name",
+    "gang.scheduling.koordinator.sh/name",
+    "gang.scheduling.koordinator.sh/groups",
+    "pod-group.scheduling.sigs.k8s.io/groups"};
+
+/// The first mark by which a PodTemplateSpec ties its pods to a gang of its own; empty if none.
+[[nodiscard]] inline std::string_view membership_mark(const boost::json::object* pod_template) {
+    const boost::json::object* const metadata = find_object(pod_template, "metadata");
+    const boost::json::object* const labels = find_object(metadata, "labels");
+    const boost::json::object* const annotations = find_object(metadata, "annotations");
+    if (labels)
+        for (const std::string_view key : membership_labels)
+            if (find(labels, key))
+                return key;
+    if (annotations)
+        for (const std::string_view key : membership_annotations)
+            if (find(annotations, key))
+                return key;
+    const boost::json::object* const spec = find_object(pod_template, "spec");
+    for (const std::string_view key : {"schedulingGroup", "workloadRef"})
+        if (find(spec, key))
+            return key;
+    return {};
+}
+
+/// A gang as ACK's labels describe it, which also Arena writes.
+struct labelled_gang {
+    std::string_view name;
+    std::int64_t minimum = 0;
+
+    [[nodiscard]] friend bool operator==(const labelled_gang&, const labelled_gang&) = default;
+};
+
+/// What the template's ACK labels say; nothing when there are none or they say nothing that counts.
+[[nodiscard]] inline std::optional<labelled_gang>
+labelled_gang_of(const boost::json::object* pod_template) {
+    const boost::json::object* const labels =
+        find_object(find_object(pod_template, "metadata"), "labels");
+    const auto name = find_text(labels, "pod-group.scheduling.sigs.k8s.io/name");
+    const auto least = find_text(labels, "pod-group.scheduling.sigs.k8s.io/min-available");
+    if (!name || name->empty() || !least)
+        return std::nullopt;
+    std::int32_t minimum = 0;
+    const char* const end = least->data() + least->size();
+    const auto [stop, error] = std::from_chars(least->data(), end, minimum);
+    if (error != std::errc{} || stop != end || minimum < 1)
+        return std::nullopt;
+    return labelled_gang{*name, minimum};
+}
+
+/// Sets apart the pods that are not of the job's own gang. Where ACK's labels stand on templates
+/// they name that gang, if they all name the same one, and pods without them are none of it. All
+/// other marks lead to a gang that is described elsewhere.
+[[nodiscard]] inline std::optional<labelled_gang> settle_marks(std::vector<pod_series>& all) {
+    std::optional<labelled_gang> gang;
+    bool agreed = true;
+    for (const pod_series& each : all)
+        if (const auto said = labelled_gang_of(each.pod_template)) {
+            agreed = agreed && (!gang || *gang == *said);
+            gang = said;
+        }
+    if (!agreed)
+        gang.reset();
+    for (pod_series& each : all)
+        each.loose = gang ? labelled_gang_of(each.pod_template) != gang
+                          : !membership_mark(each.pod_template).empty();
+    return gang;
+}
+
+/// Labels and annotations of a job by which it asks for a queue, a rank or closeness; they become
+/// fields of its gang.
+namespace owner_mark {
+inline constexpr std::string_view queue = "kai.scheduler/queue";
+inline constexpr std::string_view project = "project";
+inline constexpr std::string_view volcano_queue = "scheduling.volcano.sh/queue-name";
+inline constexpr std::string_view priority_class = "priorityClassName";
+inline constexpr std::string_view preemptibility = "kai.scheduler/preemptibility";
+inline constexpr std::string_view topology_name = "kai.scheduler/topology";
+inline constexpr std::string_view topology_required = "kai.scheduler/topology-required-placement";
+inline constexpr std::string_view topology_preferred = "kai.scheduler/topology-preferred-placement";
+inline constexpr std::string_view batch_minimum = "kai.scheduler/batch-min-member";
+inline constexpr std::string_view last_applied = "kubectl.kubernetes.io/last-applied-configuration";
+} // namespace owner_mark
+
+namespace detail {
+
+/// All strings of labels or annotations but those that became fields.
+template<class Keys>
+void copy_texts(const boost::json::object* from, const Keys& but, boost::json::object& to) {
+    if (!from)
+        return;
+    for (const auto& member : *from) {
+        const std::string_view key(member.key().data(), member.key().size());
+        if (!member.value().is_string())
+            continue;
+        bool taken = false;
+        for (const std::string_view each : but)
+            taken = taken || each == key;
+        if (!taken)
+            to.emplace(key, member.value());
+    }
+}
+
+} // namespace detail
+
+/// How close the pods are to stand, as KAI's annotations say it: `topology_name` names a Topology
+/// object that lists the levels; here each level that is asked for is one, the required one first.
+[[nodiscard]] inline std::optional<topology_constraint>
+closeness_asked(const boost::json::object* annotations) {
+    const auto required = find_text(annotations, owner_mark::topology_required);
+    const auto preferred = find_text(annotations, owner_mark::topology_preferred);
+    topology_constraint asked;
+    if (required && !required->empty()) {
+        asked.within.levels.emplace_back(*required);
+        asked.required = 0;
+    }
+    if (preferred && !preferred->empty()) {
+        if (preferred == required) {
+            asked.preferred = 0;
+        } else {
+            asked.preferred = asked.within.levels.size();
+            asked.within.levels.emplace_back(*preferred);
+        }
+    }
+    if (!asked.required && !asked.preferred)
+        return std::nullopt;
+    return asked;
+}
+
+namespace detail {
+
+/// The first text that a search in the templates gives.
+template<class Search>
+[[nodiscard]] std::string_view first_of(const std::vector<const boost::json::object*>& templates,
+                                        Search&& search) {
+    for (const boost::json::object* const each : templates)
+        if (const auto found = search(each); found && !found->empty())
+            return *found;
+    return {};
+}
+
+[[nodiscard]] inline const boost::json::object* labels_of(const boost::json::object* pod_template) {
+    return find_object(find_object(pod_template, "metadata"), "labels");
+}
+
+[[nodiscard]] inline const boost::json::object*
+annotations_of(const boost::json::object* pod_template) {
+    return find_object(find_object(pod_template, "metadata"), "annotations");
+}
+
+[[nodiscard]] inline std::string_view
+queue_of(const job_object& job, const std::vector<const boost::json::object*>& templates) {
+    const auto on_pods = [&](std::string_view key) {
+        return first_of(templates,
+                        [&](const auto* each) { return find_text(labels_of(each), key); });
+    };
+    for (const std::string_view found :
+         {find_text(job.labels, owner_mark::queue).value_or(""), on_pods(owner_mark::queue),
+          find_text(job.annotations, owner_mark::volcano_queue).value_or(""),
+          find_text(job.labels, owner_mark::volcano_queue).value_or(""),
+          first_of(templates,
+                   [](const auto* each) {
+                       return find_text(annotations_of(each), owner_mark::volcano_queue);
+                   }),
+          on_pods(owner_mark::volcano_queue),
+          find_text(job.labels, owner_mark::project).value_or(""), on_pods(owner_mark::project)})
+        if (!found.empty())
+            return found;
+    return {};
+}
+
+} // namespace detail
+
+/// A gang of a job, with all that labels and annotations of any job may say about it: queue,
+/// priority class, preemptibility and topology. What the job leaves open the first template that
+/// says something decides. Its tree is a root alone.
+[[nodiscard]] inline gang_object gang_of(const job_object& job, std::string name,
+                                         const std::vector<const boost::json::object*>& templates) {
+    gang_object gang;
+    gang.name_space = job.name_space;
+    gang.name = std::move(name);
+    gang.owners.push_back(reference_to(job));
+    constexpr std::array<std::string_view, 4> label_fields{
+        owner_mark::queue, owner_mark::volcano_queue, owner_mark::priority_class,
+        owner_mark::preemptibility};
+    constexpr std::array<std::string_view, 6> annotation_fields{
+        owner_mark::volcano_queue,      owner_mark::topology_name, owner_mark::topology_required,
+        owner_mark::topology_preferred, owner_mark::batch_minimum, owner_mark::last_applied};
+    detail::copy_texts(job.labels, label_fields, gang.labels);
+    detail::copy_texts(job.annotations, annotation_fields, gang.annotations);
+
+    if (const std::string_view queue = detail::queue_of(job, templates); !queue.empty())
+        gang.queue = std::string(queue);
+    const auto by_label = [&](std::string_view key) {
+        const auto own = find_text(job.labels, key);
+        return own && !own->empty() ? *own : detail::first_of(templates, [&](const auto* each) {
+            return find_text(detail::labels_of(each), key);
+        });
+    };
+    gang.priority.class_name = by_label(owner_mark::priority_class);
+    if (gang.priority.class_name.empty())
+        gang.priority.class_name = detail::first_of(templates, [](const auto* each) {
+            return find_text(find_object(each, "spec"), "priorityClassName");
+        });
+    const std::string_view preemptible = by_label(owner_mark::preemptibility);
+    if (preemptible == "preemptible" || preemptible == "non-preemptible")
+        gang.preemptible = preemptible == "preemptible";
+    const auto stand_close = [&](const boost::json::object* from) {
+        auto asked = closeness_asked(from);
+        if (!asked || gang.tree[0].together)
+            return;
+        gang.tree.keep_together(vertex_index{0}, std::move(*asked));
+        gang.topology_name =
+            find_text(from, owner_mark::topology_name).value_or(std::string_view{});
+    };
+    stand_close(job.annotations);
+    for (const boost::json::object* const each : templates)
+        stand_close(detail::annotations_of(each));
+    return gang;
+}
+
+} // namespace translate
+} // namespace muster::inline v0_1

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <muster/translate/gang_marks.hpp>
+#include <muster/translate/job_object.hpp>
+#include <muster/translate/json_text.hpp>
+
+namespace muster::inline v0_1 {
+namespace translate {
+
+/// An ownerReference, of the controller if it is one. A uid that nobody knows yet is left out.
+[[nodiscard]] inline boost::json::object owner_document(const object_reference& owner) {
+    boost::json::object made;
+    made["apiVersion"] = owner.api_version;
+    made["kind"] = owner.kind;
+    made["name"] = owner.name;
+    if (!owner.uid.empty())
+        made["uid"] = owner.uid;
+    if (owner.controller) {
+        made["controller"] = true;
+        made["blockOwnerDeletion"] = true;
+    }
+    return made;
+}
+
+/// A pod that is being made from a PodTemplateSpec as its controller would: it has a name, a
+/// namespace and an owner, and the template's labels, annotations and spec.
+class pod_draft {
+public:
+    pod_draft(const job_object& job, const boost::json::object* pod_template, std::string_view name)
+        : pod_draft(job.name_space, reference_to(job), pod_template, name) {}
+
+    pod_draft(std::string_view name_space, const object_reference& owner,
+              const boost::json::object* pod_template, std::string_view name) {
+        const boost::json::object* const from = find_object(pod_template, "metadata");
+        boost::json::object metadata;
+        metadata.reserve(5);
+        metadata["name"] = name;
+        metadata["namespace"] = name_space;
+        metadata["labels"] = copy_of(find_object(from, "labels"));
+        if (const auto* annotations = find_object(from, "annotations"))
+            metadata["annotations"] = *annotations;
+        metadata["ownerReferences"] = boost::json::array{owner_document(owner)};
+        document_.reserve(4);
+        document_["apiVersion"] = "v1";
+        document_["kind"] = "Pod";
+        document_["metadata"] = std::move(metadata);
+        document_["spec"] = copy_of(find_object(pod_template, "spec"));
+    }
+
+    [[nodiscard]] boost::json::object& metadata() { return document_["metadata"].get_object(); }
+    [[nodiscard]] boost::json::object& spec() { return document_["spec"].get_object(); }
+
+    void label(std::string_view key, std::string_view value) {
+        metadata()["labels"].get_object()[key] = value;
+    }
+    void annotate(std::string_view key, std::string_view value) { annotations()[key] = value; }
+
+    /// spec.<key>, where the template leaves it open.
+    void set_default(std::string_view key, std::string_view value) {
+        boost::json::value& now = spec()[key];
+        if (now.is_null() || (now.is_string() && now.get_string().empty()))
+            now = value;
+    }
+
+    /// An environment variable of every container (or of the first one only) that does not set it.
+    void env(std::string_view name, std::string_view value) {
+        for_each_container([&](boost::json::object& each) { add_env(each, name, value); });
+    }
+    /// One that takes the value of a field of the pod, such as status.podIP.
+    void env_from_field(std::string_view name, std::string_view field) {
+        const boost::json::object source{{"name", name},
+                                         {"valueFrom", {{"fieldRef", {{"fieldPath", field}}}}}};
+        for_each_container([&](boost::json::object& each) { add_env(each, source); });
+    }
+    void env_of_init_containers(std::string_view name, std::string_view value) {
+        for_each("initContainers", [&](boost::json::object& each) { add_env(each, name, value); });
+    }
+    /// Calls `visit(boost::json::object& container)`.
+    template<class Visit>
+    void for_each_container(Visit&& visit) {
+        for_each("containers", visit);
+    }
+    /// The container of that name, else the first; nullptr when there is none.
+    [[nodiscard]] boost::json::object* container(std::string_view name) {
+        boost::json::object* found = nullptr;
+        for_each("containers", [&](boost::json::object& each) {
+            if (!found || (find_text(&each, "name") == name && !name.empty() &&
+                           find_text(found, "name") != name))
+                found = &each;
+        });
+        return found;
+    }
+
+    /// Adds a variable to a container unless it sets one of that name itself.
+    static void add_env(boost::json::object& container, std::string_view name,
+                        std::string_view value) {
+        add_env(container, boost::json::object{{"name", name}, {"value", value}});
+    }
+    static void add_env(boost::json::object& container, boost::json::object variable) {
+        boost::json::value& list = container["env"];
+        if (!list.is_array())
+            list = boost::json::array{};
+        for (const boost::json::value& each : list.get_array())
+            if (find_text(each.if_object(), "name") == find_text(&variable, "name"))
+                return;
+        list.get_array().emplace_back(std::move(variable));
+    }
+
+    /// Removes what ties the pod to a gang, and who is to schedule it: a writer sets that anew.
+    void strip_marks() {
+        boost::json::object& labels = metadata()["labels"].get_object();
+        for (const std::string_view key : membership_labels)
+            labels.erase(key);
+        for (const std::string_view key : {owner_mark::queue, owner_mark::preemptibility})
+            labels.erase(key);
+        if (boost::json::value* const at = metadata().if_contains("annotations");
+            at && at->is_object()) {
+            for (const std::string_view key : membership_annotations)
+                at->get_object().erase(key);
+            for (const std::string_view key :
+                 {owner_mark::topology_name, owner_mark::topology_required,
+                  owner_mark::topology_preferred, owner_mark::volcano_queue})
+                at->get_object().erase(key);
+            if (at->get_object().empty())
+                metadata().erase("annotations");
+        }
+        spec().erase("schedulerName");
+    }
+
+    [[nodiscard]] boost::json::object take() && {
+        if (metadata()["labels"].get_object().empty())
+            metadata().erase("labels");
+        return std::move(document_);
+    }
+
+private:
+    [[nodiscard]] static boost::json::object copy_of(const boost::json::object* from) {
+        return from ? *from : boost::json::object{};
+    }
+
+    boost::json::object& annotations() {
+        boost::json::value& at = metadata()["annotations"];
+        if (!at.is_object())
+            at = boost::json::object{};
+        return at.get_object();
+    }
+
+    template<class Visit>
+    void for_each(std::string_view list, Visit&& visit) {
+        if (boost::json::value* const at = spec().if_contains(list); at && at->is_array())
+            for (boost::json::value& each : at->get_array())
+                if (boost::json::object* const one = each.if_object())
+                    visit(*one);
+    }
+
+    boost::json::object document_;
+};
+
+/// Makes the pods of a plan. `name(const planned_gang&, const pod_series&, std::int64_t index)`
+/// names a pod; `dress(pod_draft&, const planned_gang&, const pod_series&, std::int64_t index)`
+/// gives it what its controller would. O(pods · template).
+template<class Name, class Dress>
+[[nodiscard]] job_gangs make_pods(const job_object& job, job_plan plan, const job_options& options,
+                                  Name&& name, Dress&& dress) {
+    job_gangs made;
+    made.losses = std::move(plan.losses);
+    for (planned_gang& planned : plan.gangs) {
+        gang_bundle bundle;
+        bool members = planned.series.empty();
+        for (const pod_series& series : planned.series) {
+            members = members || !series.loose;
+            if (!options.pods && !series.loose)
+                continue;
+            for (std::int64_t i = series.first; i < series.first + series.count; ++i) {
+                pod_draft draft(job, series.pod_template, name(planned, series, i));
+                dress(draft, planned, series, i);
+                if (series.loose) {
+                    made.loose_pods.push_back(std::move(draft).take());
+                    continue;
+                }
+                if (!options.own_marks)
+                    draft.strip_marks();
+                bundle.pods.push_back({series.leaf, std::move(draft).take()});
+            }
+        }
+        if (!members)
+            continue;
+        bundle.gang = std::move(planned.gang);
+        made.gangs.push_back(std::move(bundle));
+    }
+    return made;
+}
+
+/// Fills in how many pods there are to be below each leaf.
+inline void count_leaves(planned_gang& planned) {
+    std::vector<std::int64_t> counts(planned.gang.tree.size());
+    for (const pod_series& series : planned.series)
+        if (!series.loose)
+            counts[series.leaf.value()] += series.count;
+    planned.gang.sizes.clear();
+    for (std::size_t at = 0; at < counts.size(); ++at)
+        if (planned.gang.tree.is_leaf(at))
+            planned.gang.sizes.push_back({vertex_index{at}, counts[at]});
+}
+
+} // namespace translate
+} // namespace muster::inline v0_1

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <muster/translate/gang_marks.hpp>
+#include <muster/translate/job_object.hpp>
+#include <muster/translate/pod_draft.hpp>
+
+namespace muster::inline v0_1 {
+namespace translate {
+
+/// How near each other pods are to stand in Volcano's tree of hypernodes. Tier 1 is the nearest.
+struct volcano_topology {
+    bool hard = true;
+    std::optional<std::int64_t> highest_tier;
+    std::string_view highest_tier_name;
+};
+
+/// The topology level that stands for a tier of hypernodes; Volcano alone knows its domains.
+[[nodiscard]] inline std::string tier_level(std::int64_t tier) {
+    return "volcano.sh/tier-" + std::to_string(tier);
+}
+
+/// Nothing when neither a number nor a name says which tier is meant.
+[[nodiscard]] inline std::optional<topology_constraint>
+closeness_of(const std::optional<volcano_topology>& asked) {
+    if (!asked || (!asked->highest_tier && asked->highest_tier_name.empty()))
+        return std::nullopt;
+    topology_constraint made;
+    made.within.levels.push_back(asked->highest_tier ? tier_level(*asked->highest_tier)
+                                                     : std::string(asked->highest_tier_name));
+    (asked->hard ? made.required : made.preferred) = 0;
+    return made;
+}
+
+/// tasks[].partitionPolicy: the task's replicas in equal parts that are gangs of their own.
+struct volcano_partitions {
+    std::int64_t total = 0;
+    std::int64_t size = 1;
+    std::int64_t least = 0; ///< how many of them must start
+    std::optional<volcano_topology> topology;
+};
+
+struct volcano_task {
+    std::string name;
+    std::int64_t replicas = 0;
+    std::optional<std::int64_t> min_available;
+    const boost::json::object* pod_template = nullptr;
+    std::optional<volcano_partitions> partitions;
+    std::string_view numa_policy; ///< topologyPolicy
+    bool waits = false;           ///< dependsOn
+};
+
+/// A batch.volcano.sh/v1alpha1 Job, as its manifest says it.
+struct volcano_job {
+    job_object object;
+    std::string_view scheduler_name = "volcano";
+    std::int64_t min_available = 0; ///< 0: what the tasks want together
+    std::string_view queue;         ///< empty: Volcano's own default, `default`
+    std::string_view priority_class;
+    std::optional<volcano_topology> topology;
+    std::vector<volcano_task> tasks;
+    const boost::json::object* plugins = nullptr; ///< name -> arguments
+    const boost::json::array* volumes = nullptr;
+    std::vector<std::string_view> lifecycle;
+};
+
+/// How many of a task's replicas must start: what it says, else what its partitions say, else all.
+[[nodiscard]] inline std::int64_t minimum_of(const volcano_task& task) {
+    if (task.min_available)
+        return *task.min_available;
+    if (task.partitions && task.partitions->least > 0)
+        return task.partitions->least * task.partitions->size;
+    return task.replicas;
+}
+
+/// The one gang of the job, named `<job>-<uid>` (without a uid as the job), with a leaf per task;
+/// a task in partitions is a subgroup with a leaf per partition. Volcano heeds the minima of tasks
+/// only when the job's own is not below their sum. O(tasks + partitions).
+[[nodiscard]] inline job_plan gangs_of(const volcano_job& job, const job_options& = {}) {
+    job_plan plan;
+    planned_gang planned;
+    std::vector<pod_series> tasks;
+    std::vector<const boost::json::object*> templates;
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+        const volcano_task& task = job.tasks[i];
+        tasks.push_back({vertex_index{0}, task.name, task.pod_template, 0, task.replicas,
+                         static_cast<std::int64_t>(i), false});
+        templates.push_back(task.pod_template);
+        sum += minimum_of(task);
+    }
+    const auto labelled = settle_marks(tasks);
+    std::string name(job.object.name);
+    if (!job.object.uid.empty())
+        name.append("-").append(job.object.uid);
+    gang_object& gang = planned.gang;
+    gang = gang_of(job.object, labelled ? std::string(labelled->name) : std::move(name), templates);
+    const std::int64_t minimum = labelled                ? labelled->minimum
+                                 : job.min_available > 0 ? job.min_available
+                                                         : sum;
+    const vertex_index root{0};
+    gang.tree.require_members(root, minimum);
+    const bool heeded = !labelled && minimum >= sum;
+    bool parts = false;
+    std::size_t own = 0;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        own += tasks[i].loose ? 0U : 1U;
+        parts = parts || (!tasks[i].loose && job.tasks[i].partitions);
+    }
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        const volcano_task& task = job.tasks[i];
+        pod_series series = tasks[i];
+        if (!series.loose && (own > 1 || parts))
+            series.leaf = gang.tree.add(root, heeded ? minimum_of(task) : 0, task.name);
+        if (series.loose || !task.partitions) {
+            planned.series.push_back(std::move(series));
+            continue;
+        }
+        const volcano_partitions& split = *task.partitions;
+        const vertex_index above = series.leaf;
+        gang.tree.require_subgroups(above, split.least);
+        for (std::int64_t p = 0; p < split.total; ++p) {
+            pod_series part = series;
+            part.leaf = gang.tree.add(above, split.size, task.name + '-' + std::to_string(p));
+            if (auto near = closeness_of(split.topology))
+                gang.tree.keep_together(part.leaf, std::move(*near));
+            part.first = p * split.size;
+            part.count = split.size;
+            planned.series.push_back(std::move(part));
+        }
+    }
+    count_leaves(planned);
+    if (auto near = closeness_of(job.topology))
+        gang.tree.keep_together(root, std::move(*near));
+    if (!job.queue.empty())
+        gang.queue = std::string(job.queue);
+    if (!job.priority_class.empty())
+        gang.priority.class_name = job.priority_class;
+    plan.gangs.push_back(std::move(planned));
+    for (const volcano_task& task : job.tasks)
+        if (task.waits)
+            lose(plan, loss_kind::startup_order, job.object,
+                 "dependsOn of task " + task.name +
+                     ": its pods wait for other tasks; here they "
+                     "start together");
+    lose_lifecycle(plan, job.object, job.lifecycle);
+    return plan;
+}
+
+} // namespace translate
+} // namespace muster::inline v0_1
