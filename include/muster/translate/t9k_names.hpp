@@ -21,6 +21,8 @@ struct t9k_options {
     bool count_submitter = false;
     /// The group gets a role, with its minimum, per type of replicas.
     bool fill_roles = false;
+    /// MASTER_PORT, and the port of the hosts in TF_CONFIG.
+    std::int64_t port = 2222;
 };
 
 /// The PodGroup of a job: named as the job.
