@@ -12,8 +12,8 @@
 #include <boost/json/object.hpp>
 
 #include <muster/codec/field_reader.hpp>
+#include <muster/codec/pod_template_reader.hpp>
 #include <muster/codec/reading_context.hpp>
-#include <muster/codec/request_reader.hpp>
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/job_object.hpp>
 
@@ -78,29 +78,19 @@ inline constexpr std::int64_t most_pods_of_a_job = 1'000'000;
     return read;
 }
 
-/// A PodTemplateSpec: its labels and annotations are strings, it has containers, and no limit is
-/// below its request. All else passes through as it is.
-[[nodiscard]] inline const boost::json::object* read_pod_template(const field& at) {
+/// A PodTemplateSpec that has containers; what is checked of it says check_pod_template().
+[[nodiscard]] inline const boost::json::object* read_pod_template(const field& at,
+                                                                  const reading_context& context) {
+    check_pod_template(at, context);
     object_reader object = at.as_object();
     if (!object.is_present())
         return nullptr;
-    const field metadata_at = object.optional("metadata");
-    object_reader metadata = metadata_at.as_object();
-    static_cast<void>(read_texts(metadata.optional("labels")));
-    static_cast<void>(read_texts(metadata.optional("annotations")));
     const field spec_at = object.required("spec");
     object_reader spec = spec_at.as_object();
-    static_cast<void>(spec.required("containers"));
-    for (const std::string_view key : {"containers", "initContainers"}) {
-        const field list_at = spec.optional(key);
-        const array_reader list = list_at.as_array();
-        if (list.is_present() && list.size() == 0 && key == "containers")
-            list.error("no container is there (expected at least one)");
-        list.for_each_object([](object_reader& each) {
-            if (const field resources_at = each.optional("resources"); resources_at.is_present())
-                static_cast<void>(read_resources(resources_at));
-        });
-    }
+    const field containers_at = spec.required("containers");
+    if (const boost::json::value* const list = containers_at.value();
+        list && list->is_array() && list->get_array().empty())
+        containers_at.error("no container is there (expected at least one)");
     return at.value()->if_object();
 }
 

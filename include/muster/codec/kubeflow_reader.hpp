@@ -13,6 +13,7 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/job_reader.hpp>
 #include <muster/codec/reading_context.hpp>
+#include <muster/codec/request_reader.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/kubeflow_job.hpp>
 #include <muster/translate/kubeflow_pods.hpp>
@@ -64,7 +65,7 @@ struct kubeflow_types {
 }
 
 inline void read_kubeflow_roles(object_reader& spec, translate::job_rules rules,
-                                translate::kubeflow_job& job) {
+                                translate::kubeflow_job& job, const reading_context& context) {
     const kubeflow_types types = types_of(job.kind);
     const bool grouped = rules == translate::job_rules::podgrouper;
     const field all_at = spec.required(translate::words_of(job.kind).replica_specs);
@@ -92,7 +93,7 @@ inline void read_kubeflow_roles(object_reader& spec, translate::job_rules rules,
                  role.restart_policy != "OnFailure" && role.restart_policy != "Always")
             restart_at.error(in_quotes(role.restart_policy) +
                              " is no policy (expected Always, OnFailure, Never or ExitCode)");
-        role.pod_template = read_pod_template(each.required("template"));
+        role.pod_template = read_pod_template(each.required("template"), context);
         each.finish();
         if (translate::find_role(job, type))
             at.error(in_quotes(type) + " is there twice (expected every type once)");
@@ -194,7 +195,7 @@ read_kubeflow_job(object_reader& object, reading_context& context, translate::ku
     job.object = read_job_object(object, context);
     const field spec_at = object.required("spec");
     object_reader spec = spec_at.as_object();
-    detail::read_kubeflow_roles(spec, rules, job);
+    detail::read_kubeflow_roles(spec, rules, job, context);
     detail::read_run_policy(spec, job);
     const field policy_at = spec.optional("runPolicy");
     object_reader policy = policy_at.as_object();

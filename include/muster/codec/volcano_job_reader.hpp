@@ -19,28 +19,25 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// networkTopology of a Volcano Job, of its partitions or of a PodGroup.
-[[nodiscard]] inline std::optional<translate::volcano_topology>
-read_volcano_topology(const field& at) {
+namespace detail {
+
+/// networkTopology of a Volcano Job or of a task's partitions.
+[[nodiscard]] inline std::optional<translate::volcano_topology> read_hypernodes(const field& at) {
     object_reader object = at.as_object();
     if (!object.is_present())
         return std::nullopt;
-    translate::volcano_topology read;
     const field mode_at = object.optional("mode");
     const std::string_view mode = text_of(mode_at);
-    read.hard = mode != "soft";
     if (!mode.empty() && mode != "soft" && mode != "hard")
         mode_at.error(in_quotes(mode) + " is no mode (expected hard or soft)");
     const field tier_at = object.optional("highestTierAllowed");
-    read.highest_tier = count_of(tier_at);
-    read.highest_tier_name = text_of(object.optional("highestTierName"));
-    if (read.highest_tier && !read.highest_tier_name.empty())
+    static_cast<void>(count_of(tier_at));
+    const bool named = !text_of(object.optional("highestTierName")).empty();
+    if (tier_at.is_present() && named)
         tier_at.error("highestTierName is there too (expected one of them)");
     object.finish();
-    return read;
+    return translate::volcano_topology{mode != "soft", at.value()->if_object()};
 }
-
-namespace detail {
 
 [[nodiscard]] inline std::optional<translate::volcano_partitions>
 read_partitions(const field& at, std::int64_t replicas) {
@@ -53,7 +50,7 @@ read_partitions(const field& at, std::int64_t replicas) {
     read.size = count_of(object.required("partitionSize"), 1).value_or(1);
     const field least_at = object.optional("minPartitions");
     read.least = count_of(least_at).value_or(0);
-    read.topology = read_volcano_topology(object.optional("networkTopology"));
+    read.topology = read_hypernodes(object.optional("networkTopology"));
     object.finish();
     if (read.total * read.size != replicas) {
         total_at.error(std::to_string(read.total) + " partitions of " + std::to_string(read.size) +
@@ -68,7 +65,8 @@ read_partitions(const field& at, std::int64_t replicas) {
     return read;
 }
 
-inline void read_volcano_task(object_reader& object, translate::volcano_job& job) {
+inline void read_volcano_task(object_reader& object, translate::volcano_job& job,
+                              const reading_context& context) {
     translate::volcano_task task;
     const field name_at = object.optional("name");
     task.name = text_of(name_at);
@@ -82,7 +80,7 @@ inline void read_volcano_task(object_reader& object, translate::volcano_job& job
                          " is more than replicas (expected at most " +
                          std::to_string(task.replicas) + ")");
     task.partitions = read_partitions(object.optional("partitionPolicy"), task.replicas);
-    task.pod_template = read_pod_template(object.required("template"));
+    task.pod_template = read_pod_template(object.required("template"), context);
     task.numa_policy = text_of(object.optional("topologyPolicy"));
     task.waits = object.optional("dependsOn").is_present();
     note_present(object, {"policies", "maxRetry"}, job.lifecycle);
@@ -102,7 +100,8 @@ inline void read_volcano_task(object_reader& object, translate::volcano_job& job
     object_reader spec = spec_at.as_object();
     const field tasks_at = spec.required("tasks");
     const array_reader tasks = tasks_at.as_array();
-    tasks.for_each_object([&](object_reader& each) { detail::read_volcano_task(each, job); });
+    tasks.for_each_object(
+        [&](object_reader& each) { detail::read_volcano_task(each, job, context); });
     if (tasks.is_present() && tasks.size() == 0)
         tasks.error("no task is there (expected at least one)");
     const field minimum_at = spec.optional("minAvailable");
@@ -124,7 +123,7 @@ inline void read_volcano_task(object_reader& object, translate::volcano_job& job
         job.tasks.clear();
     }
     job.priority_class = text_of(spec.optional("priorityClassName"));
-    job.topology = read_volcano_topology(spec.optional("networkTopology"));
+    job.topology = detail::read_hypernodes(spec.optional("networkTopology"));
     const field plugins_at = spec.optional("plugins");
     if (plugins_at.as_object().is_present())
         job.plugins = &plugins_at.value()->get_object();

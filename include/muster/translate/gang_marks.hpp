@@ -205,10 +205,12 @@ queue_of(const job_object& job, const std::vector<const boost::json::object*>& t
 
 /// A gang of a job, with all that labels and annotations of any job may say about it: queue,
 /// priority class, preemptibility and topology. What the job leaves open the first template that
-/// says something decides. Its tree is a root alone.
+/// says something decides; of topology only when `closeness` says so. Its tree is a root alone.
 [[nodiscard]] inline gang_object gang_of(const job_object& job, std::string name,
-                                         const std::vector<const boost::json::object*>& templates) {
+                                         const std::vector<const boost::json::object*>& templates,
+                                         bool closeness = true) {
     gang_object gang;
+    gang.kind = job.kind;
     gang.name_space = job.name_space;
     gang.name = std::move(name);
     gang.owners.push_back(reference_to(job));
@@ -247,7 +249,8 @@ queue_of(const job_object& job, const std::vector<const boost::json::object*>& t
     };
     stand_close(job.annotations);
     for (const boost::json::object* const each : templates)
-        stand_close(detail::annotations_of(each));
+        if (closeness)
+            stand_close(detail::annotations_of(each));
     return gang;
 }
 

@@ -28,8 +28,6 @@ struct job_options {
     job_rules rules = job_rules::controller;
     /// The pods too; without them a gang tells only how many there are to be.
     bool pods = true;
-    /// Pods keep the marks by which their own API ties them to the gang, and their schedulerName.
-    bool own_marks = false;
 };
 
 /// What is the same in the manifests of all jobs. Views and pointers lead into the manifest, which

@@ -163,6 +163,8 @@ struct kubeflow_job {
     const auto labelled = settle_marks(planned.series);
     gang_object& gang = planned.gang;
     gang = gang_of(job.object, std::string(labelled ? labelled->name : job.object.name), templates);
+    if (labelled)
+        gang.origin = target::ack_1_31;
     const std::int64_t minimum = labelled ? labelled->minimum : minimum_of(job, options.rules);
     const vertex_index root{0};
     gang.tree.require_members(root, minimum);

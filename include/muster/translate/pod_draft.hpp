@@ -58,6 +58,11 @@ public:
         document_["spec"] = copy_of(find_object(pod_template, "spec"));
     }
 
+    /// Another owner than the job.
+    void own(const object_reference& owner) {
+        metadata()["ownerReferences"] = boost::json::array{owner_document(owner)};
+    }
+
     [[nodiscard]] boost::json::object& metadata() { return document_["metadata"].get_object(); }
     [[nodiscard]] boost::json::object& spec() { return document_["spec"].get_object(); }
 
@@ -117,25 +122,40 @@ public:
         list.get_array().emplace_back(std::move(variable));
     }
 
-    /// Removes what ties the pod to a gang, and who is to schedule it: a writer sets that anew.
-    void strip_marks() {
-        boost::json::object& labels = metadata()["labels"].get_object();
+    /// Takes away what ties the pod to a gang or became a field of it, and who is to schedule it: a
+    /// writer sets that anew. Returns the patch that puts it back.
+    [[nodiscard]] boost::json::object strip_marks() {
+        boost::json::object labels;
+        boost::json::object& own = metadata()["labels"].get_object();
         for (const std::string_view key : membership_labels)
-            labels.erase(key);
+            move_to(labels, own, key);
         for (const std::string_view key : {owner_mark::queue, owner_mark::preemptibility})
-            labels.erase(key);
+            move_to(labels, own, key);
+        boost::json::object texts;
         if (boost::json::value* const at = metadata().if_contains("annotations");
             at && at->is_object()) {
             for (const std::string_view key : membership_annotations)
-                at->get_object().erase(key);
+                move_to(texts, at->get_object(), key);
             for (const std::string_view key :
                  {owner_mark::topology_name, owner_mark::topology_required,
                   owner_mark::topology_preferred, owner_mark::volcano_queue})
-                at->get_object().erase(key);
+                move_to(texts, at->get_object(), key);
             if (at->get_object().empty())
                 metadata().erase("annotations");
         }
-        spec().erase("schedulerName");
+        boost::json::object patch;
+        boost::json::object fields;
+        move_to(fields, spec(), "schedulerName");
+        if (!labels.empty())
+            patch["metadata"].emplace_object()["labels"] = std::move(labels);
+        if (!texts.empty()) {
+            boost::json::value& into = patch["metadata"];
+            (into.is_object() ? into.get_object() : into.emplace_object())["annotations"] =
+                std::move(texts);
+        }
+        if (!fields.empty())
+            patch["spec"] = std::move(fields);
+        return patch;
     }
 
     [[nodiscard]] boost::json::object take() && {
@@ -145,6 +165,13 @@ public:
     }
 
 private:
+    static void move_to(boost::json::object& to, boost::json::object& from, std::string_view key) {
+        if (const auto at = from.find(key); at != from.end()) {
+            to.emplace(key, std::move(at->value()));
+            from.erase(key);
+        }
+    }
+
     [[nodiscard]] static boost::json::object copy_of(const boost::json::object* from) {
         return from ? *from : boost::json::object{};
     }
@@ -189,9 +216,8 @@ template<class Name, class Dress>
                     made.loose_pods.push_back(std::move(draft).take());
                     continue;
                 }
-                if (!options.own_marks)
-                    draft.strip_marks();
-                bundle.pods.push_back({series.leaf, std::move(draft).take()});
+                boost::json::object marks = draft.strip_marks();
+                bundle.pods.push_back({series.leaf, std::move(draft).take(), std::move(marks)});
             }
         }
         if (!members)

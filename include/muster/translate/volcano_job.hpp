@@ -19,29 +19,12 @@
 namespace muster::inline v0_1 {
 namespace translate {
 
-/// How near each other pods are to stand in Volcano's tree of hypernodes. Tier 1 is the nearest.
+/// A networkTopology: how near each other pods are to stand in Volcano's tree of hypernodes. Only
+/// Volcano knows its tiers, so it stays as it is written.
 struct volcano_topology {
     bool hard = true;
-    std::optional<std::int64_t> highest_tier;
-    std::string_view highest_tier_name;
+    const boost::json::object* document = nullptr;
 };
-
-/// The topology level that stands for a tier of hypernodes; Volcano alone knows its domains.
-[[nodiscard]] inline std::string tier_level(std::int64_t tier) {
-    return "volcano.sh/tier-" + std::to_string(tier);
-}
-
-/// Nothing when neither a number nor a name says which tier is meant.
-[[nodiscard]] inline std::optional<topology_constraint>
-closeness_of(const std::optional<volcano_topology>& asked) {
-    if (!asked || (!asked->highest_tier && asked->highest_tier_name.empty()))
-        return std::nullopt;
-    topology_constraint made;
-    made.within.levels.push_back(asked->highest_tier ? tier_level(*asked->highest_tier)
-                                                     : std::string(asked->highest_tier_name));
-    (asked->hard ? made.required : made.preferred) = 0;
-    return made;
-}
 
 /// tasks[].partitionPolicy: the task's replicas in equal parts that are gangs of their own.
 struct volcano_partitions {
@@ -83,6 +66,37 @@ struct volcano_job {
         return task.partitions->least * task.partitions->size;
     return task.replicas;
 }
+
+namespace detail {
+
+/// What the PodGroup that Volcano makes of the job says of its topology, and of its tasks'.
+inline void keep_topology(const volcano_job& job, gang_object& gang) {
+    const auto loss_of = [](bool hard) {
+        return hard ? loss_kind::topology_required : loss_kind::topology_preferred;
+    };
+    if (job.topology)
+        gang.own_words.push_back({gang_api::volcano, loss_of(job.topology->hard), "networkTopology",
+                                  *job.topology->document});
+    boost::json::array policies;
+    bool hard = false;
+    for (const volcano_task& task : job.tasks) {
+        if (!task.partitions || !task.partitions->topology)
+            continue;
+        hard = hard || task.partitions->topology->hard;
+        policies.emplace_back(boost::json::object{
+            {"name", task.name},
+            {"subGroupSize", task.partitions->size},
+            {"minSubGroups", task.partitions->least},
+            {"labelSelector", {{"matchLabels", {{"volcano.sh/task-spec", task.name}}}}},
+            {"matchLabelKeys", boost::json::array{"volcano.sh/partition-id"}},
+            {"networkTopology", *task.partitions->topology->document}});
+    }
+    if (!policies.empty())
+        gang.own_words.push_back(
+            {gang_api::volcano, loss_of(hard), "subGroupPolicy", std::move(policies)});
+}
+
+} // namespace detail
 
 /// The one gang of the job, named `<job>-<uid>` (without a uid as the job), with a leaf per task;
 /// a task in partitions is a subgroup with a leaf per partition. Volcano heeds the minima of tasks
@@ -133,16 +147,14 @@ struct volcano_job {
         for (std::int64_t p = 0; p < split.total; ++p) {
             pod_series part = series;
             part.leaf = gang.tree.add(above, split.size, task.name + '-' + std::to_string(p));
-            if (auto near = closeness_of(split.topology))
-                gang.tree.keep_together(part.leaf, std::move(*near));
             part.first = p * split.size;
             part.count = split.size;
             planned.series.push_back(std::move(part));
         }
     }
     count_leaves(planned);
-    if (auto near = closeness_of(job.topology))
-        gang.tree.keep_together(root, std::move(*near));
+    detail::keep_topology(job, gang);
+    gang.origin = labelled ? target::ack_1_31 : target::volcano;
     if (!job.queue.empty())
         gang.queue = std::string(job.queue);
     if (!job.priority_class.empty())

@@ -13,7 +13,7 @@ using namespace muster_job_fixture;
 
 namespace {
 
-const job_options grouped{job_rules::podgrouper, true, false};
+const job_options grouped{job_rules::podgrouper, true};
 
 std::string role(const std::string& name, const std::string& replicas,
                  const std::string& labels = {}, const std::string& extra = {},
@@ -90,7 +90,7 @@ TEST_CASE("replicas that are not written count as one") {
 
 TEST_CASE("without pods a gang still says how many there are to be") {
     const auto read = read_job(tf, job("TFJob", "tfReplicaSpecs", role("Worker", "3")),
-                               {job_rules::controller, false, false});
+                               {job_rules::controller, false});
     CHECK(read.gangs.at(0).pods.empty());
     CHECK(read.gangs.at(0).gang.sizes.at(0).replicas == 3);
 }
@@ -386,7 +386,7 @@ TEST_CASE("bad Kubeflow jobs are refused at the field that is wrong") {
             job("PyTorchJob", specs,
                 "    Worker: {template: {spec: {containers: [{name: c, resources: {requests: {cpu: "
                 "2}, limits: {cpu: 1}}}]}}}\n"),
-            "limits.cpu: the limit of cpu is below its request");
+            "limits.cpu: the limit of cpu of container \"c\" is below its request");
     refused(torch, job("PyTorchJob", specs, role("Worker", "2147483647")),
             "the job has more than 1000000 pods");
     refused(torch, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\n",

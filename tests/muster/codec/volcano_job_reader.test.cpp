@@ -63,9 +63,13 @@ TEST_CASE("a task in partitions is a subgroup of which enough parts must be whol
                                     "highestTierName: rack}}")));
     const auto& gang = made.gangs.at(0).gang;
     CHECK(tree_text(gang.tree) == "4 (a 4/0 (a-0 2, a-1 2))");
-    REQUIRE(gang.tree[2].together);
-    CHECK(gang.tree[2].together->within.levels.at(0) == "rack");
-    CHECK(gang.tree[2].together->preferred == 0);
+    REQUIRE(gang.own_words.size() == 1);
+    CHECK(gang.own_words[0].field == "subGroupPolicy");
+    CHECK(gang.own_words[0].what == loss_kind::topology_preferred);
+    CHECK(boost::json::serialize(gang.own_words[0].value) ==
+          R"([{"name":"a","subGroupSize":2,"minSubGroups":0,"labelSelector":{"matchLabels":)"
+          R"({"volcano.sh/task-spec":"a"}},"matchLabelKeys":["volcano.sh/partition-id"],)"
+          R"("networkTopology":{"mode":"soft","highestTierName":"rack"}}])");
     CHECK(made.gangs.at(0).pods.at(2).leaf.value() == 3);
     CHECK(at(made.gangs.at(0).pods.at(2).document, "metadata|labels|volcano.sh/partition-id") ==
           "1");
@@ -74,10 +78,12 @@ TEST_CASE("a task in partitions is a subgroup of which enough parts must be whol
 TEST_CASE("a Volcano Job's network topology holds for the whole gang") {
     const auto made = read(job(task("name: a, replicas: 2"),
                                "  networkTopology: {mode: hard, highestTierAllowed: 2}\n"));
-    const auto& root = made.gangs.at(0).gang.tree[0];
-    REQUIRE(root.together);
-    CHECK(root.together->within.levels.at(0) == "volcano.sh/tier-2");
-    CHECK(root.together->required == 0);
+    const auto& words = made.gangs.at(0).gang.own_words;
+    REQUIRE(words.size() == 1);
+    CHECK(words[0].api == gang_api::volcano);
+    CHECK(words[0].what == loss_kind::topology_required);
+    CHECK(words[0].field == "networkTopology");
+    CHECK(boost::json::serialize(words[0].value) == R"({"mode":"hard","highestTierAllowed":2})");
 }
 
 TEST_CASE("a Volcano Job's gang is named after the job and its uid, and asks for queue and class") {
@@ -92,8 +98,7 @@ TEST_CASE("a Volcano Job's gang is named after the job and its uid, and asks for
 }
 
 TEST_CASE("a Volcano Job's pods are named and marked as its controller does it") {
-    const auto made = read(job(task("replicas: 1") + task("name: w, replicas: 2")),
-                           {job_rules::controller, true, true});
+    const auto made = read(job(task("replicas: 1") + task("name: w, replicas: 2")));
     CHECK(pod_names(made.gangs.at(0).pods) == "j-default0-0 j-w-0 j-w-1");
     const auto& pod = made.gangs.at(0).pods.at(2).document;
     CHECK(at(pod, "metadata|labels|volcano.sh/task-spec") == "w");
@@ -101,13 +106,16 @@ TEST_CASE("a Volcano Job's pods are named and marked as its controller does it")
     CHECK(at(pod, "metadata|labels|volcano.sh/job-name") == "j");
     CHECK(at(pod, "metadata|labels|volcano.sh/queue-name") == "default");
     CHECK(at(pod, "metadata|labels|volcano.sh/job-namespace") == "ns");
-    CHECK(at(pod, "metadata|annotations|scheduling.k8s.io/group-name") == "j-u");
-    CHECK(at(pod, "spec|schedulerName") == "volcano");
+    CHECK(made.gangs.at(0).gang.origin == target::volcano);
+    CHECK(made.gangs.at(0).gang.kind == "Job");
 }
 
-TEST_CASE("the marks of Volcano are left off pods that another API is to mark") {
+TEST_CASE("the marks of Volcano stand beside the pods, which another API may mark") {
     const auto made = read(job(task("replicas: 1")));
     const auto& pod = made.gangs.at(0).pods.at(0).document;
+    CHECK(boost::json::serialize(made.gangs.at(0).pods.at(0).marks) ==
+          R"({"metadata":{"annotations":{"scheduling.k8s.io/group-name":"j-u"}},)"
+          R"("spec":{"schedulerName":"volcano"}})");
     CHECK(at(pod, "metadata|annotations|scheduling.k8s.io/group-name").empty());
     CHECK(at(pod, "spec|schedulerName").empty());
 }
