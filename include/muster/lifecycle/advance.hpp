@@ -110,7 +110,7 @@ private:
 
     void finish(const job_end& end) {
         // Nothing starts again in the pass that ends the job: restarts do not count.
-        if (!plan_.keeps_conditions_at_end)
+        if (!plan_.keeps_conditions_at_end && !end.succeeded)
             note_failures(false, true);
         const bool lasting = std::ranges::any_of(replicas_.tasks, [](const task_status& task) {
             return std::ranges::any_of(task.replicas, [](const replica_status& replica) {
