@@ -15,6 +15,7 @@
 #include <muster/codec/membership.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/t9k_reader.hpp>
+#include <muster/codec/topology_reader.hpp>
 #include <muster/resource/quantity_text.hpp>
 
 namespace cli {
@@ -206,7 +207,8 @@ private:
     std::string set_group(std::string_view what, std::string_view value) {
         constexpr std::string_view fields =
             "group.NAME.minMember, roles.ROLE.minMember, priority, queue, toleration, "
-            "nodeSelector.LABEL or nodeAffinity";
+            "nodeSelector.LABEL, nodeAffinity, podAffinity, podAntiAffinity, topologySpread or "
+            "topology";
         std::size_t dot = std::min(what.find(".roles."), what.find(".nodeSelector."));
         if (dot == what.npos)
             dot = what.rfind('.');
@@ -219,13 +221,9 @@ private:
             return no_group(name);
         if (field == "toleration")
             return tolerate(*found, value);
-        if (field == "nodeAffinity") {
-            if (!value.empty())
-                return expected(value, "nothing: the required node affinity is dropped");
-            for (const std::size_t at : found->members)
-                objects_->pods[at].where.affinity.reset();
-            return {};
-        }
+        if (field == "nodeAffinity" || field == "podAffinity" || field == "podAntiAffinity" ||
+            field == "topologySpread" || field == "topology")
+            return drop(*found, field, value);
         if (field.starts_with("nodeSelector."))
             return select(*found, std::string(field.substr(13)), value);
         if (!found->object)
@@ -294,6 +292,33 @@ private:
                                              : muster::taint_effect::no_execute;
         for (const std::size_t at : group.members)
             objects_->pods[at].where.tolerations.push_back(made);
+        return {};
+    }
+
+    std::string drop(const group_facts& group, std::string_view field, std::string_view value) {
+        if (!value.empty())
+            return expected(value, "nothing: what is required of it is dropped");
+        const std::string required(topology_required_annotation);
+        if (field == "topology" && group.object)
+            const_cast<pod_group_object&>(*group.object).metadata.annotations.erase(required);
+        for (const std::size_t at : group.members) {
+            pod_object& pod = objects_->pods[at];
+            if (field == "topology")
+                pod.metadata.annotations.erase(required);
+            if (field == "nodeAffinity")
+                pod.where.affinity.reset();
+            if (!pod.where.pods)
+                continue;
+            if (field == "podAffinity")
+                pod.where.pods->affinity.clear();
+            if (field == "podAntiAffinity")
+                pod.where.pods->anti_affinity.clear();
+            if (field == "topologySpread")
+                std::erase_if(pod.where.pods->spread,
+                              [](const muster::spread_term& one) { return one.required; });
+            if (!pod.where.pods->any())
+                pod.where.pods.reset();
+        }
         return {};
     }
 

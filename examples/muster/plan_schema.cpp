@@ -137,7 +137,7 @@ const char* const plan_schema = R"json({
       "additionalProperties": false,
       "required": ["kind"],
       "properties": {
-        "kind": {"enum": ["FreePods", "AddNodes", "UncordonNodes", "RaiseQuota", "OpenQueue", "TolerateTaint", "DropNodeSelector", "DropNodeAffinity", "LowerMinimum"]},
+        "kind": {"enum": ["FreePods", "AddNodes", "UncordonNodes", "RaiseQuota", "OpenQueue", "TolerateTaint", "DropNodeSelector", "DropNodeAffinity", "DropPodAffinity", "DropPodAntiAffinity", "DropTopologySpread", "DropTopology", "LowerMinimum"]},
         "pods": {
           "type": "array",
           "items": {
@@ -159,6 +159,7 @@ const char* const plan_schema = R"json({
         "resource": {"type": "string", "minLength": 1},
         "taint": {"description": "KEY=VALUE:EFFECT, or KEY:EFFECT.", "type": "string", "minLength": 1},
         "label": {"type": "string", "minLength": 1},
+        "level": {"description": "The node label whose domains are meant.", "type": "string", "minLength": 1},
         "role": {"$ref": "#/$defs/role"},
         "from": {"type": ["string", "integer"]},
         "to": {"type": ["string", "integer"]}

@@ -128,6 +128,26 @@ public:
                 {{"kind", "DropNodeAffinity"}}};
     }
 
+    [[nodiscard]] change_line operator()(const muster::drop_pod_terms& what) const {
+        switch (what.which) {
+        case muster::pod_term_kind::affinity:
+            return dropped("pod affinity", "podAffinity", "DropPodAffinity");
+        case muster::pod_term_kind::anti_affinity:
+            return dropped("pod anti-affinity", "podAntiAffinity", "DropPodAntiAffinity");
+        case muster::pod_term_kind::spread:
+            break;
+        }
+        return dropped("topology spread", "topologySpread", "DropTopologySpread");
+    }
+
+    [[nodiscard]] change_line operator()(const muster::drop_domain& what) const {
+        const auto& vertex = (*known_)[which_].spec.tree[what.at];
+        const std::string& level = vertex.together->within.levels[*vertex.together->required];
+        return {"its pods need not stand in one domain of " + level,
+                {"--set group." + group() + ".topology="},
+                {{"kind", "DropTopology"}, {"level", level}}};
+    }
+
     [[nodiscard]] change_line operator()(const muster::lower_minimum& what) const {
         const auto& tree = (*known_)[which_].spec.tree;
         const std::string& role = tree[what.at].name;
@@ -146,6 +166,12 @@ public:
     }
 
 private:
+    [[nodiscard]] change_line dropped(const std::string& what, const std::string& field,
+                                      const char* kind) const {
+        return {"its pods have no required " + what,
+                {"--set group." + group() + "." + field + "="},
+                {{"kind", kind}}};
+    }
     [[nodiscard]] std::string short_name(const std::string& home, const std::string& name) const {
         return home == default_namespace_ ? name : home + "/" + name;
     }

@@ -28,6 +28,7 @@ golden namespace.table 3 plan -f small.ndjson -n elsewhere
 # The search finds what the greedy order does not, unless its budget ends first.
 golden terms.wide 3 plan -f terms.yaml -o wide
 golden terms.explain 3 explain -f terms.yaml
+golden terms.whatif 3 whatif -f terms.yaml --set group.seeker.podAffinity= --set group.even-1.topologySpread=
 golden tight.wide 0 plan -f tight.yaml -o wide
 golden undecided.json 3 plan -f tight.yaml -o json --budget 1
 golden undecided.explain 3 explain -f tight.yaml --budget 1

@@ -5,6 +5,7 @@ set -euo pipefail
 
 golden topology.wide 3 plan -f topology.yaml --topology block,rack -o wide
 golden topology.explain 3 explain -f topology.yaml --topology block,rack
+golden topology.whatif 0 whatif -f topology.yaml --topology block,rack --set group.tuning.topology=
 # Without levels a rack is whatever carries its label: r1 lies in both blocks.
 golden topology_by_label.wide 3 plan -f topology.yaml -o wide
 run 1 plan -f topology.yaml --topology block,rack,block

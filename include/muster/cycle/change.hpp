@@ -68,6 +68,20 @@ struct drop_label {
 struct drop_affinity {
     [[nodiscard]] friend bool operator==(const drop_affinity&, const drop_affinity&) = default;
 };
+/// Terms of the gang's members that speak of other pods.
+enum class pod_term_kind : std::uint8_t { affinity, anti_affinity, spread };
+/// The gang's members have no required terms of that kind.
+struct drop_pod_terms {
+    pod_term_kind which = pod_term_kind::affinity;
+
+    [[nodiscard]] friend bool operator==(const drop_pod_terms&, const drop_pod_terms&) = default;
+};
+/// The members of the gang, or of a role or subgroup of it, need not stand in one domain.
+struct drop_domain {
+    vertex_index at;
+
+    [[nodiscard]] friend bool operator==(const drop_domain&, const drop_domain&) = default;
+};
 /// The minimum of the gang, or of a role or subgroup of it.
 struct lower_minimum {
     vertex_index at;
@@ -76,8 +90,9 @@ struct lower_minimum {
     [[nodiscard]] friend bool operator==(const lower_minimum&, const lower_minimum&) = default;
 };
 
-using change = std::variant<free_pods, add_nodes, uncordon_nodes, raise_quota, open_queue,
-                            tolerate_taint, drop_label, drop_affinity, lower_minimum>;
+using change =
+    std::variant<free_pods, add_nodes, uncordon_nodes, raise_quota, open_queue, tolerate_taint,
+                 drop_label, drop_affinity, drop_pod_terms, drop_domain, lower_minimum>;
 
 /// Changes that are made together.
 using remedy = std::vector<change>;
@@ -166,14 +181,38 @@ public:
         return relax([](constraints& where) { where.affinity.reset(); });
     }
 
+    [[nodiscard]] bool operator()(const drop_pod_terms& what) {
+        return relax([&](constraints& where) {
+            if (!where.pods)
+                return;
+            if (what.which == pod_term_kind::affinity)
+                where.pods->affinity.clear();
+            else if (what.which == pod_term_kind::anti_affinity)
+                where.pods->anti_affinity.clear();
+            else
+                std::erase_if(where.pods->spread, [](const auto& one) { return one.required; });
+            if (!where.pods->any())
+                where.pods.reset();
+        });
+    }
+
+    [[nodiscard]] bool operator()(const drop_domain& what) {
+        return change_gang([&](gang_tree& tree) { tree.let_apart(what.at); });
+    }
+
     [[nodiscard]] bool operator()(const lower_minimum& what) {
+        return change_gang([&](gang_tree& tree) { tree.require_members(what.at, what.to); });
+    }
+
+private:
+    template<class Change>
+    [[nodiscard]] bool change_gang(const Change& make) {
         auto spec = (*known_)[which_].spec;
-        spec.tree.require_members(what.at, what.to);
+        make(spec.tree);
         const typename Traits::gang_key key = (*known_)[which_].key;
         return known_->upsert_gang(key, std::move(spec)) == event_result::applied;
     }
 
-private:
     /// Labels that carry the name of the node carry that of the new one.
     template<class Spec, class Key>
     static void rename(Spec& spec, const Key& key) {

@@ -18,6 +18,7 @@
 #include <muster/cycle/change.hpp>
 #include <muster/cycle/cycle.hpp>
 #include <muster/cycle/least_change.hpp>
+#include <muster/cycle/relaxation.hpp>
 #include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
@@ -262,30 +263,12 @@ private:
 
     // ---- constraints ---------------------------------------------------------------------------
 
-    /// Taints to tolerate, labels and affinity to drop: the fewest of them, in that order.
+    /// Taints to tolerate, requirements to drop: the fewest of them, in that order.
     void look_at_constraints(const remedy& base) {
-        std::set<taint> taints;
-        std::set<std::string> labels;
-        bool affinity = false;
-        for (const auto& each : members_.classes) {
-            const constraints& where = known_->constraint_sets()[each.where].value;
-            for (const label_requirement& one : where.selector.requirements)
-                labels.insert(one.key);
-            affinity = affinity || where.affinity.has_value();
-            for (const node_index node : known_->node_order())
-                for (const taint& one : (*known_)[node].spec.taints)
-                    if (one.effect != taint_effect::prefer_no_schedule && !one.is_condition() &&
-                        !tolerated(one, where.tolerations))
-                        taints.insert(one);
-        }
-        remedy all;
-        for (const taint& one : taints)
-            all.push_back(tolerate_taint{one});
+        remedy all = tolerations_of(*known_, members_);
         const std::size_t tolerations = all.size();
-        for (const std::string& key : labels)
-            all.push_back(drop_label{key});
-        if (affinity)
-            all.push_back(drop_affinity{});
+        const remedy dropped = requirements_of(*known_, members_);
+        all.insert(all.end(), dropped.begin(), dropped.end());
         // Either side alone before both together.
         const bool helped = look_among(base, {all.begin(), all.begin() + at(tolerations)});
         const bool relaxed = look_among(base, {all.begin() + at(tolerations), all.end()});
@@ -463,7 +446,8 @@ private:
 /// else waits:
 /// - pods freed (none of them could stay; those on their way out, of low priority and new first),
 /// - nodes added, like one of each kind that could take a member (one fewer is not enough),
-/// - cordons lifted, taints tolerated, requirements dropped (all of those named are needed),
+/// - cordons lifted, taints tolerated, requirements on nodes, on other pods and on one domain
+///   dropped (all of those named are needed),
 /// - quotas raised (one unit less is not enough), and a closed queue opened,
 /// - minima lowered (one more is too many);
 /// - where both quota and room are missing, a quota together with one of the others.

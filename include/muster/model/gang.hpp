@@ -64,6 +64,15 @@ public:
         vertices_[of.value()].together = std::move(how);
     }
 
+    /// They need not share a domain; where one is preferred, it still is.
+    void let_apart(vertex_index of) {
+        auto& together = vertices_[of.value()].together;
+        if (together && together->preferred)
+            together->required.reset();
+        else
+            together.reset();
+    }
+
     [[nodiscard]] std::size_t size() const noexcept { return vertices_.size(); }
     [[nodiscard]] const vertex& operator[](vertex_index at) const noexcept {
         return vertices_[at.value()];

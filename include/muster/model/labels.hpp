@@ -31,6 +31,12 @@ public:
             entries_.emplace(at, std::move(key), std::move(value));
     }
 
+    void erase(std::string_view key) {
+        const auto at = std::ranges::lower_bound(entries_, key, {}, &entry::first);
+        if (at != entries_.end() && at->first == key)
+            entries_.erase(at);
+    }
+
     /// The label's value, or null. O(log size).
     [[nodiscard]] const std::string* find(std::string_view key) const noexcept {
         const auto at = std::ranges::lower_bound(entries_, key, {}, &entry::first);

@@ -12,6 +12,7 @@
 
 #include <muster/cycle/what_helps.hpp>
 #include <muster/testing/cases.hpp>
+#include <muster/testing/pod_worlds.hpp>
 
 namespace cycle_what_helps_test {
 
@@ -162,6 +163,11 @@ std::string check_remedies(const world& from, std::size_t& gangs, std::size_t& i
                 if (takes_a_member(known, which, like) &&
                     starts_with(known, which, {add_nodes{like, placeable}}))
                     return "missing: nodes like " + known[like].key + " for " + key;
+        const remedy all = detail::requirements_of(known, members_of(known, which));
+        if (!all.empty() && starts_with(known, which, all) && !any_with<drop_label>(found) &&
+            !any_with<drop_affinity>(found) && !any_with<drop_pod_terms>(found) &&
+            !any_with<drop_domain>(found))
+            return "missing: a requirement to drop for " + key;
         const auto queue = known[which].queue;
         if (queue && known[*queue].present && !any_with<raise_quota>(found)) {
             remedy lifted;
@@ -352,6 +358,75 @@ TEST_CASE("cordons, taints, selectors and closed queues are told") {
     CHECK(all_of<open_queue>(found).size() == 1);
 }
 
+TEST_CASE("a domain to share is told to be dropped, and what is preferred of it stays") {
+    lab of;
+    for (const char* name : {"a", "b"}) {
+        muster::node<2> made;
+        made.allocatable[cpu] = 4;
+        made.labels = {{"rack", name}, {"block", "x"}};
+        REQUIRE(of.known.upsert_node(name, made) == event_result::applied);
+    }
+    const auto close = of.gang("close", 2, 3);
+    auto spec = of.known[close].spec;
+    topology_constraint how{topology{{"block", "rack"}}};
+    how.required = 1;
+    SUBCASE("nothing else is asked") {}
+    SUBCASE("a block is preferred") {
+        how.preferred = 0;
+    }
+    spec.tree.keep_together(vertex_index{0}, how);
+    REQUIRE(of.known.upsert_gang("close", spec) == event_result::applied);
+    const auto found = what_helps(of.known, close, 0);
+    REQUIRE(all_of<drop_domain>(found).size() == 1);
+    CHECK(all_of<drop_domain>(found).front().at == vertex_index{0});
+    REQUIRE(apply(of.known, close, {drop_domain{vertex_index{0}}}));
+    const auto& left = of.known[close].spec.tree[0].together;
+    CHECK(left.has_value() == how.preferred.has_value());
+    if (left)
+        CHECK((!left->required && left->preferred == how.preferred));
+}
+
+TEST_CASE("of terms that speak of other pods those are told to be dropped that are in the way") {
+    lab of;
+    muster::node<2> made;
+    made.allocatable[cpu] = 9;
+    made.labels = {{"zone", "a"}};
+    REQUIRE(of.known.upsert_node("n", made) == event_result::applied);
+    const auto other = of.gang("other", 1, 1);
+    auto standing = of.known.spec_of(of.known.find_pod("other-0")->index);
+    standing.labels = {{"app", "db"}};
+    standing.phase = pod_phase::running;
+    REQUIRE(of.known.upsert_pod("other-0", "other", standing, "n") == event_result::applied);
+    REQUIRE(of.known[other].present);
+    const auto choosy = of.gang("choosy", 1, 1);
+    auto spec = of.known.spec_of(of.known.find_pod("choosy-0")->index);
+    spec.where.pods.emplace();
+    pod_term_kind expected = pod_term_kind::affinity;
+    const auto app = [](const char* name) {
+        pod_selector pods;
+        pods.labels.requirements.push_back({"app", label_operator::in, {name}});
+        return pods;
+    };
+    SUBCASE("affinity") {
+        spec.where.pods->affinity.push_back({app("web"), "zone"});
+    }
+    SUBCASE("anti-affinity") {
+        expected = pod_term_kind::anti_affinity;
+        spec.where.pods->anti_affinity.push_back({app("db"), "zone"});
+    }
+    SUBCASE("spread") {
+        expected = pod_term_kind::spread;
+        spread_term even;
+        even.pods = app("db");
+        even.topology = "rack"; // of which no node has one
+        spec.where.pods->spread.push_back(even);
+    }
+    REQUIRE(of.known.upsert_pod("choosy-0", "choosy", spec) == event_result::applied);
+    const auto found = what_helps(of.known, choosy, 0);
+    REQUIRE(all_of<drop_pod_terms>(found).size() == 1);
+    CHECK(all_of<drop_pod_terms>(found).front().which == expected);
+}
+
 TEST_CASE("a role's minimum is lowered where that of the gang alone does not help") {
     lab of;
     of.node("a", 4);
@@ -407,6 +482,7 @@ TEST_CASE("every change told starts the gang, a smaller one does not, and none i
     CHECK(count_faults(
               "near-critical changes", 200,
               [](std::uint64_t seed) { return critical_generator(seed).make(); }, check) == 0);
+    CHECK(count_faults("changes among pods", 300, pod_world, check) == 0);
     // Few cases are so odd that no smallest change is found.
     CHECK(incomplete * 1'000 < gangs);
 }
