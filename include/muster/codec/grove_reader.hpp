@@ -36,6 +36,7 @@ public:
     [[nodiscard]] translate::grove_set read(object_reader& object) {
         const object_metadata metadata = read_metadata(object, true, context_);
         set_.name_space = metadata.key.name_space;
+        set_.terminating = metadata.terminating;
         if (const auto* own = object_at(object.optional("metadata"))) {
             set_.name = grove_text(*own, "name");
             set_.uid = grove_text(*own, "uid");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -155,6 +156,23 @@ inline void grove_add_order(boost::json::object& spec, const grove_set& set, con
     gates.get_array().push_back(boost::json::object{{"name", grove_gate(options.dialect)}});
     made["spec"] = std::move(spec);
     return made;
+}
+
+/// Takes Grove's own gate from a pod; those of others stay.
+inline void open_grove_gate(boost::json::object& pod, grove_dialect dialect) {
+    boost::json::value* const spec = pod.if_contains("spec");
+    boost::json::value* const gates =
+        spec && spec->is_object() ? spec->get_object().if_contains("schedulingGates") : nullptr;
+    if (!gates || !gates->is_array())
+        return;
+    boost::json::array left;
+    for (boost::json::value& each : gates->get_array()) {
+        const auto* name = each.is_object() ? each.get_object().if_contains("name") : nullptr;
+        if (!name || !name->is_string() ||
+            std::string_view(name->get_string()) != grove_gate(dialect))
+            left.push_back(std::move(each));
+    }
+    *gates = std::move(left);
 }
 
 } // namespace translate

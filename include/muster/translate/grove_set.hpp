@@ -83,6 +83,8 @@ struct grove_set {
     std::string_view name;
     std::string_view uid;
     std::int64_t generation = 0;
+    /// It is being deleted: whoever collects what it owns does the rest.
+    bool terminating = false;
     const boost::json::object* labels = nullptr;
     const boost::json::object* annotations = nullptr;
     std::int64_t replicas = 0;

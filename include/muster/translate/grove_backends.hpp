@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <muster/translate/gang_object.hpp>
+#include <muster/translate/grove_backend_concept.hpp>
+#include <muster/translate/target.hpp>
+#include <muster/translate/to_kai.hpp>
+#include <muster/translate/to_volcano.hpp>
+#include <muster/translate/write_options.hpp>
+#include <muster/translate/write_with.hpp>
+
+namespace muster::inline v0_1 {
+namespace translate {
+
+namespace detail {
+
+/// In the dialect `seed` owners are named without being controllers.
+inline void name_owners_as(grove_dialect dialect, written& made) {
+    if (dialect != grove_dialect::seed)
+        return;
+    for (boost::json::object& object : made.objects)
+        if (auto* const metadata = object.if_contains("metadata"))
+            if (auto* const owners = metadata->as_object().if_contains("ownerReferences"))
+                for (boost::json::value& owner : owners->as_array())
+                    if (owner.is_object())
+                        owner.get_object().erase("controller");
+}
+
+template<class Writer>
+[[nodiscard]] written write_derived(const Writer& writer, const gang_bundle& bundle,
+                                    grove_dialect dialect) {
+    write_options options;
+    options.dialect = dialect;
+    written made = write_with(writer, bundle, options);
+    name_owners_as(dialect, made);
+    return made;
+}
+
+} // namespace detail
+
+/// KAI: a PodGroup with a subgroup for each podgroup. In the dialect `seed` the scheduler opens the
+/// gates of the pods that it places, and says on the PodGroup that it was scheduled.
+struct kai_backend {
+    kai_version version = kai_version::v0_15;
+
+    [[nodiscard]] static constexpr std::string_view name() { return "kai"; }
+    [[nodiscard]] static constexpr std::string_view scheduler() { return "kai-scheduler"; }
+    [[nodiscard]] static constexpr bool opens_gates(grove_dialect dialect) {
+        return dialect == grove_dialect::upstream;
+    }
+    /// KAI's own grouping is to leave what belongs to the PodGang alone.
+    static void mark(gang_object& gang, grove_dialect dialect) {
+        if (dialect == grove_dialect::upstream)
+            gang.annotations["kai.scheduler/skip-podgrouper"] = "true";
+    }
+    [[nodiscard]] written write(const gang_bundle& bundle, grove_dialect dialect) const {
+        return detail::write_derived(kai_writer{version}, bundle, dialect);
+    }
+    /// Of a PodGroup, as it is to be while its gang is scheduled since then, or not.
+    [[nodiscard]] static boost::json::object status(grove_dialect dialect, bool scheduled,
+                                                    std::string_view since) {
+        if (dialect != grove_dialect::seed)
+            return {};
+        return {{"schedulingConditions",
+                 boost::json::array{boost::json::object{{"type", "Scheduled"},
+                                                        {"status", scheduled ? "True" : "False"},
+                                                        {"lastTransitionTime", since}}}}};
+    }
+};
+
+/// Volcano: a PodGroup with a subgroup policy for each podgroup.
+struct volcano_backend {
+    [[nodiscard]] static constexpr std::string_view name() { return "volcano"; }
+    [[nodiscard]] static constexpr std::string_view scheduler() { return "volcano"; }
+    [[nodiscard]] static constexpr bool opens_gates(grove_dialect) { return true; }
+    [[nodiscard]] static written write(const gang_bundle& bundle, grove_dialect dialect) {
+        return detail::write_derived(volcano_writer{}, bundle, dialect);
+    }
+};
+
+static_assert(grove_backend<kai_backend>);
+static_assert(grove_backend<volcano_backend>);
+
+/// Calls `use(backend)` with the first of `backends` whose scheduler it is; an empty name is that
+/// of `default-scheduler`. False when there is none. One's own backends go into the tuple as well.
+template<class Use, grove_backend... Backends>
+bool with_backend(const std::tuple<Backends...>& backends, std::string_view scheduler,
+                  const Use& use) {
+    const std::string_view wanted = scheduler.empty() ? "default-scheduler" : scheduler;
+    return std::apply(
+        [&](const Backends&... each) {
+            const auto fits = [&](const auto& one) {
+                if (std::string_view(one.scheduler()) != wanted)
+                    return false;
+                use(one);
+                return true;
+            };
+            return (fits(each) || ...);
+        },
+        backends);
+}
+
+} // namespace translate
+} // namespace muster::inline v0_1
