@@ -21,6 +21,9 @@ struct gang_role {
     std::string name; ///< may be empty
     /// How many of it stand in every choice that the gang can start with.
     std::int64_t minimum = 0;
+    /// The same, as far as it also follows from the total: where there are 5 members and all must
+    /// start, 4 of 4 workers must. For APIs that have minima of roles and no total.
+    std::int64_t needed = 0;
     /// How many members it has, if that is known.
     std::optional<std::int64_t> replicas{};
     std::string name_space; ///< never empty, unless the gang's is
@@ -32,6 +35,8 @@ struct gang_minima {
     /// The least number of members that every choice has which the gang can start with; a gang that
     /// asks for none has 1, which is the same.
     std::int64_t total = 1;
+    /// How many members there are, if that is known of all roles.
+    std::optional<std::int64_t> members{};
     /// The least that the minima below the root come to, without the root's own.
     std::int64_t below_root = 0;
     std::vector<gang_role> roles; ///< in the tree's order
@@ -43,6 +48,9 @@ struct gang_minima {
     bool inner_total = false;
     /// The roles' minima follow from the total and from how many members each role has.
     bool roles_follow = false;
+
+    /// Some total is left that minima of roles cannot say.
+    bool total_beyond_roles = false;
 
     [[nodiscard]] bool any_role_minimum() const {
         return std::ranges::any_of(roles, [](const gang_role& each) { return each.minimum > 0; });
@@ -127,6 +135,17 @@ struct vertex_minima {
         if (at == 0 || replicas > 0 || !role.name.empty() || tree[at].min_member > 0)
             found.roles.push_back(std::move(role));
     }
+    if (sizes_known)
+        found.members = members;
+    std::int64_t needed = 0;
+    for (gang_role& role : found.roles) {
+        role.needed = found.some_optional ? tree[role.leaf].min_member : role.minimum;
+        if (!found.some_optional && found.members)
+            role.needed = std::max(role.needed, found.total - (*found.members - *role.replicas));
+        needed += role.needed;
+    }
+    found.total_beyond_roles =
+        !found.some_optional && tree.size() > 1 && tree[0].min_member > needed;
     const bool alone = found.roles.size() == 1 && (sizes_known || tree.size() <= 2);
     found.roles_follow = std::ranges::all_of(found.roles, [&](const gang_role& role) {
         return role.minimum == 0 || alone ||

@@ -179,7 +179,8 @@ template<class References>
     metadata["labels"] = gang.labels;
     if (!gang.annotations.empty())
         metadata["annotations"] = gang.annotations;
-    metadata["ownerReferences"] = detail::grove_owner(gang.owners.front());
+    if (!gang.owners.empty())
+        metadata["ownerReferences"] = detail::grove_owner(gang.owners.front());
     const auto pack = [](const topology_constraint& how) -> boost::json::object {
         boost::json::object constraint;
         if (how.required)

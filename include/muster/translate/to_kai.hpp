@@ -52,7 +52,7 @@ struct kai_writer {
         const std::string name(group["metadata"].at("name").as_string());
 
         const bool with_subgroups = keeps_subgroups(out);
-        boost::json::object& spec = object_at(group, "spec");
+        boost::json::object& spec = child_at(group, "spec");
         if (version == kai_version::v0_15 && with_subgroups && detail::is_optional(tree[0]))
             spec["minSubGroup"] = *tree[0].min_subgroups;
         else
@@ -121,10 +121,10 @@ private:
         }
         const std::size_t slash = owner.api_version.find('/');
         const bool core = slash == std::string::npos;
-        object_at(group, "metadata")["name"] = "pg-" + owner.name + "-" + owner.uid;
+        child_at(group, "metadata")["name"] = "pg-" + owner.name + "-" + owner.uid;
         // The podgrouper copies a PodGang's annotations nowhere.
         if (out.from_grove())
-            object_at(group, "metadata").erase("annotations");
+            child_at(group, "metadata").erase("annotations");
         set_annotation(group, top_owner,
                        "name: " + owner.name + "\nuid: " + owner.uid + "\ngroup: " +
                            (core ? "\"\"" : owner.api_version.substr(0, slash)) + "\nversion: " +
@@ -155,7 +155,7 @@ private:
             !constrained && !minima.nested)
             return false; // a total says it all, and would not count beside subgroups
         const bool some_free = std::ranges::any_of(
-            minima.roles, [&](const gang_role& role) { return tree[role.leaf].min_member == 0; });
+            minima.roles, [](const gang_role& role) { return role.needed == 0; });
         if (version == kai_version::v0_14 && (minima.some_optional || some_free)) {
             if (minima.some_optional)
                 out.lose(loss_kind::subgroup_minima,
@@ -189,11 +189,11 @@ private:
     [[nodiscard]] boost::json::array subgroups(writing& out) const {
         const gang_tree& tree = out.gang().tree;
         boost::json::array made;
-        const auto add = [&](std::size_t at) {
+        const auto add = [&](std::size_t at, std::int64_t members) {
             boost::json::object each;
             each["name"] = subgroup_name(at, out);
             if (tree.is_leaf(at))
-                each["minMember"] = tree[at].min_member;
+                each["minMember"] = members;
             else if (version == kai_version::v0_15)
                 each["minSubGroup"] =
                     tree[at].min_subgroups.value_or(static_cast<std::int64_t>(tree[at].children));
@@ -205,9 +205,9 @@ private:
         };
         for (std::size_t at = 1; at < tree.size(); ++at)
             if (!tree.is_leaf(at))
-                add(at);
+                add(at, 0);
         for (const gang_role& role : out.minima().roles)
-            add(role.leaf);
+            add(role.leaf, role.needed);
         return made;
     }
 

@@ -27,7 +27,7 @@ struct t9k_writer {
         const std::string name = out.name(gang.name, labelled_object, "the PodGroup");
         boost::json::object group =
             out.manifest("scheduler.tensorstack.dev/v1beta1", "PodGroup", name);
-        boost::json::object& spec = object_at(group, "spec");
+        boost::json::object& spec = child_at(group, "spec");
         // Both minima hold side by side: what was declared stays as it was.
         spec["minMember"] = gang.tree[0].min_member > 0 && !minima.some_optional
                                 ? gang.tree[0].min_member

@@ -37,7 +37,7 @@ struct volcano_writer {
         const std::string name = out.name(gang.name, dns_subdomain, "the PodGroup");
         boost::json::object group =
             out.manifest("scheduling.volcano.sh/v1beta1", "PodGroup", name, !out.from_grove());
-        boost::json::object& spec = object_at(group, "spec");
+        boost::json::object& spec = child_at(group, "spec");
         spec["minMember"] = minima.total;
         if (out.from_grove())
             write_podgroups(spec, out);

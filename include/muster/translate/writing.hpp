@@ -37,9 +37,21 @@ namespace translate {
 }
 
 /// The object at `key`, made where there is none; what stands there and is no object gives way.
-[[nodiscard]] inline boost::json::object& object_at(boost::json::object& in, std::string_view key) {
+[[nodiscard]] inline boost::json::object& child_at(boost::json::object& in, std::string_view key) {
     boost::json::value& value = in[key];
     return value.is_object() ? value.get_object() : value.emplace_object();
+}
+
+/// The label keys that a constraint names; empty where it does not.
+[[nodiscard]] inline std::string required_level(const gang_tree::vertex& vertex) {
+    if (!vertex.together || !vertex.together->required)
+        return {};
+    return vertex.together->within.levels[*vertex.together->required];
+}
+[[nodiscard]] inline std::string preferred_level(const gang_tree::vertex& vertex) {
+    if (!vertex.together || !vertex.together->preferred)
+        return {};
+    return vertex.together->within.levels[*vertex.together->preferred];
 }
 
 /// What one writer gives for one gang, in the making.
@@ -53,6 +65,12 @@ public:
     [[nodiscard]] const gang_minima& minima() const { return minima_; }
     [[nodiscard]] const write_options& options() const { return *options_; }
     [[nodiscard]] bool from_grove() const { return gang().origin == target::grove; }
+
+    [[nodiscard]] bool spans_namespaces() const {
+        return std::ranges::any_of(minima_.roles, [&](const gang_role& role) {
+            return role.name_space != minima_.roles.front().name_space;
+        });
+    }
 
     void lose(loss_kind what, std::string detail) {
         loss found{what, object_text(gang().kind, gang().name_space, gang().name),
@@ -85,7 +103,7 @@ public:
         boost::json::object made;
         made["apiVersion"] = api_version;
         made["kind"] = kind;
-        boost::json::object& metadata = object_at(made, "metadata");
+        boost::json::object& metadata = child_at(made, "metadata");
         metadata["name"] = name;
         if (!gang().name_space.empty())
             metadata["namespace"] = gang().name_space;
@@ -102,7 +120,7 @@ public:
     [[nodiscard]] std::vector<gang_pod> pods(std::string_view scheduler) {
         std::vector<gang_pod> made = bundle_->pods;
         for (gang_pod& pod : made) {
-            boost::json::object& spec = object_at(pod.document, "spec");
+            boost::json::object& spec = child_at(pod.document, "spec");
             if (can_.priority == priority_word::pods && !gang().priority.class_name.empty())
                 rank(spec);
             const std::string_view name =
@@ -141,18 +159,68 @@ public:
         return at == 0 ? "the gang" : "'" + vertex_path(at) + "'";
     }
 
+    /// Whether a word that only its API has is one of this target, and of its version.
+    [[nodiscard]] bool knows(const own_word& word) const { return word.api == can_.api; }
+
     /// Puts back what only this API has words for: annotations, and fields of `spec` that are not
-    /// there yet.
-    void give_back(boost::json::object& manifest) const {
+    /// there yet. `takes(word)` says which of them this target knows.
+    template<class Takes>
+    void give_back(boost::json::object& manifest, const Takes& takes) {
         for (const own_word& word : gang().own_words) {
-            if (word.api != can_.api)
+            if (!knows(word))
                 continue;
-            if (word.field.find('/') == std::string::npos)
-                object_at(manifest, "spec").emplace(word.field, word.value);
+            if (!takes(word))
+                lose(word.what, word.field);
+            else if (word.field.find('/') == std::string::npos)
+                child_at(manifest, "spec").emplace(word.field, word.value);
             else
-                object_at(object_at(manifest, "metadata"), "annotations")
+                child_at(child_at(manifest, "metadata"), "annotations")
                     .emplace(word.field, word.value);
         }
+    }
+    void give_back(boost::json::object& manifest) {
+        give_back(manifest, [](const own_word&) { return true; });
+    }
+
+    /// For targets whose gangs are one number: loses all but the total.
+    void lose_all_but_total() {
+        const std::string rest = "; a total of " + std::to_string(minima_.total) + " remains";
+        if (minima_.some_optional)
+            lose(loss_kind::subgroup_minima, "some subgroups of many" + rest);
+        if (!minima_.roles_follow) {
+            std::string roles;
+            for (const gang_role& role : minima_.roles)
+                roles += (roles.empty() ? "" : ", ") + std::to_string(role.minimum) + " of " +
+                         vertex_path(role.leaf);
+            lose(loss_kind::role_minima, roles + rest);
+        }
+        if (minima_.inner_total)
+            lose(loss_kind::total_minimum, "minima of subgroups with roles" + rest);
+        if (minima_.nested)
+            lose(loss_kind::nesting, "subgroups of roles" + rest);
+        const gang_tree& tree = gang().tree;
+        for (std::size_t at = 1; at < tree.size(); ++at)
+            lose_levels_of(at);
+    }
+    /// For targets whose roles are gangs side by side: loses what is above roles. One of several
+    /// gangs that start together keeps all-or-nothing.
+    void lose_all_above_roles() {
+        if (minima_.total_beyond_roles)
+            lose(loss_kind::total_minimum,
+                 std::to_string(minima_.total) + " members in all: only roles have minima");
+        if (minima_.inner_total)
+            lose(loss_kind::total_minimum, "minima of subgroups with roles");
+        if (minima_.nested)
+            lose(loss_kind::nesting, "subgroups of roles");
+    }
+    /// Loses what a vertex asks of topology, if the target could say it elsewhere.
+    void lose_levels_of(std::size_t at) {
+        if (const std::string level = required_level(gang().tree[at]);
+            !level.empty() && can_.topology_required)
+            lose(loss_kind::topology_required, vertex_text(at) + " within one " + level);
+        if (const std::string level = preferred_level(gang().tree[at]);
+            !level.empty() && can_.topology_preferred)
+            lose(loss_kind::topology_preferred, vertex_text(at) + " rather within one " + level);
     }
 
     [[nodiscard]] written done() && { return std::move(made_); }
@@ -195,23 +263,11 @@ private:
 };
 
 inline void set_label(boost::json::object& document, std::string_view key, std::string_view value) {
-    object_at(object_at(document, "metadata"), "labels")[key] = value;
+    child_at(child_at(document, "metadata"), "labels")[key] = value;
 }
 inline void set_annotation(boost::json::object& document, std::string_view key,
                            std::string_view value) {
-    object_at(object_at(document, "metadata"), "annotations")[key] = value;
-}
-
-/// The label keys that a constraint names; empty where it does not.
-[[nodiscard]] inline std::string required_level(const gang_tree::vertex& vertex) {
-    if (!vertex.together || !vertex.together->required)
-        return {};
-    return vertex.together->within.levels[*vertex.together->required];
-}
-[[nodiscard]] inline std::string preferred_level(const gang_tree::vertex& vertex) {
-    if (!vertex.together || !vertex.together->preferred)
-        return {};
-    return vertex.together->within.levels[*vertex.together->preferred];
+    child_at(child_at(document, "metadata"), "annotations")[key] = value;
 }
 
 } // namespace translate
