@@ -168,10 +168,8 @@ inline void read_replica_specs(const field& at, translate::t9k_job& job, bool ex
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error == std::errc{} && end == text.data() + text.size())
             rank = value;
-    } else if (at.is_present() && at.value()->is_number()) {
-        rank = at.as_integer();
-        if (!rank)
-            return rank;
+    } else if (at.is_present() && at.value()->is_int64()) {
+        rank = at.value()->get_int64();
     }
     if (rank && *rank >= 0 && *rank < count)
         return rank;

@@ -12,6 +12,7 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/t9k_job_fields.hpp>
+#include <muster/codec/t9k_variable_check.hpp>
 #include <muster/translate/t9k_containers.hpp>
 #include <muster/translate/t9k_job.hpp>
 
@@ -52,10 +53,12 @@ inline void warn_of_tensorboard(object_reader& spec) {
 }
 
 inline void read_generic(object_reader& spec, translate::t9k_job& job, reading_context& context) {
-    read_replica_specs(spec.required("replicaSpecs"), job, false, context);
+    const field specs_at = spec.required("replicaSpecs");
+    read_replica_specs(specs_at, job, false, context);
     job.success_rules = read_rules(spec.optional("successRules"), job);
     job.failure_rules = read_rules(spec.optional("failureRules"), job);
     job.service = read_service(spec.optional("service"));
+    warn_of_service_variables(specs_at, job);
 }
 
 inline void read_tensorflow(object_reader& spec, translate::t9k_job& job,

@@ -6,12 +6,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/t9k_job_fields.hpp>
 #include <muster/codec/t9k_job_kinds.hpp>
 #include <muster/translate/t9k_job.hpp>
+#include <muster/translate/t9k_names.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -112,10 +114,25 @@ inline void read_kind(object_reader& spec, translate::t9k_job& job, reading_cont
     }
 }
 
+/// Pods are named in labels, and looked up as hosts.
+inline void check_pod_name(const field& spec_at, const translate::t9k_job& job,
+                           translate::t9k_replica of) {
+    constexpr std::size_t longest = 63;
+    const std::string name = pod_name(job, of);
+    if (name.size() > longest)
+        spec_at.error("the pod " + in_quotes(name) + " has a name of " +
+                      std::to_string(name.size()) + " characters (expected at most " +
+                      std::to_string(longest) + ")");
+}
+
 inline void check_counts(const field& spec_at, const translate::t9k_job& job) {
     std::int64_t total = 0;
-    for (const std::int64_t each : replica_counts(job))
-        total += each;
+    const std::vector<std::int64_t> counts = replica_counts(job);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        total += counts[i];
+        if (counts[i] > 0)
+            check_pod_name(spec_at, job, {i, counts[i] - 1});
+    }
     if (total > largest_replica_count)
         spec_at.error("there are " + std::to_string(total) + " replicas in all (expected at most " +
                       std::to_string(largest_replica_count) + ")");
