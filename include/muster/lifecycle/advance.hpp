@@ -30,13 +30,14 @@ struct pod_deletion {
     [[nodiscard]] friend bool operator==(const pod_deletion&, const pod_deletion&) = default;
 };
 
-/// What is to be written, in this order: the status, the deletions, the creations (the group, then
-/// services, then pods). Whatever of it is not carried out, the next pass asks for again; what is
-/// there already when it is asked for is fine.
+/// What is to be written, in this order: the status, the deletions, the creations (the group, the
+/// ConfigMap, services, pods). Whatever of it is not carried out, the next pass asks for again;
+/// what is there already when it is asked for is fine.
 struct job_step {
     job_status status;
     std::vector<pod_deletion> deletions;
     bool create_group = false;
+    bool create_config_map = false;
     std::vector<replica_id> create_services; ///< named as the replicas' pods
     std::vector<replica_id> create_pods;
     /// The pods are made after a pause: with the resume specs.
@@ -46,7 +47,8 @@ struct job_step {
 
     /// Nothing is to be done but to write the status.
     [[nodiscard]] bool is_quiet() const noexcept {
-        return deletions.empty() && !create_group && create_services.empty() && create_pods.empty();
+        return deletions.empty() && !create_group && !create_config_map &&
+               create_services.empty() && create_pods.empty();
     }
 };
 
@@ -159,8 +161,8 @@ private:
 
     /// Every replica has been seen, and what it needs.
     [[nodiscard]] bool is_initialized() const {
-        return (!plan_.grouped || seen_.group) && missing_services().empty() &&
-               none_is(replica_phase::creating);
+        return (!plan_.grouped || seen_.group) && (!plan_.configured || seen_.config_map) &&
+               missing_services().empty() && none_is(replica_phase::creating);
     }
 
     [[nodiscard]] static bool runs(const replica_status& replica) noexcept {
@@ -212,14 +214,13 @@ private:
 
     [[nodiscard]] std::vector<replica_id> missing_services() const {
         std::vector<replica_id> missing;
-        if (!plan_.exposed)
-            return missing;
         std::vector<std::string> there = seen_.services;
         std::ranges::sort(there);
         for (std::size_t t = 0; t < plan_.tasks.size(); ++t)
-            for (std::size_t rank = 0; rank < plan_.tasks[t].pods.size(); ++rank)
-                if (!std::ranges::binary_search(there, plan_.tasks[t].pods[rank]))
-                    missing.push_back({t, static_cast<std::int64_t>(rank)});
+            for (std::int64_t rank = 0; rank < plan_.tasks[t].services; ++rank)
+                if (!std::ranges::binary_search(
+                        there, plan_.tasks[t].pods[static_cast<std::size_t>(rank)]))
+                    missing.push_back({t, rank});
         return missing;
     }
 
@@ -236,6 +237,7 @@ private:
 
     void ask_for_creations() {
         step_.create_group = plan_.grouped && !seen_.group;
+        step_.create_config_map = plan_.configured && !seen_.config_map;
         step_.create_services = missing_services();
         step_.resumed = find_condition(step_.status, condition_type::paused) != nullptr;
         const bool cluster_runs = others_run();

@@ -21,6 +21,8 @@ struct task_plan {
     translate::t9k_restart restart;
     /// Which of them go when the job has ended.
     translate::clean_up_policy at_end = translate::clean_up_policy::none;
+    /// How many of them, the first, have a Service each.
+    std::int64_t services = 0;
     /// They are created once all replicas of other types run.
     bool after_others = false;
 };
@@ -47,8 +49,8 @@ struct job_plan {
     /// How many replicas must run for the job to run (elastic jobs); absent = all.
     std::optional<std::int64_t> running_from;
     bool paused = false;
-    bool grouped = false; ///< its pods belong to a PodGroup, which is created first
-    bool exposed = false; ///< each replica has a Service
+    bool grouped = false;    ///< its pods belong to a PodGroup, which is created first
+    bool configured = false; ///< its pods mount a ConfigMap
     /// The job itself is being deleted: whoever owns it collects what is its own.
     bool terminating = false;
     /// Messages of failure print the rule (GenericJob) or name the pod that decided.

@@ -28,7 +28,8 @@ struct observed_pod {
 
 /// What the job owns at a time. The order of the lists means nothing; names are unique.
 struct observation {
-    bool group = false; ///< its PodGroup exists
+    bool group = false;      ///< its PodGroup exists
+    bool config_map = false; ///< its ConfigMap exists
     std::vector<observed_pod> pods;
     std::vector<std::string> services; ///< by name
 };

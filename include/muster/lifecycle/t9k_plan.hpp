@@ -11,6 +11,7 @@
 #include <muster/lifecycle/job_plan.hpp>
 #include <muster/translate/t9k_job.hpp>
 #include <muster/translate/t9k_names.hpp>
+#include <muster/translate/t9k_objects.hpp>
 
 namespace muster::inline v0_1 {
 namespace lifecycle {
@@ -80,7 +81,9 @@ namespace detail {
         plan.running_from = job.elastic->least;
     plan.paused = job.run_mode.pause;
     plan.grouped = job.scheduler.has_value();
-    plan.exposed = job.service.has_value();
+    plan.configured = !hostfile_of(job, options).empty();
+    for (const translate::detail::exposed_replicas& each : translate::detail::exposed(job, options))
+        plan.tasks[each.spec].services = each.count;
     if (job.kind == t9k_kind::beam)
         plan.conditions = condition_set::cluster;
     return plan;

@@ -16,7 +16,8 @@ using namespace lifecycle_test;
 TEST_CASE("a new job asks for its group, then its services, then its pods, and is pending") {
     job_plan plan = plan_with({task("worker", 2), task("ps", 1)});
     plan.grouped = true;
-    plan.exposed = true;
+    plan.tasks[0].services = 2;
+    plan.tasks[1].services = 1;
     const job_step step = advance(plan, {}, {}, 0);
     CHECK(step.create_group);
     CHECK(step.create_services.size() == 3);
@@ -30,7 +31,7 @@ TEST_CASE("a new job asks for its group, then its services, then its pods, and i
 TEST_CASE("a job is initialized when all that it needs has been seen") {
     job_plan plan = plan_with({task("worker", 2)});
     plan.grouped = true;
-    plan.exposed = true;
+    plan.tasks[0].services = std::ssize(plan.tasks[0].pods);
     job_bench bench(plan);
     bench.pass();
     SUBCASE("its pods, group and services") {
@@ -381,7 +382,7 @@ TEST_CASE("the phase is Unknown while a replica is and no rule decides") {
 TEST_CASE("clean-up at the end") {
     job_plan plan = plan_with({task("worker", 5, {restart_policy::never, 0})});
     plan.success = {{{0, {0}}}};
-    plan.exposed = true;
+    plan.tasks[0].services = std::ssize(plan.tasks[0].pods);
     plan.grouped = true;
     std::vector<std::string> stay;
     SUBCASE("None leaves all replicas") {

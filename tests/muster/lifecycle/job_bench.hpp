@@ -49,6 +49,7 @@ struct job_bench {
         for (const pod_deletion& each : step.deletions)
             std::erase_if(seen.pods, [&](const observed_pod& pod) { return pod.uid == each.uid; });
         seen.group = seen.group || step.create_group;
+        seen.config_map = seen.config_map || step.create_config_map;
         for (const replica_id id : step.create_services)
             seen.services.push_back(name(id));
         for (const replica_id id : step.create_pods) {

@@ -78,6 +78,7 @@ inline job_plan as_plan(const slow::job& from) {
         made.at_end = from.clean_up == 'N'   ? clean_up_policy::none
                       : from.clean_up == 'A' ? clean_up_policy::all
                                              : clean_up_policy::unfinished;
+        made.services = from.exposed ? type.size : 0;
         plan.tasks.push_back(std::move(made));
     }
     for (const slow::rule& each : from.success)
@@ -85,7 +86,6 @@ inline job_plan as_plan(const slow::job& from) {
     for (const slow::rule& each : from.failure)
         plan.failure.push_back(as_rule(each));
     plan.grouped = from.grouped;
-    plan.exposed = from.exposed;
     return plan;
 }
 
