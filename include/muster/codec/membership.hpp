@@ -127,6 +127,12 @@ public:
         return known == classes_.end() ? std::nullopt : std::optional(known->second);
     }
 
+    /// The number that a PriorityClass stands for; nothing when there is no such class.
+    [[nodiscard]] std::optional<std::int64_t> class_value(std::string_view name) const {
+        const auto known = classes_.find(name);
+        return known == classes_.end() ? std::nullopt : std::optional(known->second);
+    }
+
 private:
     std::map<std::string_view, const namespace_object*> namespaces_;
     std::map<std::string_view, std::int64_t> classes_;

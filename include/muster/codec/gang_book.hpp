@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include <muster/base/assert.hpp>
+#include <muster/codec/ack_labels.hpp>
+#include <muster/codec/coscheduling_groups.hpp>
+#include <muster/codec/diagnostic.hpp>
+#include <muster/codec/gang_definition.hpp>
+#include <muster/codec/gang_finish.hpp>
+#include <muster/codec/gang_groups.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/translate/gang_claims.hpp>
+#include <muster/translate/gang_object.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// Collects the gangs that an input defines and its pods, in any order, and brings them together.
+class gang_book {
+public:
+    /// `cluster` holds the input's PriorityClasses and Topologies when finish() is called.
+    gang_book(const manifests& cluster, std::string default_namespace, diagnostics& out)
+        : cluster_(&cluster), default_namespace_(std::move(default_namespace)), out_(&out) {}
+
+    /// Takes a gang; its pods know it by `name` (that of the gang's object when empty).
+    std::size_t define(translate::gang_api api, gang_definition made, std::size_t order,
+                       std::string name = {}) {
+        const std::size_t at = entries_.size();
+        if (name.empty())
+            name = made.gang.name;
+        entries_.push_back({std::move(made), api, order, {}, {}, false});
+        anchor(api, entries_[at].made.gang.name_space, std::move(name), at, vertex_index{0});
+        return at;
+    }
+
+    /// Lets pods know a vertex of a gang by a name of its own.
+    void anchor(translate::gang_api api, std::string name_space, std::string name, std::size_t of,
+                vertex_index at) {
+        const auto [known, fresh] =
+            anchors_.try_emplace({api, std::move(name_space), name}, target{of, at});
+        if (!fresh)
+            report(*out_, severity::error, entries_[of].made.where, {"metadata", "name"},
+                   "a group " + in_quotes(name) + " is there twice (expected every group once)");
+    }
+
+    /// Says that a gang lists this pod as its own.
+    void refer(object_key pod, std::size_t of, vertex_index leaf) {
+        references_.try_emplace(std::move(pod), target{of, leaf});
+    }
+
+    /// Says that somebody else's object makes this group: who names it names that one.
+    void leave_out(translate::gang_api api, std::string name_space, std::string name) {
+        left_out_.emplace(api, std::move(name_space), std::move(name));
+    }
+
+    [[nodiscard]] gang_definition& operator[](std::size_t at) { return entries_[at].made; }
+
+    void add_pod(boost::json::object document, object_place where, std::size_t order) {
+        object_key key{std::string(translate::metadata_namespace(document)),
+                       std::string(translate::metadata_name(document))};
+        if (key.name_space.empty())
+            key.name_space = default_namespace_;
+        pods_.push_back({std::move(key), std::move(document), std::move(where), order});
+    }
+
+    /// A place in the order of the input, for what is handed over later.
+    [[nodiscard]] std::size_t reserve() noexcept { return sequence_++; }
+
+    /// Takes a gang that a job expands to. Pods whose template names another group join that one.
+    void add_job(translate::gang_bundle made, const object_place& where, std::size_t order) {
+        std::vector<translate::gang_pod> kept;
+        for (translate::gang_pod& pod : made.pods) {
+            bool leaves = false;
+            for (const translate::gang_claim& claim : translate::claims_of(pod.document)) {
+                if (claim.group == made.gang.name && claim.error.empty() &&
+                    !anchors_.contains({claim.api, made.gang.name_space, claim.group}))
+                    translate::strip_marks(pod, claim.api);
+                else
+                    leaves = true;
+            }
+            if (leaves)
+                add_pod(std::move(pod.document), where, order);
+            else
+                kept.push_back(std::move(pod));
+        }
+        if (kept.empty() && !made.pods.empty())
+            return;
+        made.pods = std::move(kept);
+        done_.push_back({order, std::move(made)});
+    }
+
+    /// The gangs with their pods, in the order of the input.
+    [[nodiscard]] std::vector<translate::gang_bundle> finish() {
+        for (loose_pod& pod : pods_)
+            place(pod);
+        const gang_facts facts(*cluster_, *out_);
+        std::vector<finished_gang> gangs;
+        for (entry& each : entries_)
+            if (!each.copied || !each.members.empty())
+                gangs.push_back(
+                    {each.order, facts.finish(std::move(each.made), std::move(each.members))});
+        merge_gang_groups(gangs, *out_);
+        for (finished_gang& each : gangs)
+            done_.push_back({each.order, std::move(each.bundle.made)});
+        std::ranges::stable_sort(done_, {}, &done::order);
+        std::vector<translate::gang_bundle> bundles;
+        bundles.reserve(done_.size());
+        for (done& each : done_)
+            bundles.push_back(std::move(each.bundle));
+        return bundles;
+    }
+
+private:
+    using handle = std::tuple<translate::gang_api, std::string, std::string>;
+    struct target {
+        std::size_t definition = 0;
+        vertex_index at{0};
+    };
+    struct entry {
+        gang_definition made;
+        translate::gang_api api;
+        std::size_t order = 0;
+        std::vector<gang_member> members;
+        std::map<std::string, std::size_t, std::less<>> copies; ///< Kubernetes 1.35
+        bool copied = false;
+    };
+    struct loose_pod {
+        object_key key;
+        boost::json::object document;
+        object_place where;
+        std::size_t order = 0;
+    };
+    struct done {
+        std::size_t order = 0;
+        translate::gang_bundle bundle;
+    };
+
+    void complain(const loose_pod& pod, const std::string& message) {
+        report(*out_, severity::error, pod.where, {}, "pod " + pod.key.name + ": " + message);
+    }
+
+    void quarrel(const loose_pod& pod, std::string_view one, std::string_view other) {
+        complain(pod, std::string(one) + " and " + std::string(other) +
+                          " both name its group (expected one gang API)");
+    }
+
+    void place(loose_pod& pod) {
+        std::vector<translate::gang_claim> claims = translate::claims_of(pod.document);
+        for (const translate::gang_claim& claim : claims)
+            if (!claim.error.empty())
+                return complain(pod, claim.error);
+        gang_member member{{vertex_index{0}, std::move(pod.document), {}}, pod.where, {}, {}};
+        for (const translate::gang_claim& claim : claims)
+            translate::strip_marks(member.pod, claim.api);
+        const auto listed = references_.find(pod.key);
+        std::erase_if(claims, [&](const translate::gang_claim& claim) {
+            return left_out_.contains({claim.api, pod.key.name_space, claim.group}) ||
+                   (claim.api == translate::gang_api::grove && listed != references_.end());
+        });
+        if (listed != references_.end()) {
+            if (!claims.empty())
+                return quarrel(pod, claims.front().key, "a PodGang");
+            translate::strip_marks(member.pod, translate::gang_api::grove);
+            member.anchor = listed->second.at;
+            entries_[listed->second.definition].members.push_back(std::move(member));
+        } else if (claims.size() > 1) {
+            quarrel(pod, claims[0].key, claims[1].key);
+        } else if (claims.empty()) {
+            place_alone(std::move(member), pod);
+        } else {
+            join(std::move(member), claims.front(), pod);
+        }
+    }
+
+    void join(gang_member member, const translate::gang_claim& claim, const loose_pod& pod) {
+        auto known = anchors_.find({claim.api, pod.key.name_space, claim.group});
+        if (known == anchors_.end() && !claim.minimum.empty())
+            known = define_by_labels(member.pod.marks, claim, pod);
+        if (known == anchors_.end())
+            return complain(pod, std::string(claim.key) + " names the group " +
+                                     in_quotes(claim.group) +
+                                     ", which the input does not hold (expected its object)");
+        std::size_t at = known->second.definition;
+        member.anchor = known->second.at;
+        member.role = claim.role;
+        if (!claim.copy.empty())
+            at = copy_of(at, claim.copy);
+        const std::int64_t least = entries_[at].made.gang.tree[0].min_member;
+        if (!claim.minimum.empty() && parse_count(claim.minimum) != least)
+            return complain(pod, "the minimum " + in_quotes(claim.minimum) +
+                                     " is not that of its group " + in_quotes(claim.group) + ", " +
+                                     std::to_string(least) + " (expected all to agree)");
+        entries_[at].members.push_back(std::move(member));
+    }
+
+    using anchor_map = std::map<handle, target>;
+
+    /// A gang that has no object, only pods that say how many of them it takes.
+    anchor_map::iterator define_by_labels(const boost::json::object& marks,
+                                          const translate::gang_claim& claim,
+                                          const loose_pod& pod) {
+        const auto least = parse_count(claim.minimum, 1);
+        if (!least)
+            complain(pod, in_quotes(claim.minimum) + " is not a minimum (expected a whole number "
+                                                     "from 1 to 2147483647)");
+        else if (!is_subdomain(claim.group))
+            complain(pod, in_quotes(claim.group) + " is not a name (expected a DNS subdomain)");
+        gang_definition made;
+        made.gang.kind = "PodGroup";
+        made.gang.origin = claim.key == translate::keys::koord_name ? translate::target::koordinator
+                                                                    : translate::target::ack_1_31;
+        made.gang.name_space = pod.key.name_space;
+        made.gang.name = claim.group;
+        // Without one it is an error already; others of its pods need not complain of it.
+        made.gang.tree = gang_tree(least.value_or(1));
+        made.where = pod.where;
+        read_coscheduling_words(marks, made, *out_);
+        static_cast<void>(define(claim.api, std::move(made), pod.order));
+        return anchors_.find({claim.api, pod.key.name_space, claim.group});
+    }
+
+    std::size_t copy_of(std::size_t original, const std::string& which) {
+        const auto [known, fresh] = entries_[original].copies.try_emplace(which, entries_.size());
+        const std::size_t at = known->second;
+        if (fresh) {
+            const entry& from = entries_[original];
+            entry copy{from.made, from.api, from.order, {}, {}, false};
+            copy.made.gang.name += '-' + which;
+            entries_.push_back(std::move(copy));
+            entries_[original].copied = true;
+        }
+        return at;
+    }
+
+    void place_alone(gang_member member, const loose_pod& pod) {
+        entry alone{{}, translate::gang_api::none, pod.order, {}, {}, false};
+        alone.made.gang.kind = "Pod";
+        alone.made.gang.name_space = pod.key.name_space;
+        alone.made.gang.name = pod.key.name;
+        alone.made.gang.tree = gang_tree(1);
+        alone.made.where = pod.where;
+        translate::strip_scheduler(member.pod);
+        alone.members.push_back(std::move(member));
+        entries_.push_back(std::move(alone));
+    }
+
+    const manifests* cluster_;
+    std::string default_namespace_;
+    diagnostics* out_;
+    std::size_t sequence_ = 0;
+    std::vector<entry> entries_;
+    anchor_map anchors_;
+    std::map<object_key, target> references_;
+    std::set<handle> left_out_;
+    std::vector<loose_pod> pods_;
+    std::vector<done> done_;
+};
+
+} // namespace codec
+} // namespace muster::inline v0_1

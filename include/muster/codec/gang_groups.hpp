@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/diagnostic.hpp>
+#include <muster/codec/gang_definition.hpp>
+#include <muster/codec/gang_finish.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/translate/gang_object.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// A gang and its place in the order of the input.
+struct finished_gang {
+    std::size_t order = 0;
+    joined_gang bundle;
+};
+
+/// Makes one gang with a leaf for each of its parts of every gang group. A group whose gangs do not
+/// agree on it, or are not there, is an error.
+inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& out) {
+    std::map<object_key, std::size_t> by_name;
+    for (std::size_t at = 0; at < gangs.size(); ++at)
+        if (const auto& gang = gangs[at].bundle.made.gang; gang.kind != "Pod")
+            by_name.try_emplace({gang.name_space, gang.name}, at);
+    std::vector<bool> merged(gangs.size());
+    std::vector<finished_gang> kept;
+    for (std::size_t at = 0; at < gangs.size(); ++at) {
+        if (merged[at])
+            continue;
+        const std::vector<object_key> group = gangs[at].bundle.together;
+        if (group.size() < 2) {
+            kept.push_back(std::move(gangs[at]));
+            continue;
+        }
+        std::vector<std::size_t> parts;
+        for (const object_key& key : group) {
+            const auto known = by_name.find(key);
+            const bool agrees =
+                known != by_name.end() && !merged[known->second] &&
+                std::ranges::is_permutation(gangs[known->second].bundle.together, group);
+            if (agrees)
+                parts.push_back(known->second);
+            else
+                report(out, severity::error, gangs[at].bundle.where, {"metadata"},
+                       "its gang group names " + in_quotes(key.name_space + "/" + key.name) +
+                           (known == by_name.end() ? ", which the input does not hold"
+                                                   : ", which lists other gangs") +
+                           " (expected all gangs of a group, with the same list)");
+        }
+        if (parts.empty())
+            continue;
+        finished_gang made{gangs[at].order, {}};
+        translate::gang_bundle& whole = made.bundle.made;
+        for (const std::size_t part : parts) {
+            merged[part] = true;
+            translate::gang_bundle& one = gangs[part].bundle.made;
+            const bool first = whole.gang.kind.empty();
+            if (first) {
+                whole.gang = one.gang;
+                whole.gang.tree = gang_tree(0);
+                whole.gang.sizes.clear();
+                made.bundle.where = gangs[part].bundle.where;
+            }
+            made.order = std::min(made.order, gangs[part].order);
+            const bool ambiguous = std::ranges::any_of(group, [&](const object_key& other) {
+                return other.name == one.gang.name && other.name_space != one.gang.name_space;
+            });
+            const vertex_index leaf = whole.gang.tree.add(
+                vertex_index{0}, one.gang.tree[0].min_member,
+                ambiguous ? one.gang.name_space + "-" + one.gang.name : one.gang.name);
+            translate::leaf_size size{leaf, static_cast<std::int64_t>(one.pods.size())};
+            for (const translate::leaf_size& own : one.gang.sizes)
+                size.replicas = std::max(size.replicas, own.replicas);
+            if (one.gang.name_space != whole.gang.name_space)
+                size.name_space = one.gang.name_space;
+            size.object = one.gang.name;
+            whole.gang.sizes.push_back(std::move(size));
+            if (!first && one.gang.own_words != whole.gang.own_words)
+                report(out, severity::warning, gangs[part].bundle.where, {"metadata"},
+                       "the gangs of its group differ in mode or match-policy; those of " +
+                           in_quotes(whole.gang.name) + " count");
+            if (one.gang.min_resources && !std::exchange(whole.gang.min_resources, {}))
+                report(out, severity::warning, gangs[part].bundle.where, {"spec", "minResources"},
+                       "left out: gangs of a group do not use it");
+            if (whole.gang.priority != one.gang.priority)
+                whole.gang.priority = {};
+            if (whole.gang.wait_seconds != one.gang.wait_seconds)
+                whole.gang.wait_seconds = std::max(whole.gang.wait_seconds, one.gang.wait_seconds);
+            for (translate::gang_pod& pod : one.pods) {
+                pod.leaf = leaf;
+                whole.pods.push_back(std::move(pod));
+            }
+        }
+        total_from_leaves(whole.gang.tree);
+        kept.push_back(std::move(made));
+    }
+    gangs = std::move(kept);
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include <muster/translate/gang_object.hpp>
+#include <muster/translate/pod_marks.hpp>
+
+namespace muster::inline v0_1 {
+namespace translate {
+
+/// The keys by which gang APIs tie pods to gangs, and speak of gangs in metadata.
+namespace keys {
+inline constexpr std::string_view t9k_group = "scheduler.tensorstack.dev/group-name";
+inline constexpr std::string_view t9k_role = "scheduler.tensorstack.dev/role";
+inline constexpr std::string_view t9k_queue = "scheduler.tensorstack.dev/queue";
+
+inline constexpr std::string_view plugins_group = "scheduling.x-k8s.io/pod-group";
+inline constexpr std::string_view sigs_group = "pod-group.scheduling.sigs.k8s.io";
+inline constexpr std::string_view sigs_name = "pod-group.scheduling.sigs.k8s.io/name";
+inline constexpr std::string_view sigs_minimum = "pod-group.scheduling.sigs.k8s.io/min-available";
+inline constexpr std::string_view sigs_groups = "pod-group.scheduling.sigs.k8s.io/groups";
+inline constexpr std::string_view sigs_matching = "pod-group.scheduling.sigs.k8s.io/match-policy";
+inline constexpr std::string_view koord_name = "gang.scheduling.koordinator.sh/name";
+inline constexpr std::string_view koord_minimum = "gang.scheduling.koordinator.sh/min-available";
+inline constexpr std::string_view koord_groups = "gang.scheduling.koordinator.sh/groups";
+inline constexpr std::string_view koord_matching = "gang.scheduling.koordinator.sh/match-policy";
+inline constexpr std::string_view koord_mode = "gang.scheduling.koordinator.sh/mode";
+inline constexpr std::string_view koord_wait = "gang.scheduling.koordinator.sh/waiting-time";
+inline constexpr std::string_view koord_total = "gang.scheduling.koordinator.sh/total-number";
+inline constexpr std::string_view koord_timeout = "gang.scheduling.koordinator.sh/timeout";
+inline constexpr std::string_view koord_topology =
+    "gang.scheduling.koordinator.sh/network-topology-spec";
+
+inline constexpr std::string_view volcano_group = "scheduling.k8s.io/group-name";
+inline constexpr std::string_view volcano_own_group = "scheduling.volcano.sh/group-name";
+inline constexpr std::string_view volcano_task = "volcano.sh/task-spec";
+inline constexpr std::string_view volcano_queue = "scheduling.volcano.sh/queue-name";
+
+inline constexpr std::string_view kai_group = "pod-group-name";
+inline constexpr std::string_view kai_subgroup = "kai.scheduler/subgroup-name";
+inline constexpr std::string_view kai_queue = "kai.scheduler/queue";
+inline constexpr std::string_view kai_skip = "kai.scheduler/skip-podgrouper";
+inline constexpr std::string_view kai_owner = "kai.scheduler/top-owner-metadata";
+inline constexpr std::string_view kai_topology = "kai.scheduler/topology";
+
+inline constexpr std::string_view grove_gang = "grove.io/podgang";
+inline constexpr std::string_view grove_clique = "grove.io/podclique";
+inline constexpr std::string_view grove_base_gang = "grove.io/base-podgang";
+inline constexpr std::string_view grove_scheduler = "grove.io/scheduler-name";
+inline constexpr std::string_view grove_backend = "grove.io/scheduler-backend";
+inline constexpr std::string_view grove_topology = "grove.io/topology-name";
+inline constexpr std::string_view grove_volcano_queue = "scheduling.grove.io/volcano-queue";
+inline constexpr std::string_view grove_gate = "grove.io/podgang";
+inline constexpr std::string_view grove_upstream_gate = "grove.io/podgang-pending-creation";
+} // namespace keys
+
+/// What a pod's marks of one API say: to which gang it belongs, and as what.
+struct gang_claim {
+    gang_api api = gang_api::none;
+    /// The name that pods use. In Kubernetes 1.35 `<workload>/<podGroup>`.
+    std::string group;
+    std::string role; ///< a leaf of that gang; empty: none is named
+    /// Kubernetes 1.35: which copy of the gang.
+    std::string copy;
+    /// A minimum that stands on the pod itself, as written.
+    std::string minimum;
+    /// The mark by which it was recognised, and what is wrong with it; empty when nothing is.
+    std::string_view key;
+    std::string error;
+};
+
+namespace detail {
+
+/// Reads a value that may stand under several keys; two that differ are an error.
+class mark_reader {
+public:
+    mark_reader(const boost::json::object& pod, gang_claim& into) : pod_(&pod), into_(&into) {}
+
+    void take(std::string& value, std::string_view map, std::string_view key) const {
+        const std::string_view found = metadata_entry(*pod_, map, key);
+        if (found.data() == nullptr)
+            return;
+        if (into_->key.empty())
+            into_->key = key;
+        if (found.empty())
+            into_->error = std::string(key) + " is empty (expected a name)";
+        else if (value.empty())
+            value = found;
+        else if (value != found)
+            into_->error = std::string(key) + " says " + std::string(found) + " and " +
+                           std::string(into_->key) + " says " + value +
+                           " (expected them to be equal)";
+    }
+
+private:
+    const boost::json::object* pod_;
+    gang_claim* into_;
+};
+
+[[nodiscard]] inline gang_claim t9k_claim(const boost::json::object& pod) {
+    gang_claim made{gang_api::t9k, {}, {}, {}, {}, {}, {}};
+    mark_reader(pod, made).take(made.group, "labels", keys::t9k_group);
+    made.role = metadata_entry(pod, "labels", keys::t9k_role);
+    return made;
+}
+
+[[nodiscard]] inline gang_claim coscheduling_claim(const boost::json::object& pod) {
+    gang_claim made{gang_api::coscheduling, {}, {}, {}, {}, {}, {}};
+    const mark_reader read(pod, made);
+    read.take(made.group, "labels", keys::plugins_group);
+    read.take(made.group, "labels", keys::sigs_group);
+    read.take(made.group, "labels", keys::sigs_name);
+    read.take(made.group, "annotations", keys::koord_name);
+    const std::string_view named = made.key;
+    read.take(made.minimum, "labels", keys::sigs_minimum);
+    read.take(made.minimum, "annotations", keys::koord_minimum);
+    if (named.empty() && !made.key.empty() && made.error.empty())
+        made.error =
+            std::string(made.key) + " is there, but " +
+            std::string(made.key == keys::koord_minimum ? keys::koord_name : keys::sigs_name) +
+            " is not (expected both)";
+    return made;
+}
+
+[[nodiscard]] inline gang_claim volcano_claim(const boost::json::object& pod) {
+    gang_claim made{gang_api::volcano, {}, {}, {}, {}, {}, {}};
+    const mark_reader read(pod, made);
+    read.take(made.group, "annotations", keys::volcano_group);
+    read.take(made.group, "annotations", keys::volcano_own_group);
+    made.role = metadata_entry(pod, "annotations", keys::volcano_task);
+    if (made.role.empty())
+        made.role = metadata_entry(pod, "labels", keys::volcano_task);
+    return made;
+}
+
+[[nodiscard]] inline gang_claim kai_claim(const boost::json::object& pod) {
+    gang_claim made{gang_api::kai, {}, {}, {}, {}, {}, {}};
+    mark_reader(pod, made).take(made.group, "annotations", keys::kai_group);
+    made.role = metadata_entry(pod, "labels", keys::kai_subgroup);
+    return made;
+}
+
+[[nodiscard]] inline gang_claim workload_claim(const boost::json::object& pod) {
+    gang_claim made{gang_api::workload, {}, {}, {}, {}, {}, {}};
+    const auto* spec = find_object(&pod, "spec");
+    if (const auto* reference = find_object(spec, "workloadRef")) {
+        made.key = "spec.workloadRef";
+        made.group = std::string(string_at(*reference, "name")) + '/' +
+                     std::string(string_at(*reference, "podGroup"));
+        made.copy = string_at(*reference, "podGroupReplicaKey");
+        if (string_at(*reference, "name").empty() || string_at(*reference, "podGroup").empty())
+            made.error = "spec.workloadRef names no pod group (expected name and podGroup)";
+    }
+    if (const auto* reference = find_object(spec, "schedulingGroup")) {
+        if (!made.key.empty())
+            made.error = "spec.workloadRef and spec.schedulingGroup are both there (expected one)";
+        made.key = "spec.schedulingGroup";
+        made.group = string_at(*reference, "podGroupName");
+        if (made.group.empty())
+            made.error = "spec.schedulingGroup names no group (expected podGroupName)";
+    }
+    return made;
+}
+
+[[nodiscard]] inline gang_claim grove_claim(const boost::json::object& pod) {
+    gang_claim made{gang_api::grove, {}, {}, {}, {}, {}, {}};
+    mark_reader(pod, made).take(made.group, "labels", keys::grove_gang);
+    made.role = metadata_entry(pod, "labels", keys::grove_clique);
+    return made;
+}
+
+} // namespace detail
+
+/// What a pod's marks say, API by API; a pod without marks claims nothing.
+[[nodiscard]] inline std::vector<gang_claim> claims_of(const boost::json::object& pod) {
+    std::vector<gang_claim> claims;
+    for (const auto& claim : {detail::t9k_claim, detail::coscheduling_claim, detail::volcano_claim,
+                              detail::kai_claim, detail::workload_claim, detail::grove_claim})
+        if (gang_claim made = claim(pod); !made.key.empty())
+            claims.push_back(std::move(made));
+    return claims;
+}
+
+/// Takes the name of a gang scheduler off a pod that is in no gang. Other schedulers stay: somebody
+/// asked for them.
+inline void strip_scheduler(gang_pod& pod) {
+    const auto* spec = find_object(&pod.document, "spec");
+    const std::string_view named = spec ? string_at(*spec, "schedulerName") : std::string_view{};
+    for (const std::string_view known : {"t9k-scheduler", "volcano", "kai-scheduler",
+                                         "koord-scheduler", "scheduler-plugins-scheduler"})
+        if (named == known)
+            return mark_remover(pod).field("schedulerName");
+}
+
+/// Takes the marks of an API off a pod. The name of a scheduler goes with them: it is that API's.
+inline void strip_marks(gang_pod& pod, gang_api of) {
+    const mark_remover remove(pod);
+    switch (of) {
+    case gang_api::none:
+        return;
+    case gang_api::t9k:
+        remove.label(keys::t9k_group);
+        remove.label(keys::t9k_role);
+        remove.label(keys::t9k_queue);
+        break;
+    case gang_api::coscheduling:
+        for (const std::string_view key :
+             {keys::plugins_group, keys::sigs_group, keys::sigs_name, keys::sigs_minimum,
+              keys::sigs_groups, keys::sigs_matching})
+            remove.label(key);
+        for (const std::string_view key :
+             {keys::sigs_groups, keys::sigs_matching, keys::koord_name, keys::koord_minimum,
+              keys::koord_groups, keys::koord_matching, keys::koord_mode, keys::koord_wait,
+              keys::koord_total, keys::koord_timeout, keys::koord_topology})
+            remove.annotation(key);
+        break;
+    case gang_api::volcano:
+        remove.annotation(keys::volcano_group);
+        remove.annotation(keys::volcano_own_group);
+        remove.annotation(keys::volcano_task);
+        remove.annotation(keys::volcano_queue);
+        break;
+    case gang_api::kai:
+        remove.annotation(keys::kai_group);
+        remove.annotation(keys::kai_skip);
+        remove.label(keys::kai_subgroup);
+        remove.label(keys::kai_queue);
+        break;
+    case gang_api::workload:
+        remove.field("workloadRef");
+        remove.field("schedulingGroup");
+        break;
+    case gang_api::grove:
+        remove.label(keys::grove_gang);
+        remove.label(keys::grove_clique);
+        remove.label(keys::grove_base_gang);
+        remove.gate(keys::grove_gate);
+        remove.gate(keys::grove_upstream_gate);
+        break;
+    }
+    remove.field("schedulerName");
+}
+
+} // namespace translate
+} // namespace muster::inline v0_1
