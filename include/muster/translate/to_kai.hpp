@@ -71,7 +71,13 @@ struct kai_writer {
         if (with_subgroups)
             spec["subGroups"] = subgroups(out);
         spec["topologyConstraint"] = constraint(tree, 0, out);
-        out.give_back(group);
+        out.give_back(group, [&](const own_word& word) {
+            const bool gone = word.field == "backoffLimit" || word.field == "completions" ||
+                              word.field == "parallelism";
+            const bool new_one =
+                word.field == "preemptionDelay" || word.field == "stalenessGracePeriod";
+            return version == kai_version::v0_14 ? !new_one : !gone;
+        });
         out.add(std::move(group));
 
         for (gang_pod& pod : out.pods("kai-scheduler")) {

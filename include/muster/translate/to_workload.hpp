@@ -15,19 +15,16 @@
 
 #include <muster/translate/check_manifest.hpp>
 #include <muster/translate/expressiveness.hpp>
+#include <muster/translate/workload_tree.hpp>
+#include <muster/translate/workload_words.hpp>
 #include <muster/translate/writing.hpp>
 
 namespace muster::inline v0_1 {
 namespace translate {
 
-enum class workload_version : std::uint8_t {
-    v1_35, ///< v1alpha1: pods name a Workload and one of its podGroups
-    v1_36, ///< v1alpha2: pods name a PodGroup, which names a Workload's template
-    v1_37, ///< v1beta1: the same in other words, with priority classes
-};
-
 /// Kubernetes' Workloads. PodGroups of one Workload are gangs that start without each other: a gang
-/// whose total says all becomes one of them, else every role does.
+/// whose total says all becomes one of them, else every role does; since 1.37 these stand below
+/// CompositePodGroups, which start whole or not at all.
 struct workload_writer {
     workload_version version = workload_version::v1_37;
 
@@ -40,6 +37,11 @@ struct workload_writer {
 
     void write(writing& out) const {
         refuse_what_grove_does(out);
+        if (version == workload_version::v1_37 && out.options().composite_pod_groups &&
+            !out.options().one_pod_group && workload_tree::suits(out)) {
+            workload_tree(out).write();
+            return;
+        }
         const std::vector<part> parts = parts_of(out);
         const std::string name = out.name(out.gang().name, dns_subdomain, "the Workload");
         boost::json::object workload = out.manifest(api(), "Workload", name);
@@ -47,8 +49,8 @@ struct workload_writer {
         for (const part& each : parts) {
             boost::json::object made{{"name", each.name}};
             made[version == workload_version::v1_35 ? "policy" : "schedulingPolicy"] =
-                policy(each.minimum);
-            add_common(made, each, out);
+                detail::workload_policy("minCount", each.minimum);
+            detail::add_workload_words(made, version, each.level, out);
             templates.push_back(std::move(made));
         }
         child_at(workload, "spec")[templates_key()] = std::move(templates);
@@ -80,6 +82,8 @@ struct workload_writer {
                 expect_policy(at, policy, manifest);
             });
         }
+        if (version == workload_version::v1_37)
+            workload_tree::check(manifest);
         if (manifest.is(api(), "PodGroup"))
             expect_policy("spec", manifest.at({"spec", "schedulingPolicy"}), manifest);
     }
@@ -110,45 +114,12 @@ private:
         return version == workload_version::v1_35 ? "podGroups" : "podGroupTemplates";
     }
 
-    // A part that needs nobody is scheduled pod by pod.
-    [[nodiscard]] static boost::json::object policy(std::int64_t minimum) {
-        if (minimum == 0)
-            return {{"basic", boost::json::object()}};
-        return {{"gang", boost::json::object{{"minCount", minimum}}}};
-    }
     static void expect_policy(const std::string& at, const boost::json::value* policy,
                               manifest_check& manifest) {
         const auto* gang = policy ? policy->as_object().if_contains("gang") : nullptr;
         if (gang)
             manifest.expect_int32(at + ".gang.minCount", gang->as_object().if_contains("minCount"),
                                   1);
-    }
-
-    void add_common(boost::json::object& to, const part& each, writing& out) const {
-        if (!each.level.empty())
-            to["schedulingConstraints"] = boost::json::object{
-                {"topology", boost::json::array{boost::json::object{{"key", each.level}}}}};
-        if (version == workload_version::v1_37 && !out.gang().priority.class_name.empty())
-            to["priorityClassName"] = out.gang().priority.class_name;
-        for (const own_word& word : out.gang().own_words)
-            if (out.knows(word))
-                put_back(word, to, out);
-    }
-
-    // 1.36 has an enumeration where 1.37 has a union, and 1.35 has nothing.
-    void put_back(const own_word& word, boost::json::object& to, writing& out) const {
-        const boost::json::object* choice = word.value.if_object();
-        const bool whole =
-            word.value == boost::json::value("PodGroup") || (choice && choice->contains("all"));
-        if (version == workload_version::v1_35)
-            out.lose(word.what, word.field);
-        else if (word.field != "disruptionMode")
-            to.emplace(word.field, word.value);
-        else if (version == workload_version::v1_36)
-            to.emplace(word.field, whole ? "PodGroup" : "Pod");
-        else
-            to.emplace(word.field,
-                       boost::json::object{{whole ? "all" : "single", boost::json::object()}});
     }
 
     void add_group(const std::string& workload, const part& each, writing& out) const {
@@ -161,8 +132,8 @@ private:
         else
             spec["workloadRef"] =
                 boost::json::object{{"workloadName", workload}, {"templateName", each.name}};
-        spec["schedulingPolicy"] = policy(each.minimum);
-        add_common(spec, each, out);
+        spec["schedulingPolicy"] = detail::workload_policy("minCount", each.minimum);
+        detail::add_workload_words(spec, version, each.level, out);
         out.add(std::move(group));
     }
 

@@ -32,6 +32,9 @@ struct write_options {
     std::string kai_topology{};
     /// ACK: roles become gangs of a gang group where one gang would lose their minima.
     bool ack_gang_groups = true;
+    /// Kubernetes 1.37: gangs of several roles become trees of CompositePodGroups, an alpha API;
+    /// otherwise PodGroups that start without each other.
+    bool composite_pod_groups = true;
     /// Kubernetes: always one PodGroup, which keeps all-or-nothing and loses minima of roles.
     bool one_pod_group = false;
     /// How long members of a Koordinator PodGroup made for a PodGang wait; absent: Koordinator's

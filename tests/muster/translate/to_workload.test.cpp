@@ -16,9 +16,14 @@ using namespace translate_tests;
 
 namespace {
 
+/// Without the alpha API of 1.37.
 written to_workload(workload_version version, const gang_bundle& bundle,
-                    const write_options& options = {}) {
+                    write_options options = {}) {
+    options.composite_pod_groups = false;
     return write_with(workload_writer{version}, bundle, options);
+}
+written to_composites(const gang_bundle& bundle) {
+    return write_with(workload_writer{workload_version::v1_37}, bundle);
 }
 constexpr auto v1_35 = workload_version::v1_35;
 constexpr auto v1_36 = workload_version::v1_36;
@@ -187,6 +192,93 @@ TEST_CASE("how its members are disrupted is an enumeration in 1.36 and a union i
     CHECK(spec(to_workload(v1_36, made), "PodGroup").at("disruptionMode") == "Pod");
     CHECK(spec(to_workload(v1_37, made), "PodGroup").at("disruptionMode") ==
           json("{'single': {}}"));
+}
+
+TEST_CASE("in 1.37 a PodGang is a CompositePodGroup of all its podgroups, without loss") {
+    const written out = to_composites(pod_gang());
+    CHECK(losses(out) == "");
+    CHECK(violations(out) == "");
+    CHECK(object(out, "Workload") ==
+          json("{'apiVersion': 'scheduling.k8s.io/v1beta1', 'kind': 'Workload', 'metadata': {"
+               "'name': 'ml-0', 'namespace': 'ns'}, 'spec': {'compositePodGroupTemplates': [{"
+               "'name': 'gang', 'schedulingPolicy': {'gang': {'minGroupCount': 2}}, "
+               "'podGroupTemplates': [{'name': 'ml-0-master', 'schedulingPolicy': {'gang': "
+               "{'minCount': 1}}}, {'name': 'ml-0-workers', 'schedulingPolicy': {'gang': "
+               "{'minCount': 3}}}]}]}}"));
+    CHECK(object(out, "CompositePodGroup") ==
+          json("{'apiVersion': 'scheduling.k8s.io/v1alpha3', 'kind': 'CompositePodGroup', "
+               "'metadata': {'name': 'ml-0', 'namespace': 'ns'}, 'spec': {'workloadRef': {"
+               "'workloadName': 'ml-0', 'templateName': 'gang'}, 'schedulingPolicy': {'gang': {"
+               "'minGroupCount': 2}}}}"));
+    CHECK(object(out, "PodGroup", 1) ==
+          json("{'apiVersion': 'scheduling.k8s.io/v1beta1', 'kind': 'PodGroup', 'metadata': {"
+               "'name': 'ml-0-ml-0-workers', 'namespace': 'ns'}, 'spec': {"
+               "'parentCompositePodGroupName': 'ml-0', 'workloadRef': {'workloadName': 'ml-0', "
+               "'templateName': 'ml-0-workers'}, 'schedulingPolicy': {'gang': {'minCount': 3}}}}"));
+    CHECK(spec(out, "Pod", 1).at("schedulingGroup") ==
+          json("{'podGroupName': 'ml-0-ml-0-workers'}"));
+}
+
+TEST_CASE("1.37 has k of n groups, and topology for each of them") {
+    gang_bundle made = gang("g", 0);
+    made.gang.tree.keep_together(muster::vertex_index{0}, levels({"zone", "rack"}, 0));
+    const auto outer = add(made, "outer", 0);
+    made.gang.tree.keep_together(outer, levels({"zone", "rack"}, 1));
+    made.gang.tree.require_subgroups(outer, 1);
+    add(made, "a", 2, 2, outer);
+    add(made, "b", 3, 3, outer);
+    const written out = to_composites(made);
+    CHECK(losses(out) == "");
+    CHECK(violations(out) == "");
+    CHECK(spec(out, "Workload") ==
+          json("{'compositePodGroupTemplates': [{'name': 'gang', 'schedulingPolicy': {'gang': {"
+               "'minGroupCount': 1}}, 'schedulingConstraints': {'topology': [{'key': 'zone'}]}, "
+               "'compositePodGroupTemplates': [{'name': 'outer', 'schedulingPolicy': {'gang': {"
+               "'minGroupCount': 1}}, 'schedulingConstraints': {'topology': [{'key': 'rack'}]}, "
+               "'podGroupTemplates': [{'name': 'a', 'schedulingPolicy': {'gang': {'minCount': 2}}},"
+               " {'name': 'b', 'schedulingPolicy': {'gang': {'minCount': 3}}}]}]}]}"));
+    CHECK(spec(out, "CompositePodGroup", 1).at("parentCompositePodGroupName") == "g");
+    CHECK(spec(out, "PodGroup").at("parentCompositePodGroupName") == "g-outer");
+}
+
+TEST_CASE("1.37 nests four levels of groups: a deeper gang keeps its roles") {
+    gang_bundle made = gang("g", 0);
+    auto at = muster::vertex_index{0};
+    for (const char* name : {"one", "two", "three"})
+        at = add(made, name, 0, 0, at);
+    add(made, "a", 1, 2, at);
+    add(made, "b", 1, 2, at);
+    CHECK(losses(to_composites(made)) == "");
+    CHECK(count(to_composites(made), "CompositePodGroup") == 4);
+    gang_bundle deeper = gang("g", 0);
+    at = muster::vertex_index{0};
+    for (const char* name : {"one", "two", "three", "four"})
+        at = add(deeper, name, 0, 0, at);
+    add(deeper, "a", 1, 2, at);
+    add(deeper, "b", 1, 2, at);
+    const written out = to_composites(deeper);
+    CHECK(losses(out) == "nesting");
+    CHECK(violations(out) == "");
+    CHECK(count(out, "CompositePodGroup") == 1);
+    CHECK(spec(out, "CompositePodGroup").at("schedulingPolicy") ==
+          json("{'gang': {'minGroupCount': 2}}"));
+}
+
+TEST_CASE("1.37's groups need one member at least: a role without minimum stands outside") {
+    gang_bundle made = master_and_workers();
+    add(made, "tensorboard", 0, 1);
+    const written out = to_composites(made);
+    CHECK(losses(out) == "all-or-nothing");
+    CHECK(count(out, "PodGroup") == 2);
+    CHECK_FALSE(spec(out, "Pod", 5).as_object().contains("schedulingGroup"));
+}
+
+TEST_CASE("on one level of 1.37's groups there are at most eight") {
+    gang_bundle made = gang("g", 0);
+    for (int role = 0; role < 9; ++role)
+        add(made, "r" + std::to_string(role), 1, 2);
+    CHECK(violations(to_composites(made)) ==
+          "spec.compositePodGroupTemplates[0].podGroupTemplates: 9 of them (expected at most 8)");
 }
 
 } // namespace translate_to_workload_test
