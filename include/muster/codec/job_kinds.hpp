@@ -4,10 +4,16 @@
 #include <array>
 #include <string_view>
 
+#include <muster/codec/batch_job_reader.hpp>
 #include <muster/codec/job_reader.hpp>
+#include <muster/codec/job_set_reader.hpp>
 #include <muster/codec/kubeflow_reader.hpp>
+#include <muster/codec/leader_worker_set_reader.hpp>
+#include <muster/codec/ray_reader.hpp>
 #include <muster/codec/volcano_job_reader.hpp>
+#include <muster/codec/workload_reader.hpp>
 #include <muster/translate/kubeflow_job.hpp>
+#include <muster/translate/workload.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -34,6 +40,47 @@ inline constexpr std::array job_kinds{
     job_kind{"kubeflow.org/v1", "PaddleJob", read_kubeflow<translate::kubeflow_kind::paddle>},
     job_kind{"kubeflow.org/v1", "JAXJob", read_kubeflow<translate::kubeflow_kind::jax>},
     job_kind{"batch.volcano.sh/v1alpha1", "Job", read_volcano},
+    job_kind{"batch/v1", "Job", read_job},
+    job_kind{"batch/v1", "CronJob", read_cron_job},
+    job_kind{"batch/v1beta1", "CronJob", read_cron_job},
+    job_kind{"jobset.x-k8s.io/v1alpha2", "JobSet", read_job_set},
+    job_kind{"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", read_leader_worker_set},
+    job_kind{"leaderworkerset.x-k8s.io/v1alpha1", "LeaderWorkerSet", read_leader_worker_set},
+    job_kind{"ray.io/v1", "RayCluster", read_ray<ray_kind::cluster>},
+    job_kind{"ray.io/v1", "RayJob", read_ray<ray_kind::job>},
+    job_kind{"ray.io/v1", "RayService", read_ray<ray_kind::service>},
+    job_kind{"ray.io/v1alpha1", "RayCluster", read_ray<ray_kind::cluster>},
+    job_kind{"ray.io/v1alpha1", "RayJob", read_ray<ray_kind::job>},
+    job_kind{"ray.io/v1alpha1", "RayService", read_ray<ray_kind::service>},
+    job_kind{"apps/v1", "Deployment", read_replicas<translate::workload_kind::deployment>},
+    job_kind{"apps/v1", "ReplicaSet", read_replicas<translate::workload_kind::replica_set>},
+    job_kind{"v1", "ReplicationController", read_replicas<translate::workload_kind::replica_set>},
+    job_kind{"apps/v1", "StatefulSet", read_replicas<translate::workload_kind::stateful_set>},
+    job_kind{"kubeflow.org/v1", "Notebook", read_notebook},
+    job_kind{"kubeflow.org/v1beta1", "Notebook", read_notebook},
+    job_kind{"kubeflow.org/v1alpha1", "Notebook", read_notebook},
+    job_kind{"serving.knative.dev/v1", "Service", read_knative_service},
+    job_kind{"amlarc.azureml.com/v1alpha1", "AmlJob", read_aml_job},
+    job_kind{"apps/v1", "DaemonSet", read_unknown_pods},
+    job_kind{"egx.nvidia.io/v1", "SPOTRequest", read_unknown_pods},
+    job_kind{"machinelearning.seldon.io/v1", "SeldonDeployment", read_unknown_pods},
+    job_kind{"machinelearning.seldon.io/v1alpha2", "SeldonDeployment", read_unknown_pods},
+    job_kind{"machinelearning.seldon.io/v1alpha3", "SeldonDeployment", read_unknown_pods},
+    job_kind{"kubevirt.io/v1", "VirtualMachineInstance", read_unknown_pods},
+    job_kind{"workspace.devfile.io/v1alpha2", "DevWorkspace", read_unknown_pods},
+    job_kind{"kubeflow.org/v1beta1", "ScheduledWorkflow", read_unknown_pods},
+    job_kind{"tekton.dev/v1", "PipelineRun", read_unknown_pods},
+    job_kind{"tekton.dev/v1beta1", "PipelineRun", read_unknown_pods},
+    job_kind{"tekton.dev/v1", "TaskRun", read_unknown_pods},
+    job_kind{"tekton.dev/v1beta1", "TaskRun", read_unknown_pods},
+    job_kind{"argoproj.io/v1alpha1", "Workflow", read_unknown_owner},
+    job_kind{"run.ai/v1", "RunaiJob", read_unknown_pods},
+    job_kind{"run.ai/v2alpha1", "TrainingWorkload", read_unknown_owner},
+    job_kind{"run.ai/v2alpha1", "InteractiveWorkload", read_unknown_owner},
+    job_kind{"run.ai/v2alpha1", "InferenceWorkload", read_unknown_owner},
+    job_kind{"run.ai/v2alpha1", "DistributedWorkload", read_unknown_owner},
+    job_kind{"run.ai/v2alpha1", "DistributedInferenceWorkload", read_unknown_owner},
+    job_kind{"nvidia.com/v1alpha1", "DynamoGraphDeployment", read_unknown_owner},
 };
 
 /// nullptr for a kind that is none of them.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -111,8 +112,17 @@ inline constexpr std::string_view topology_name = "kai.scheduler/topology";
 inline constexpr std::string_view topology_required = "kai.scheduler/topology-required-placement";
 inline constexpr std::string_view topology_preferred = "kai.scheduler/topology-preferred-placement";
 inline constexpr std::string_view batch_minimum = "kai.scheduler/batch-min-member";
+inline constexpr std::string_view volcano_minimum = "scheduling.volcano.sh/group-min-member";
 inline constexpr std::string_view last_applied = "kubectl.kubernetes.io/last-applied-configuration";
 } // namespace owner_mark
+
+/// What all leaves want together.
+[[nodiscard]] inline std::int64_t leaf_minima(const gang_tree& tree) {
+    std::int64_t sum = 0;
+    for (std::size_t at = 1; at < tree.size(); ++at)
+        sum += tree.is_leaf(at) ? tree[at].min_member : 0;
+    return sum;
+}
 
 namespace detail {
 
@@ -217,7 +227,7 @@ queue_of(const job_object& job, const std::vector<const boost::json::object*>& t
     constexpr std::array<std::string_view, 4> label_fields{
         owner_mark::queue, owner_mark::volcano_queue, owner_mark::priority_class,
         owner_mark::preemptibility};
-    constexpr std::array<std::string_view, 6> annotation_fields{
+    constexpr std::array<std::string_view, 7> annotation_fields{
         owner_mark::volcano_queue,      owner_mark::topology_name, owner_mark::topology_required,
         owner_mark::topology_preferred, owner_mark::batch_minimum, owner_mark::last_applied};
     detail::copy_texts(job.labels, label_fields, gang.labels);

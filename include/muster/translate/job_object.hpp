@@ -42,6 +42,9 @@ struct job_object {
     const boost::json::object* annotations = nullptr;
 };
 
+/// The largest number of replicas that Kubernetes can count.
+inline constexpr std::int64_t most_replicas_of_a_job = 2147483647;
+
 /// Pods that differ only in their index. They run from `first` to `first + count - 1`.
 struct pod_series {
     vertex_index leaf; ///< of the gang's tree

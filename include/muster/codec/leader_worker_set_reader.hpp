@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <muster/codec/field_reader.hpp>
+#include <muster/codec/job_reader.hpp>
+#include <muster/codec/reading_context.hpp>
+#include <muster/translate/job_object.hpp>
+#include <muster/translate/json_text.hpp>
+#include <muster/translate/leader_worker_set.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+namespace detail {
+
+/// The size of segments: subGroupPolicy's, else KAI's annotation on the set or the workers.
+inline void read_segments(object_reader& pods, translate::leader_worker_set& set) {
+    const field policy_at = pods.optional("subGroupPolicy");
+    object_reader policy = policy_at.as_object();
+    const field size_at = policy.optional("subGroupSize");
+    set.segment_size = count_of(size_at, 1);
+    for (const std::string_view key : {"subGroupPolicyType", "type"}) {
+        const field type_at = policy.optional(key);
+        const std::string_view type = text_of(type_at);
+        if (type == "LeaderExcluded")
+            set.leader_apart = true;
+        else if (!type.empty() && type != "LeaderWorker")
+            type_at.error(in_quotes(type) +
+                          " is no type (expected LeaderWorker or LeaderExcluded)");
+    }
+    policy.finish();
+    if (!set.segment_size)
+        for (const boost::json::object* const from :
+             {set.object.annotations, translate::detail::annotations_of(set.worker_template)}) {
+            const auto text = translate::find_text(from, "kai.scheduler/segment-size");
+            if (!text || set.segment_size)
+                continue;
+            std::int32_t value = 0;
+            const char* const end = text->data() + text->size();
+            if (const auto [stop, error] = std::from_chars(text->data(), end, value);
+                error != std::errc{} || stop != end || value < 1)
+                pods.error("annotation kai.scheduler/segment-size: " + in_quotes(*text) +
+                           " is not a size (expected a whole number of at least 1)");
+            else
+                set.segment_size = value;
+        }
+    if (!set.segment_size)
+        return;
+    const field& place = size_at.is_present() ? size_at : static_cast<const field&>(pods);
+    if (*set.segment_size > set.size) {
+        place.error(std::to_string(*set.segment_size) +
+                    " pods of a segment are more than the group has (expected at most " +
+                    std::to_string(set.size) + ")");
+        set.segment_size.reset();
+    } else if (set.leader_apart && (set.size - 1) % *set.segment_size != 0) {
+        place.error("the workers do not fill segments of " + std::to_string(*set.segment_size) +
+                    " evenly (expected so with LeaderExcluded)");
+    }
+}
+
+} // namespace detail
+
+/// leaderworkerset.x-k8s.io/v1 LeaderWorkerSet.
+[[nodiscard]] inline translate::job_gangs
+read_leader_worker_set(object_reader& object, reading_context& context,
+                       const translate::job_options& options) {
+    translate::leader_worker_set set;
+    set.object = read_job_object(object, context);
+    const auto annotation = [&](std::string_view key) {
+        return translate::find_text(set.object.annotations, key).value_or(std::string_view{});
+    };
+    set.exclusive_topology = annotation("leaderworkerset.sigs.k8s.io/exclusive-topology");
+    set.segment_exclusive_topology =
+        annotation("leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology");
+    const field spec_at = object.required("spec");
+    object_reader spec = spec_at.as_object();
+    set.replicas = count_of(spec.optional("replicas")).value_or(1);
+    const field pods_at = spec.required("leaderWorkerTemplate");
+    object_reader pods = pods_at.as_object();
+    set.size = count_of(pods.optional("size"), 1).value_or(1);
+    if (const field leader_at = pods.optional("leaderTemplate"); leader_at.is_present())
+        set.leader_template = read_pod_template(leader_at, context);
+    set.worker_template = read_pod_template(pods.required("workerTemplate"), context);
+    detail::read_segments(pods, set);
+    note_present(pods, {"restartPolicy"}, set.lifecycle);
+    pods.ignore({"resizePolicy", "volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy"});
+    pods.finish();
+    const field startup_at = spec.optional("startupPolicy");
+    const std::string_view startup = text_of(startup_at);
+    set.leader_first = startup == "LeaderReady";
+    if (!startup.empty() && !set.leader_first && startup != "LeaderCreated")
+        startup_at.error(in_quotes(startup) +
+                         " is no policy (expected LeaderCreated or LeaderReady)");
+    const field network_at = spec.optional("networkConfig");
+    object_reader network = network_at.as_object();
+    set.own_subdomains = text_of(network.optional("subdomainPolicy")) == "UniquePerReplica";
+    network.finish();
+    note_present(spec, {"rolloutStrategy"}, set.lifecycle);
+    spec.finish();
+    object.finish();
+    if (set.replicas * set.size > most_pods_of_a_job) {
+        report_too_many_pods(object);
+        return {};
+    }
+    if (set.replicas == 0)
+        object.warning("it has no replicas, and so no gangs");
+    return pods_of(set, gangs_of(set, options), options);
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

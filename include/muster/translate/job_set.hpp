@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include <muster/translate/batch_job.hpp>
+#include <muster/translate/gang_marks.hpp>
+#include <muster/translate/job_object.hpp>
+#include <muster/translate/pod_draft.hpp>
+
+namespace muster::inline v0_1 {
+namespace translate {
+
+/// An entry of a JobSet's replicatedJobs.
+struct replicated_job {
+    std::string_view name;
+    std::int64_t replicas = 1;
+    batch_job_spec job;
+    const boost::json::object* annotations = nullptr; ///< of the Jobs
+    bool waits = false;                               ///< dependsOn
+};
+
+/// A jobset.x-k8s.io/v1alpha2 JobSet, as its manifest says it.
+struct job_set {
+    job_object object;
+    std::vector<replicated_job> jobs;
+    bool in_order = false; ///< startupPolicy
+    /// How many of the replicated jobs must start; an annotation says it.
+    std::optional<std::int64_t> minimum;
+    bool host_names = true;     ///< network.enableDNSHostnames
+    std::string_view subdomain; ///< empty: the JobSet's name
+    /// A node label: each Job alone in a domain of it.
+    std::string_view exclusive_topology;
+    std::vector<std::string_view> lifecycle;
+};
+
+inline constexpr std::string_view job_set_exclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+
+namespace detail {
+
+[[nodiscard]] inline std::string child_job(const job_set& set, const replicated_job& of,
+                                           std::int64_t replica) {
+    std::string name(set.object.name);
+    name.append("-").append(of.name).append("-").append(std::to_string(replica));
+    return name;
+}
+
+/// The domain that a Job of the set is to have for itself, or where its annotations want it.
+[[nodiscard]] inline std::optional<topology_constraint> closeness_in(const job_set& set,
+                                                                     const replicated_job& of) {
+    if (auto asked = closeness_asked(of.annotations))
+        return asked;
+    const std::string_view own =
+        find_text(of.annotations, job_set_exclusive).value_or(set.exclusive_topology);
+    if (own.empty())
+        return std::nullopt;
+    topology_constraint asked;
+    asked.within.levels.emplace_back(own);
+    asked.required = 0;
+    return asked;
+}
+
+} // namespace detail
+
+/// The one gang of a JobSet: below the root a subgroup per replicated job, below it a leaf
+/// `<job>-replica-<i>` per Job, which wants its parallelism. All replicated jobs must start; one is
+/// enough when they start in order, and an annotation may ask for some. O(Jobs).
+[[nodiscard]] inline job_plan gangs_of(const job_set& set, const job_options& = {}) {
+    job_plan plan;
+    planned_gang planned;
+    std::vector<const boost::json::object*> templates;
+    for (std::size_t i = 0; i < set.jobs.size(); ++i) {
+        templates.push_back(set.jobs[i].job.pod_template);
+        // Marked by the position of the replicated job until its replicas are split.
+        planned.series.push_back({vertex_index{0}, std::string(set.jobs[i].name), templates.back(),
+                                  static_cast<std::int64_t>(i), pods_at_once(set.jobs[i].job), 0,
+                                  false});
+    }
+    const auto labelled = settle_marks(planned.series);
+    planned.gang = gang_of(set.object, std::string(labelled ? labelled->name : set.object.name),
+                           templates, false);
+    gang_tree& tree = planned.gang.tree;
+    const vertex_index root{0};
+    if (labelled) {
+        tree.require_members(root, labelled->minimum);
+        planned.gang.origin = target::ack_1_31;
+    }
+    std::vector<pod_series> split;
+    std::int64_t own = 0;
+    for (pod_series& series : planned.series) {
+        const replicated_job& job = set.jobs[static_cast<std::size_t>(series.first)];
+        const std::int64_t count = series.count;
+        vertex_index above = root;
+        if (!series.loose) {
+            above = tree.add(root, 0, series.role);
+            ++own;
+        }
+        for (std::int64_t i = 0; i < job.replicas; ++i) {
+            pod_series one = series;
+            one.part = series.first * most_replicas_of_a_job + i;
+            one.first = 0;
+            one.count = count;
+            if (!series.loose) {
+                const std::int64_t least = labelled ? 0 : job.job.minimum.value_or(count);
+                one.leaf = tree.add(above, least, series.role + "-replica-" + std::to_string(i));
+                if (auto asked = detail::closeness_in(set, job))
+                    tree.keep_together(one.leaf, std::move(*asked));
+            }
+            split.push_back(std::move(one));
+        }
+    }
+    planned.series = std::move(split);
+    const std::int64_t wanted = set.minimum.value_or(set.in_order ? 1 : own);
+    if (!labelled && wanted < own)
+        tree.require_subgroups(root, wanted);
+    else if (!labelled)
+        tree.require_members(root, leaf_minima(tree));
+    count_leaves(planned);
+    if (planned.gang.topology_name.empty())
+        for (const replicated_job& job : set.jobs)
+            if (const auto name = find_text(job.annotations, owner_mark::topology_name);
+                name && planned.gang.topology_name.empty())
+                planned.gang.topology_name = *name;
+    plan.gangs.push_back(std::move(planned));
+
+    if (set.in_order)
+        lose(plan, loss_kind::startup_order, set.object,
+             "startupPolicy InOrder: its controller makes one replicated job after the other");
+    for (const replicated_job& job : set.jobs)
+        if (job.waits)
+            lose(plan, loss_kind::startup_order, set.object,
+                 "dependsOn of " + std::string(job.name) +
+                     ": its Jobs are made when others are ready or complete; here they start "
+                     "together");
+    if (!set.exclusive_topology.empty())
+        lose(plan, loss_kind::topology_required, set.object,
+             std::string(job_set_exclusive) + ": a Job stands in one domain, but not alone there");
+    lose_lifecycle(plan, set.object, set.lifecycle);
+    return plan;
+}
+
+/// The pods of all Jobs, `<set>-<job>-<i>-<index>-<letters>`, with the labels of JobSet and of Job.
+/// The label job-key, a hash of the Job's name, is left out.
+[[nodiscard]] inline job_gangs pods_of(const job_set& set, job_plan plan,
+                                       const job_options& options = {}) {
+    std::vector<std::int64_t> before; // Jobs before each replicated job
+    std::int64_t all = 0;
+    for (const replicated_job& job : set.jobs) {
+        before.push_back(all);
+        all += job.replicas;
+    }
+    const auto place_of = [](const pod_series& series) {
+        return std::pair{static_cast<std::size_t>(series.part / most_replicas_of_a_job),
+                         series.part % most_replicas_of_a_job};
+    };
+    return make_pods(
+        set.object, std::move(plan), options,
+        [&](const planned_gang&, const pod_series& series, std::int64_t index) {
+            const auto [at, replica] = place_of(series);
+            return detail::job_pod_name(set.jobs[at].job, set.object.name_space,
+                                        detail::child_job(set, set.jobs[at], replica), index);
+        },
+        [&](pod_draft& pod, const planned_gang&, const pod_series& series, std::int64_t index) {
+            const auto [at, replica] = place_of(series);
+            const replicated_job& job = set.jobs[at];
+            detail::dress_job_pod(
+                job.job, {"batch/v1", "Job", detail::child_job(set, job, replica), {}}, pod, index);
+            const auto both = [&](std::string_view key, std::string_view value) {
+                std::string whole("jobset.sigs.k8s.io/");
+                whole += key;
+                pod.label(whole, value);
+                pod.annotate(whole, value);
+            };
+            both("jobset-name", set.object.name);
+            both("replicatedjob-name", job.name);
+            both("replicatedjob-replicas", std::to_string(job.replicas));
+            both("global-replicas", std::to_string(all));
+            both("job-index", std::to_string(replica));
+            both("job-global-index", std::to_string(before[at] + replica));
+            both("restart-attempt", "0");
+            if (set.host_names)
+                pod.set_default("subdomain",
+                                set.subdomain.empty() ? set.object.name : set.subdomain);
+        });
+}
+
+} // namespace translate
+} // namespace muster::inline v0_1

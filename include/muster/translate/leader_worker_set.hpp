@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include <muster/translate/gang_marks.hpp>
+#include <muster/translate/job_object.hpp>
+#include <muster/translate/pod_draft.hpp>
+
+namespace muster::inline v0_1 {
+namespace translate {
+
+/// A leaderworkerset.x-k8s.io/v1 LeaderWorkerSet, as its manifest says it.
+struct leader_worker_set {
+    job_object object;
+    std::int64_t replicas = 1; ///< groups
+    std::int64_t size = 1;     ///< pods of a group, its leader among them
+    const boost::json::object* leader_template = nullptr; ///< absent: as the workers
+    const boost::json::object* worker_template = nullptr;
+    bool leader_first = false;                ///< startupPolicy LeaderReady
+    std::optional<std::int64_t> segment_size; ///< subGroupPolicy, or KAI's annotation
+    bool leader_apart = false;                ///< subGroupPolicyType LeaderExcluded
+    bool own_subdomains = false;              ///< UniquePerReplica
+    /// Node labels: each group, each segment alone in a domain.
+    std::string_view exclusive_topology;
+    std::string_view segment_exclusive_topology;
+    std::vector<std::string_view> lifecycle;
+};
+
+/// The segment of a pod of a group. When the workers fill the segments evenly the leader is one
+/// more in the first.
+[[nodiscard]] inline std::int64_t segment_of(std::int64_t index, std::int64_t size,
+                                             std::int64_t segment) {
+    if (index == 0)
+        return 0;
+    return ((size - 1) % segment == 0 ? index - 1 : index) / segment;
+}
+
+namespace detail {
+
+[[nodiscard]] inline std::optional<topology_constraint> one_domain(std::string_view level) {
+    if (level.empty())
+        return std::nullopt;
+    topology_constraint asked;
+    asked.within.levels.emplace_back(level);
+    asked.required = 0;
+    return asked;
+}
+
+[[nodiscard]] inline std::optional<topology_constraint>
+segment_closeness(const leader_worker_set& set) {
+    const boost::json::object* const from = annotations_of(set.worker_template);
+    const auto required = find_text(from, "kai.scheduler/segment-topology-required-placement");
+    const auto preferred = find_text(from, "kai.scheduler/segment-topology-preferred-placement");
+    boost::json::object words;
+    if (required)
+        words[owner_mark::topology_required] = *required;
+    if (preferred)
+        words[owner_mark::topology_preferred] = *preferred;
+    auto asked = closeness_asked(&words);
+    return asked ? asked : one_domain(set.segment_exclusive_topology);
+}
+
+/// The tree and the pods of one group.
+class group_shape {
+public:
+    group_shape(const leader_worker_set& set, std::int64_t group, planned_gang& to)
+        : set_(set), group_(group), to_(to) {
+        const vertex_index root{0};
+        gang_tree& tree = to.gang.tree;
+        // A worker is made only when the leader is ready: waiting for it would wait forever.
+        tree.require_members(root, set.leader_first ? 1 : set.size);
+        const bool in_segments = set.segment_size && !set.leader_first && set.size > 1;
+        std::int64_t from = 0;
+        if (set.size == 1)
+            add(root, 0, 1);
+        else if (!in_segments || set.leader_apart)
+            add(tree.add(root, 1, "leader"), 0, from = 1);
+        if (in_segments)
+            while (from < set.size)
+                from = add_segment(from);
+        else if (set.size > 1)
+            add(tree.add(root, set.leader_first ? 0 : set.size - 1, "workers"), 1, set.size);
+    }
+
+private:
+    std::int64_t add_segment(std::int64_t from) {
+        gang_tree& tree = to_.gang.tree;
+        const std::int64_t which = segment_of(from, set_.size, *set_.segment_size);
+        std::int64_t end = from;
+        while (end < set_.size && segment_of(end, set_.size, *set_.segment_size) == which)
+            ++end;
+        const bool led = from == 0;
+        const vertex_index at =
+            tree.add(vertex_index{0}, led ? 0 : end - from, "segment-" + std::to_string(which));
+        if (auto asked = segment_closeness(set_))
+            tree.keep_together(at, std::move(*asked));
+        if (led) {
+            add(tree.add(at, 1, "leader"), 0, 1);
+            if (end > 1)
+                add(tree.add(at, end - 1, "workers"), 1, end);
+        } else {
+            add(at, from, end);
+        }
+        return end;
+    }
+
+    void add(vertex_index leaf, std::int64_t from, std::int64_t end) {
+        const bool leader = from == 0;
+        const boost::json::object* const own =
+            leader && set_.leader_template ? set_.leader_template : set_.worker_template;
+        to_.series.push_back({leaf, leader ? "leader" : "workers", own, from, end - from, group_,
+                              !membership_mark(own).empty()});
+    }
+
+    const leader_worker_set& set_;
+    std::int64_t group_;
+    planned_gang& to_;
+};
+
+} // namespace detail
+
+/// A gang per group, `<set>-group-<i>`, of all its pods; with leaves for the leader and the
+/// workers, or a subgroup per segment. O(pods).
+[[nodiscard]] inline job_plan gangs_of(const leader_worker_set& set, const job_options& = {}) {
+    job_plan plan;
+    for (std::int64_t group = 0; group < set.replicas; ++group) {
+        planned_gang planned;
+        planned.gang =
+            gang_of(set.object, std::string(set.object.name) + "-group-" + std::to_string(group),
+                    {set.leader_template, set.worker_template});
+        const detail::group_shape shape(set, group, planned);
+        if (auto asked = detail::one_domain(set.exclusive_topology);
+            asked && !planned.gang.tree[0].together)
+            planned.gang.tree.keep_together(vertex_index{0}, std::move(*asked));
+        count_leaves(planned);
+        plan.gangs.push_back(std::move(planned));
+    }
+    if (set.leader_first)
+        lose(plan, loss_kind::startup_order, set.object,
+             "startupPolicy LeaderReady: workers are made when their leader is ready, so a gang "
+             "starts with the leader");
+    for (const std::string_view label : {set.exclusive_topology, set.segment_exclusive_topology})
+        if (!label.empty())
+            lose(plan, loss_kind::topology_required, set.object,
+                 "exclusive topology " + std::string(label) +
+                     ": pods stand in one domain, but not alone there");
+    lose_lifecycle(plan, set.object, set.lifecycle);
+    return plan;
+}
+
+/// The pods of all groups: leaders `<set>-<i>`, workers `<set>-<i>-<index>`, as the controller
+/// labels and equips them. Labels that hash names (group-key) are left out.
+[[nodiscard]] inline job_gangs pods_of(const leader_worker_set& set, job_plan plan,
+                                       const job_options& options = {}) {
+    const auto leader_of = [&](std::int64_t group) {
+        return std::string(set.object.name) + '-' + std::to_string(group);
+    };
+    return make_pods(
+        set.object, std::move(plan), options,
+        [&](const planned_gang&, const pod_series& series, std::int64_t index) {
+            std::string name = leader_of(series.part);
+            return index == 0 ? name : name + '-' + std::to_string(index);
+        },
+        [&](pod_draft& pod, const planned_gang&, const pod_series& series, std::int64_t index) {
+            const std::string leader = leader_of(series.part);
+            const std::string own = std::to_string(index);
+            const std::string size = std::to_string(set.size);
+            const std::string prefix = "leaderworkerset.sigs.k8s.io/";
+            pod.own(
+                {"apps/v1", "StatefulSet", index == 0 ? std::string(set.object.name) : leader, {}});
+            pod.label(prefix + "name", set.object.name);
+            pod.label(prefix + "group-index", std::to_string(series.part));
+            pod.label(prefix + "worker-index", own);
+            pod.annotate(prefix + "size", size);
+            if (index > 0)
+                pod.annotate(prefix + "leader-name", leader);
+            if (set.segment_size && !(set.leader_apart && index == 0)) {
+                pod.label(prefix + "subgroup-index",
+                          std::to_string(segment_of(index, set.size, *set.segment_size)));
+                pod.annotate(prefix + "subgroup-size", std::to_string(*set.segment_size));
+            }
+            const std::string domain = set.own_subdomains ? leader : std::string(set.object.name);
+            pod.spec()["hostname"] = index == 0 ? leader : leader + '-' + own;
+            pod.spec()["subdomain"] = domain;
+            const std::string address =
+                leader + '.' + domain + '.' + std::string(set.object.name_space);
+            for (const auto& [name, value] :
+                 {std::pair<std::string_view, const std::string&>{"LWS_LEADER_ADDRESS", address},
+                  {"LWS_GROUP_SIZE", size},
+                  {"LWS_WORKER_INDEX", own}}) {
+                pod.env(name, value);
+                pod.env_of_init_containers(name, value);
+            }
+        });
+}
+
+} // namespace translate
+} // namespace muster::inline v0_1

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/codec/job_set_reader.hpp>
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <muster/job_fixture.hpp>
+
+namespace codec_job_set_reader_test {
+
+using namespace muster_job_fixture;
+
+namespace {
+
+std::string replicated(const std::string& name, int replicas, int parallelism,
+                       const std::string& annotations = {}, const std::string& extra = {}) {
+    return "  - {name: " + name + ", replicas: " + std::to_string(replicas) + ", " + extra +
+           "template: {metadata: {annotations: {" + annotations +
+           "}}, spec: {parallelism: " + std::to_string(parallelism) +
+           ", template: {spec: {containers: [{name: c}]}}}}}\n";
+}
+
+std::string set(const std::string& jobs, const std::string& fields = {},
+                const std::string& annotations = {}) {
+    return "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: s, namespace: ns, "
+           "annotations: {" +
+           annotations + "}}\nspec:\n" + fields + "  replicatedJobs:\n" + jobs;
+}
+
+read_result read(const std::string& text) {
+    return read_job(read_job_set, text);
+}
+
+std::string tree(const std::string& text) {
+    const auto made = read(text);
+    CAPTURE(made.findings);
+    REQUIRE(made.gangs.size() == 1);
+    return tree_text(made.gangs[0].gang.tree);
+}
+
+const std::string two = replicated("driver", 1, 1) + replicated("worker", 2, 3);
+
+} // namespace
+
+TEST_CASE("a JobSet is one gang with a subgroup per replicated job and a leaf per Job") {
+    const auto made = read(set(two));
+    CHECK(made.findings.empty());
+    CHECK(made.gangs.at(0).gang.name == "s");
+    CHECK(tree_text(made.gangs.at(0).gang.tree) ==
+          "7 (driver 0 (driver-replica-0 1), worker 0 (worker-replica-0 3, worker-replica-1 3))");
+    CHECK(made.gangs.at(0).pods.size() == 7);
+    CHECK(made.gangs.at(0).pods.at(4).leaf.value() == 5);
+    CHECK(made.gangs.at(0).gang.sizes.size() == 3);
+}
+
+TEST_CASE("replicated jobs that start in order are wanted one at a time") {
+    const auto made = read(set(two, "  startupPolicy: {startupPolicyOrder: InOrder}\n"));
+    CHECK(tree_text(made.gangs.at(0).gang.tree) ==
+          "0/1 (driver 0 (driver-replica-0 1), worker 0 (worker-replica-0 3, worker-replica-1 3))");
+    CHECK(loss_text(made.losses).find("startup-order: JobSet ns/s: startupPolicy InOrder") == 0);
+}
+
+TEST_CASE("an annotation of a JobSet says how many replicated jobs are wanted, at most all") {
+    const std::string key = "kai.scheduler/batch-min-member: ";
+    CHECK(tree(set(two, {}, key + "\"1\"")).starts_with("0/1 ("));
+    CHECK(tree(set(two, {}, key + "\"9\"")).starts_with("7 ("));
+}
+
+TEST_CASE("an annotation of a Job's template says how many of its pods are wanted") {
+    CHECK(tree(set(replicated("w", 1, 3, "kai.scheduler/batch-min-member: \"2\""))) ==
+          "2 (w 0 (w-replica-0 2))");
+}
+
+TEST_CASE("annotations of a Job's template say how close its pods are to stand") {
+    const auto made = read(set(replicated("w", 2, 1,
+                                          "kai.scheduler/topology: t, "
+                                          "kai.scheduler/topology-required-placement: rack")));
+    const auto& gang = made.gangs.at(0).gang;
+    CHECK(!gang.tree[0].together);
+    REQUIRE(gang.tree[2].together);
+    CHECK(gang.tree[2].together->within.levels.at(0) == "rack");
+    CHECK(gang.topology_name == "t");
+}
+
+TEST_CASE("an exclusive topology puts each Job into one domain, and says what is lost") {
+    const auto made = read(set(two, {}, "alpha.jobset.sigs.k8s.io/exclusive-topology: nodepool"));
+    const auto& tree = made.gangs.at(0).gang.tree;
+    REQUIRE(tree[2].together);
+    CHECK(tree[2].together->within.levels.at(0) == "nodepool");
+    CHECK(loss_text(made.losses).find("topology-required: JobSet ns/s:") == 0);
+}
+
+TEST_CASE("the pods of a JobSet are those of its Jobs, with the labels of both") {
+    const auto made = read(set(two));
+    const auto& pod = made.gangs.at(0).pods.at(5).document;
+    CHECK(at(pod, "metadata|name").starts_with("s-worker-1-1-"));
+    CHECK(at(pod, "metadata|labels|jobset.sigs.k8s.io/jobset-name") == "s");
+    CHECK(at(pod, "metadata|labels|jobset.sigs.k8s.io/replicatedjob-name") == "worker");
+    CHECK(at(pod, "metadata|labels|jobset.sigs.k8s.io/job-index") == "1");
+    CHECK(at(pod, "metadata|annotations|jobset.sigs.k8s.io/job-global-index") == "2");
+    CHECK(at(pod, "metadata|labels|batch.kubernetes.io/job-completion-index") == "1");
+    CHECK(at(pod, "metadata|labels|job-name") == "s-worker-1");
+    CHECK(at(pod, "metadata|ownerReferences|0|name") == "s-worker-1");
+    CHECK(at(pod, "spec|hostname") == "s-worker-1-1");
+    CHECK(at(pod, "spec|subdomain") == "s");
+    const auto plain = read(set(two, "  network: {enableDNSHostnames: false}\n"));
+    CHECK(at(plain.gangs.at(0).pods.at(0).document, "spec|subdomain").empty());
+    const auto other = read(set(two, "  network: {subdomain: net}\n"));
+    CHECK(at(other.gangs.at(0).pods.at(0).document, "spec|subdomain") == "net");
+}
+
+TEST_CASE("what a JobSet says of order and end is a loss") {
+    const auto made =
+        read(set(replicated("a", 1, 1) +
+                     replicated("b", 1, 1, {}, "dependsOn: [{name: a, status: Ready}], "),
+                 "  failurePolicy: {maxRestarts: 3}\n  suspend: true\n"));
+    CHECK(loss_text(made.losses) ==
+          "startup-order: JobSet ns/s: dependsOn of b: its Jobs are made when others are ready or "
+          "complete; here they start together\n"
+          "lifecycle: JobSet ns/s: failurePolicy, suspend: the job's own controller sees to it\n");
+}
+
+TEST_CASE("a JobSet whose templates name a group elsewhere has loose pods only") {
+    const auto made =
+        read("apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: s}\nspec:\n  "
+             "replicatedJobs:\n  - {name: w, replicas: 2, template: {spec: {template: {metadata: "
+             "{annotations: {pod-group-name: g}}, spec: {containers: [{name: c}]}}}}}\n");
+    CHECK(made.gangs.empty());
+    CHECK(made.loose_pods.size() == 2);
+}
+
+TEST_CASE("bad JobSets are refused at the field that is wrong") {
+    const auto refused = [](const std::string& text, const std::string& finding) {
+        const auto made = read(text);
+        CAPTURE(made.findings);
+        CHECK(made.findings.find(finding) != std::string::npos);
+    };
+    refused(set("  []\n"), "spec.replicatedJobs: no replicated job is there");
+    refused(set(replicated("a", 1, 1) + replicated("a", 1, 1)),
+            "spec.replicatedJobs[1].name: \"a\" is there twice");
+    refused(set(replicated("a", -1, 1)), "spec.replicatedJobs[0].replicas: found -1");
+    refused(set(replicated("a", 2000000000, 2000000000)), "the job has more than 1000000 pods");
+    refused(set(two, "  startupPolicy: {startupPolicyOrder: Maybe}\n"),
+            "startupPolicyOrder: \"Maybe\" is no order");
+    refused(set(two, {}, "kai.scheduler/batch-min-member: x"), "\"x\" is not a minimum");
+}
+
+} // namespace codec_job_set_reader_test

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/codec/leader_worker_set_reader.hpp>
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <muster/job_fixture.hpp>
+
+namespace codec_leader_worker_set_reader_test {
+
+using namespace muster_job_fixture;
+
+namespace {
+
+const std::string worker = "workerTemplate: {spec: {containers: [{name: w}]}}";
+
+std::string set(const std::string& pods, const std::string& fields = {},
+                const std::string& annotations = {}) {
+    return "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: l, "
+           "namespace: ns, annotations: {" +
+           annotations + "}}\nspec:\n  leaderWorkerTemplate: {" + pods + ", " + worker + "}\n" +
+           fields;
+}
+
+read_result read(const std::string& text) {
+    return read_job(read_leader_worker_set, text);
+}
+
+std::string tree(const std::string& text) {
+    const auto made = read(text);
+    CAPTURE(made.findings);
+    REQUIRE(!made.gangs.empty());
+    return tree_text(made.gangs[0].gang.tree);
+}
+
+} // namespace
+
+TEST_CASE("each group of a LeaderWorkerSet is a gang of its size, with a leader and workers") {
+    const auto made = read(set("size: 3", "  replicas: 2\n"));
+    CHECK(made.findings.empty());
+    REQUIRE(made.gangs.size() == 2);
+    CHECK(made.gangs[0].gang.name == "l-group-0");
+    CHECK(made.gangs[1].gang.name == "l-group-1");
+    CHECK(tree_text(made.gangs[1].gang.tree) == "3 (leader 1, workers 2)");
+    CHECK(pod_names(made.gangs[1].pods) == "l-1 l-1-1 l-1-2");
+}
+
+TEST_CASE("a group of one is its leader") {
+    CHECK(tree(set("size: 1")) == "1");
+    CHECK(read(set("size: 1")).gangs.at(0).pods.size() == 1);
+}
+
+TEST_CASE("with LeaderReady a group starts with its leader") {
+    const auto made = read(set("size: 3", "  startupPolicy: LeaderReady\n"));
+    CHECK(tree_text(made.gangs.at(0).gang.tree) == "1 (leader 1, workers 0)");
+    CHECK(made.gangs.at(0).pods.size() == 3);
+    CHECK(loss_text(made.losses).find("startup-order: LeaderWorkerSet ns/l: startupPolicy") == 0);
+}
+
+TEST_CASE("segments of a group are subgroups, the leader in the first") {
+    // Five pods in twos: the workers fill two segments evenly, so the leader is one more.
+    CHECK(tree(set("size: 5, subGroupPolicy: {subGroupSize: 2}")) ==
+          "5 (segment-0 0 (leader 1, workers 2), segment-1 2)");
+    // Four pods in twos: the leader takes one of the places.
+    CHECK(tree(set("size: 4, subGroupPolicy: {subGroupSize: 2}")) ==
+          "4 (segment-0 0 (leader 1, workers 1), segment-1 2)");
+    // The last segment may be smaller.
+    CHECK(tree(set("size: 6, subGroupPolicy: {subGroupSize: 4}")) ==
+          "6 (segment-0 0 (leader 1, workers 3), segment-1 2)");
+    CHECK(tree(set("size: 5, subGroupPolicy: {subGroupSize: 2, subGroupPolicyType: "
+                   "LeaderExcluded}")) == "5 (leader 1, segment-0 2, segment-1 2)");
+    CHECK(tree(set("size: 5", {}, "kai.scheduler/segment-size: \"2\"")) ==
+          "5 (segment-0 0 (leader 1, workers 2), segment-1 2)");
+}
+
+TEST_CASE("the pods of a segment stand below its leaf, and say which it is") {
+    const auto made = read(set("size: 5, subGroupPolicy: {subGroupSize: 2}"));
+    const auto& pods = made.gangs.at(0).pods;
+    CHECK(pod_names(pods) == "l-0 l-0-1 l-0-2 l-0-3 l-0-4");
+    CHECK(made.gangs.at(0).gang.tree[pods[3].leaf].name == "segment-1");
+    CHECK(made.gangs.at(0).gang.tree[pods[2].leaf].name == "workers");
+    CHECK(at(pods[3].document, "metadata|labels|leaderworkerset.sigs.k8s.io/subgroup-index") ==
+          "1");
+}
+
+TEST_CASE("exclusive topologies put groups and segments into one domain each") {
+    const auto made = read(set("size: 5, subGroupPolicy: {subGroupSize: 2}", {},
+                               "leaderworkerset.sigs.k8s.io/exclusive-topology: block, "
+                               "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology: rack"));
+    const auto& tree = made.gangs.at(0).gang.tree;
+    REQUIRE(tree[0].together);
+    CHECK(tree[0].together->within.levels.at(0) == "block");
+    REQUIRE(tree[1].together);
+    CHECK(tree[1].together->within.levels.at(0) == "rack");
+    CHECK(made.losses.size() == 2);
+}
+
+TEST_CASE("pods of a LeaderWorkerSet know their group, their index and their leader") {
+    const auto made = read(set("size: 2, leaderTemplate: {spec: {containers: [{name: lead}], "
+                               "initContainers: [{name: i}]}}",
+                               "  replicas: 2\n"));
+    const auto& leader = made.gangs.at(1).pods.at(0).document;
+    const auto& other = made.gangs.at(1).pods.at(1).document;
+    CHECK(at(leader, "spec|containers|0|name") == "lead");
+    CHECK(at(leader, "spec|initContainers|0|env|1|value") == "2");
+    CHECK(at(other, "spec|containers|0|name") == "w");
+    CHECK(env_of(other, "LWS_LEADER_ADDRESS") == "l-1.l.ns");
+    CHECK(env_of(other, "LWS_GROUP_SIZE") == "2");
+    CHECK(env_of(other, "LWS_WORKER_INDEX") == "1");
+    CHECK(at(other, "metadata|labels|leaderworkerset.sigs.k8s.io/name") == "l");
+    CHECK(at(other, "metadata|labels|leaderworkerset.sigs.k8s.io/group-index") == "1");
+    CHECK(at(other, "metadata|labels|leaderworkerset.sigs.k8s.io/worker-index") == "1");
+    CHECK(at(other, "metadata|annotations|leaderworkerset.sigs.k8s.io/size") == "2");
+    CHECK(at(other, "metadata|annotations|leaderworkerset.sigs.k8s.io/leader-name") == "l-1");
+    CHECK(at(leader, "metadata|ownerReferences|0|name") == "l");
+    CHECK(at(other, "metadata|ownerReferences|0|name") == "l-1");
+    CHECK(at(other, "spec|subdomain") == "l");
+    const auto unique =
+        read(set("size: 2", "  networkConfig: {subdomainPolicy: UniquePerReplica}\n"));
+    CHECK(env_of(unique.gangs.at(0).pods.at(1).document, "LWS_LEADER_ADDRESS") == "l-0.l-0.ns");
+}
+
+TEST_CASE("bad LeaderWorkerSets are refused at the field that is wrong") {
+    const auto refused = [](const std::string& text, const std::string& finding) {
+        const auto made = read(text);
+        CAPTURE(made.findings);
+        CHECK(made.findings.find(finding) != std::string::npos);
+    };
+    refused(set("size: 0"), "spec.leaderWorkerTemplate.size: found 0");
+    refused(set("size: 2, subGroupPolicy: {subGroupSize: 3}"),
+            "subGroupSize: 3 pods of a segment are more than the group has (expected at most 2)");
+    refused(set("size: 4, subGroupPolicy: {subGroupSize: 2, subGroupPolicyType: LeaderExcluded}"),
+            "the workers do not fill segments of 2 evenly");
+    refused(set("size: 2", "  startupPolicy: Never\n"),
+            "spec.startupPolicy: \"Never\" is no policy");
+    refused(set("size: 2", {}, "kai.scheduler/segment-size: x"), "\"x\" is not a size");
+    refused(set("size: 2000000000", "  replicas: 2000000000\n"),
+            "the job has more than 1000000 pods");
+}
+
+} // namespace codec_leader_worker_set_reader_test
