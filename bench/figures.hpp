@@ -30,6 +30,8 @@ void add_affinity(report& to, bool quick);
 void add_near_capacity(report& to, bool quick);
 void add_topology(report& to, bool quick);
 void add_evictions(report& to, bool quick);
+/// Only where muster::translate is built.
+void add_jobs(report& to, bool quick);
 
 /// Small runs of all kinds, every placement compared; fails the program at the first difference.
 void check_everything();

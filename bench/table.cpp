@@ -107,6 +107,10 @@ int main(int count, char** values) {
     bench::add_affinity(found, given.quick);
     say("evictions");
     bench::add_evictions(found, given.quick);
+#ifdef MUSTER_BENCH_JOBS
+    say("jobs");
+    bench::add_jobs(found, given.quick);
+#endif
     if (!given.quick) {
         say("equal gangs");
         bench::add_uniform_shapes(found);

@@ -55,7 +55,7 @@ template<class Find>
 class t9k_variables {
 public:
     t9k_variables(const t9k_job& job, t9k_replica of, const t9k_options& options = {})
-        : job_(&job), of_(of), options_(&options) {}
+        : job_(&job), of_(of), options_(options) {}
 
     /// Nothing for a name that is no variable.
     [[nodiscard]] std::optional<std::string> operator()(std::string_view name) const {
@@ -104,12 +104,12 @@ private:
         if (!spec || error != std::errc{} || end != digits.data() + digits.size() || rank < 0 ||
             rank >= replica_counts(*job_)[*spec])
             return std::nullopt;
-        return pod_name(*job_, {*spec, rank}, *options_);
+        return pod_name(*job_, {*spec, rank}, options_);
     }
 
     const t9k_job* job_;
     t9k_replica of_;
-    const t9k_options* options_;
+    t9k_options options_;
 };
 
 namespace detail {
