@@ -25,8 +25,9 @@ struct job_kind {
     job_reader read;
 };
 
-/// The kinds that one object describes wholly. Earlier versions of an API stand here where they
-/// write the same fields.
+/// The kinds that one object describes wholly; a TrainJob needs its runtime too, see
+/// read_train_job(), and any other object that holds a PodTemplateSpec can be read by
+/// read_any_workload(). Earlier versions of an API stand here where they write the same fields.
 inline constexpr std::array job_kinds{
     job_kind{"kubeflow.org/v1", "TFJob", read_kubeflow<translate::kubeflow_kind::tensorflow>},
     job_kind{"kubeflow.org/v1beta2", "TFJob", read_kubeflow<translate::kubeflow_kind::tensorflow>},

@@ -28,7 +28,7 @@ inline void read_replicated_job(object_reader& object, const reading_context& co
     object_reader made = template_at.as_object();
     const field metadata_at = made.optional("metadata");
     object_reader metadata = metadata_at.as_object();
-    static_cast<void>(read_texts(metadata.optional("labels")));
+    read.labels = read_texts(metadata.optional("labels"));
     read.annotations = read_texts(metadata.optional("annotations"));
     read.job = read_batch_job_spec(made, context);
     // JobSet's webhook makes its Jobs indexed unless they say otherwise.

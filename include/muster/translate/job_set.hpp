@@ -24,6 +24,7 @@ struct replicated_job {
     std::string_view name;
     std::int64_t replicas = 1;
     batch_job_spec job;
+    const boost::json::object* labels = nullptr;      ///< of the Jobs
     const boost::json::object* annotations = nullptr; ///< of the Jobs
     bool waits = false;                               ///< dependsOn
 };
