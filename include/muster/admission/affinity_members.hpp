@@ -50,6 +50,18 @@ template<class Traits>
     return found;
 }
 
+/// Required terms, its own or those of pods that stand, may keep the pod off nodes.
+template<class Traits>
+[[nodiscard]] bool terms_bear_on(const state<Traits>& known, pod_index pod) {
+    const pod_population& population = known.population();
+    if (!population.in_use())
+        return false;
+    const auto& terms = known.where(pod).value.pods;
+    return (terms && terms->requires_something()) ||
+           (population.anybody_repels() && population.repelled(population.identity_of(
+                                               known[pod].labels, known[known[pod].gang].tenant)));
+}
+
 /// Waiting members that are alike to every question, those of terms between pods included.
 template<std::size_t Width>
 struct affinity_class {

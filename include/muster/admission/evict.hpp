@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/admission/admit.hpp>
+#include <muster/admission/affinity_members.hpp>
 #include <muster/admission/borrowing.hpp>
 #include <muster/admission/victim_fit.hpp>
 #include <muster/admission/victim_search.hpp>
@@ -52,6 +53,12 @@ public:
         undecided_ = false;
         if (!deciding.prepare(known, by))
             return false;
+        // Those who leave count for terms between pods until they are gone: what they would leave
+        // behind is not known.
+        if (detail::stake_in_pods(known, deciding.members()) == detail::pod_stake::requirements) {
+            undecided_ = true;
+            return false;
+        }
         into.look_ahead();
         if (into.looks_ahead() &&
             deciding.try_minima(known, into, finder, placing, steps) == answer::admitted)

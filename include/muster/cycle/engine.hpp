@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/admission/admit.hpp>
+#include <muster/admission/affinity_members.hpp>
 #include <muster/admission/evict.hpp>
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/leaf_watches.hpp>
@@ -52,6 +53,9 @@ template<class Traits>
         const auto& record = known[member];
         if (!record.nominated)
             return true;
+        // Whose terms bear on it may have come since, and gone may be whom its own ask for.
+        if (terms_bear_on(known, member))
+            return false;
         node_query<Traits::width> query;
         query.where = &known.where(member);
         if (members.queue && known[*members.queue].present)
