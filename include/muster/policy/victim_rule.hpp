@@ -99,7 +99,8 @@ struct reclaim_what_is_due {
 };
 
 /// Reclaims as Volcano's capacity does: for a gang whose queue stays within what it deserves of
-/// some kind, from queues that use more than they deserve of some kind. Victims by priority.
+/// some kind, from queues that use more than they deserve of some kind. Victims by priority. Two
+/// queues that deserve different kinds may take turns for ever: see `after_min_runtime`.
 struct reclaim_between_leaves {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
