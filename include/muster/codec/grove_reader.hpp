@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,8 +31,9 @@ namespace detail {
 /// need no names, and the class of priorities stands in the pods' specs.
 class grove_set_reader {
 public:
-    grove_set_reader(translate::grove_dialect whose, reading_context& context)
-        : dialect_(whose), context_(context) {}
+    grove_set_reader(translate::grove_dialect whose, std::span<const std::string_view> schedulers,
+                     reading_context& context)
+        : dialect_(whose), schedulers_(schedulers), context_(context) {}
 
     [[nodiscard]] translate::grove_set read(object_reader& object) {
         const object_metadata metadata = read_metadata(object, true, context_);
@@ -251,9 +253,10 @@ private:
         std::string_view scheduler = scheduler_at.as_string().value_or("");
         if (scheduler == "default-scheduler")
             scheduler = {};
-        if (first)
+        if (first) {
             set_.scheduler = scheduler;
-        else if (scheduler != set_.scheduler)
+            check_scheduler(scheduler_at, scheduler);
+        } else if (scheduler != set_.scheduler)
             (scheduler_at.is_present() ? scheduler_at : at)
                 .error("schedulerName is " + in_quotes(scheduler) + ", that of the first clique " +
                        in_quotes(set_.scheduler) + " (expected one scheduler for all cliques)");
@@ -283,6 +286,16 @@ private:
             });
         }
         spec.ignore_rest();
+    }
+
+    void check_scheduler(const field& at, std::string_view name) const {
+        if (name.empty() || std::ranges::find(schedulers_, name) != schedulers_.end())
+            return;
+        std::string expected = "default-scheduler";
+        for (const std::string_view each : schedulers_)
+            expected.append(" or ").append(each);
+        at.error(in_quotes(name) + " is no scheduler that has a backend (expected " + expected +
+                 ")");
     }
 
     void read_group(object_reader& each) {
@@ -334,6 +347,7 @@ private:
     }
 
     translate::grove_dialect dialect_;
+    std::span<const std::string_view> schedulers_;
     reading_context& context_;
     translate::grove_set set_;
     std::vector<std::vector<std::string>> starts_after_;
@@ -341,12 +355,19 @@ private:
 
 } // namespace detail
 
-/// A grove.io/v1alpha1 PodCliqueSet. It refers to the document, which must outlive it. Which
-/// schedulers there are is not looked at here. O(document + cliques²).
+/// A grove.io/v1alpha1 PodCliqueSet. It refers to the document, which must outlive it. Its pods may
+/// ask for the cluster's own scheduler or for one of `schedulers`; whoever has backends of his own
+/// names theirs. O(document + cliques²).
+[[nodiscard]] inline translate::grove_set
+read_pod_clique_set(object_reader& object, translate::grove_dialect dialect,
+                    std::span<const std::string_view> schedulers, reading_context& context) {
+    return detail::grove_set_reader(dialect, schedulers, context).read(object);
+}
+
 [[nodiscard]] inline translate::grove_set read_pod_clique_set(object_reader& object,
                                                               translate::grove_dialect dialect,
                                                               reading_context& context) {
-    return detail::grove_set_reader(dialect, context).read(object);
+    return read_pod_clique_set(object, dialect, translate::grove_schedulers(dialect), context);
 }
 
 } // namespace codec

@@ -15,7 +15,9 @@
 #include <muster/translate/grove_backend_concept.hpp>
 #include <muster/translate/target.hpp>
 #include <muster/translate/to_kai.hpp>
+#include <muster/translate/to_koordinator.hpp>
 #include <muster/translate/to_volcano.hpp>
+#include <muster/translate/to_workload.hpp>
 #include <muster/translate/write_options.hpp>
 #include <muster/translate/write_with.hpp>
 
@@ -88,8 +90,48 @@ struct volcano_backend {
     }
 };
 
+/// Koordinator: a PodGroup for each podgroup, all in one gang group.
+struct koordinator_backend {
+    [[nodiscard]] static constexpr std::string_view name() { return "koordinator"; }
+    [[nodiscard]] static constexpr std::string_view scheduler() { return "koord-scheduler"; }
+    [[nodiscard]] static constexpr bool opens_gates(grove_dialect) { return true; }
+    [[nodiscard]] static written write(const gang_bundle& bundle, grove_dialect dialect) {
+        return detail::write_derived(koordinator_writer{}, bundle, dialect);
+    }
+};
+
+/// Kubernetes' own scheduler. In the dialect `seed` a gang becomes a Workload, and since 1.36 a
+/// PodGroup for each podgroup besides; in `upstream` pods are only handed to the scheduler.
+struct default_backend {
+    workload_version version = workload_version::v1_35;
+
+    [[nodiscard]] static constexpr std::string_view name() { return "default"; }
+    [[nodiscard]] static constexpr std::string_view scheduler() { return "default-scheduler"; }
+    [[nodiscard]] static constexpr bool opens_gates(grove_dialect) { return true; }
+    [[nodiscard]] written write(const gang_bundle& bundle, grove_dialect dialect) const {
+        if (dialect == grove_dialect::seed)
+            return detail::write_derived(workload_writer{version}, bundle, dialect);
+        written made;
+        for (const gang_pod& pod : bundle.pods) {
+            made.objects.push_back(pod.document);
+            child_at(made.objects.back(), "spec")["schedulerName"] = scheduler();
+        }
+        return made;
+    }
+};
+
 static_assert(grove_backend<kai_backend>);
 static_assert(grove_backend<volcano_backend>);
+static_assert(grove_backend<koordinator_backend>);
+static_assert(grove_backend<default_backend>);
+
+/// The backends that a dialect knows: Volcano's came later than the walk-through.
+[[nodiscard]] inline auto seed_backends() {
+    return std::tuple(kai_backend{}, default_backend{}, koordinator_backend{});
+}
+[[nodiscard]] inline auto upstream_backends() {
+    return std::tuple(kai_backend{}, default_backend{}, koordinator_backend{}, volcano_backend{});
+}
 
 /// Calls `use(backend)` with the first of `backends` whose scheduler it is; an empty name is that
 /// of `default-scheduler`. False when there is none. One's own backends go into the tuple as well.

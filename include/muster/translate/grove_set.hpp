@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+
+#include <muster/translate/target.hpp>
 
 namespace muster::inline v0_1 {
 namespace translate {
@@ -104,6 +108,15 @@ struct grove_set {
     /// The set's status as it was observed, or null.
     const boost::json::object* status = nullptr;
 };
+
+inline constexpr std::array<std::string_view, 4> grove_scheduler_names{
+    "kai-scheduler", "koord-scheduler", "volcano", "lpx-scheduler"};
+
+/// The schedulers that a set's pods may ask for, beside the cluster's own. The walk-through of the
+/// dialect `seed` knows the first two.
+[[nodiscard]] constexpr std::span<const std::string_view> grove_schedulers(grove_dialect dialect) {
+    return std::span(grove_scheduler_names).first(dialect == grove_dialect::seed ? 2 : 4);
+}
 
 /// A grove.io/v1alpha1 ClusterTopologyBinding, or ClusterTopology as it was called before: domains
 /// from broad to narrow with the keys of the node labels that tell them apart.

@@ -165,6 +165,28 @@ TEST_CASE("all cliques have one scheduler; default-scheduler is none") {
           "first clique \"koord-scheduler\" (expected one scheduler for all cliques)\n");
 }
 
+TEST_CASE("a scheduler has a backend, or is an error") {
+    const auto with = [](const char* name, grove_dialect dialect) {
+        return read(std::string("metadata: {name: s}\nspec:\n  template:\n    cliques:\n"
+                                "    - name: a\n      spec: {roleName: a, replicas: 1, podSpec: "
+                                "{schedulerName: ") +
+                        name + ", containers: [{name: c}]}}\n",
+                    dialect)
+            .findings;
+    };
+    CHECK(with("volcano", grove_dialect::upstream).empty());
+    CHECK(with("kai-scheduler", grove_dialect::seed).empty());
+    CHECK(
+        with("volcano", grove_dialect::seed) ==
+        "spec.template.cliques[0].spec.podSpec.schedulerName: \"volcano\" is no scheduler that has "
+        "a backend (expected default-scheduler or kai-scheduler or koord-scheduler)\n");
+    CHECK(
+        with("mine", grove_dialect::upstream) ==
+        "spec.template.cliques[0].spec.podSpec.schedulerName: \"mine\" is no scheduler that has a "
+        "backend (expected default-scheduler or kai-scheduler or koord-scheduler or volcano or "
+        "lpx-scheduler)\n");
+}
+
 TEST_CASE("in the dialect seed all pods have one priority class") {
     const std::string text = two_cliques("        replicas: 1\n");
     CHECK(read(text, grove_dialect::seed).findings.empty());

@@ -53,6 +53,7 @@ struct grove_server {
     std::int64_t now = 1'764'844'200'000'000'000; // 2025-12-04T10:30:00Z
     int uids = 0;
     grove_dialect dialect = grove_dialect::seed;
+    std::string home = "default"; ///< the namespace of those who name none
 
     static std::string key(const json::object& object) {
         return grove_view::group_kind(object) + ' ' +
@@ -75,7 +76,7 @@ struct grove_server {
         REQUIRE_MESSAGE(!objects.contains(at), at);
         json::object& metadata = object["metadata"].as_object();
         if (!metadata.contains("namespace"))
-            metadata["namespace"] = "default";
+            metadata["namespace"] = home;
         metadata["uid"] = "uid-" + std::to_string(++uids);
         metadata["generation"] = 1;
         metadata["creationTimestamp"] = muster::time_text(now);
