@@ -171,6 +171,7 @@ private:
             return left_out_.contains({claim.api, pod.key.name_space, claim.group}) ||
                    (claim.api == translate::gang_api::grove && listed != references_.end());
         });
+        leave_to_grove(claims, listed != references_.end(), pod);
         if (listed != references_.end()) {
             if (!claims.empty())
                 return quarrel(pod, claims.front().key, "a PodGang");
@@ -184,6 +185,27 @@ private:
         } else {
             join(std::move(member), claims.front(), pod);
         }
+    }
+
+    /// Grove's pods carry their backend's marks besides. Where the input holds the PodGang, it
+    /// decides, and marks that lead nowhere are of what is derived from it; where it does not, the
+    /// backend's marks are all there is.
+    void leave_to_grove(std::vector<translate::gang_claim>& claims, bool listed,
+                        const loose_pod& pod) const {
+        const auto of_grove = [](const translate::gang_claim& claim) {
+            return claim.api == translate::gang_api::grove;
+        };
+        const auto known = [&](const translate::gang_claim& claim) {
+            return anchors_.contains({claim.api, pod.key.name_space, claim.group});
+        };
+        const auto own = std::ranges::find_if(claims, of_grove);
+        const bool held = listed || (own != claims.end() && known(*own));
+        const bool others = std::ranges::any_of(claims, [&](const translate::gang_claim& claim) {
+            return !of_grove(claim) && known(claim);
+        });
+        std::erase_if(claims, [&](const translate::gang_claim& claim) {
+            return of_grove(claim) ? others && !held : held && !known(claim);
+        });
     }
 
     void join(gang_member member, const translate::gang_claim& claim, const loose_pod& pod) {
