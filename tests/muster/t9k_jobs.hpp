@@ -22,6 +22,7 @@ struct t9k_input {
     std::vector<muster::codec::document> documents;
     muster::translate::t9k_job job;
     std::string findings; ///< one a line, errors and warnings
+    std::string bare;     ///< apart from them, warnings that a template has no containers
 };
 
 inline t9k_input read_t9k(std::string text, muster::codec::reading_context context = {}) {
@@ -38,7 +39,8 @@ inline t9k_input read_t9k(std::string text, muster::codec::reading_context conte
         made.job = read_t9k_job(root, *kind, context);
     }
     for (const diagnostic& finding : out.findings())
-        made.findings += to_text(finding) + '\n';
+        (finding.message.starts_with("there are no containers") ? made.bare : made.findings) +=
+            to_text(finding) + '\n';
     return made;
 }
 

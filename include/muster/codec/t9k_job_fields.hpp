@@ -19,6 +19,7 @@
 #include <muster/codec/pod_template_reader.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/t9k_reader.hpp>
+#include <muster/translate/t9k_containers.hpp>
 #include <muster/translate/t9k_job.hpp>
 
 // The fields that several kinds of T9k jobs share.
@@ -117,22 +118,38 @@ template<class Value>
                      {{"All", all}, {"None", none}, {"Unfinished", unfinished}});
 }
 
-/// An element of replicaSpecs, or `worker`, whose type is known.
+/// A PodTemplateSpec. `whole`: nothing stands in for containers that it does not list.
+[[nodiscard]] inline const boost::json::object* read_template(const field& at, bool whole,
+                                                              const reading_context& context) {
+    check_pod_template(at, context);
+    const boost::json::object* const read = object_at(at);
+    if (whole && !translate::has_containers(read) && (read != nullptr || !at.is_present()))
+        at.warning("there are no containers, and nothing can run (expected a template with some)");
+    return read;
+}
+
+/// Of the kinds whose restart policy is a word.
+[[nodiscard]] constexpr bool restarts_by_exit_code(translate::t9k_kind kind) {
+    using enum translate::t9k_kind;
+    return kind == tensorflow || kind == pytorch || kind == xgboost || kind == deepspeed;
+}
+
+/// An element of replicaSpecs, or DeepSpeed's `worker`, but for its type.
 [[nodiscard]] inline translate::t9k_replica_spec read_replica_fields(object_reader& object,
-                                                                     bool exit_codes, bool backoff,
+                                                                     const translate::t9k_job& job,
+                                                                     bool whole,
                                                                      reading_context& context) {
     translate::t9k_replica_spec read;
     read.replicas = object.optional("replicas").as_integer(0, largest_replica_count).value_or(1);
-    read.restart = read_restart(object.optional("restartPolicy"), exit_codes, backoff);
-    const field template_at = object.optional("template");
-    check_pod_template(template_at, context);
-    read.pod_template = object_at(template_at);
+    read.restart = read_restart(object.optional("restartPolicy"), restarts_by_exit_code(job.kind),
+                                job.run_policy.backoff_limit.has_value());
+    read.pod_template = read_template(object.optional("template"), whole, context);
     return read;
 }
 
 /// replicaSpecs: types are there once each, and parts of names.
-inline void read_replica_specs(const field& at, translate::t9k_job& job, bool exit_codes,
-                               reading_context& context) {
+inline void read_replica_specs(const field& at, translate::t9k_job& job, reading_context& context) {
+    using kind = translate::t9k_kind;
     const array_reader list = at.as_array();
     if (at.is_present() && at.value()->is_array() && list.size() == 0)
         at.error("there is none (expected at least one)");
@@ -140,9 +157,10 @@ inline void read_replica_specs(const field& at, translate::t9k_job& job, bool ex
     list.for_each_object([&](object_reader& each) {
         const field type_at = each.required("type");
         const auto type = type_at.as_string();
-        translate::t9k_replica_spec read = read_replica_fields(
-            each, exit_codes, job.run_policy.backoff_limit.has_value(), context);
-        if (job.kind == translate::t9k_kind::pytorch)
+        const bool implied =
+            (job.kind == kind::mpi || job.kind == kind::colossal_ai) && type == "launcher";
+        translate::t9k_replica_spec read = read_replica_fields(each, job, !implied, context);
+        if (job.kind == kind::pytorch)
             read.scaling_weight =
                 each.optional("scalingWeight").as_integer(0, largest_member_count).value_or(1);
         each.finish();

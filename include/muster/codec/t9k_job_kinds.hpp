@@ -54,7 +54,7 @@ inline void warn_of_tensorboard(object_reader& spec) {
 
 inline void read_generic(object_reader& spec, translate::t9k_job& job, reading_context& context) {
     const field specs_at = spec.required("replicaSpecs");
-    read_replica_specs(specs_at, job, false, context);
+    read_replica_specs(specs_at, job, context);
     job.success_rules = read_rules(spec.optional("successRules"), job);
     job.failure_rules = read_rules(spec.optional("failureRules"), job);
     job.service = read_service(spec.optional("service"));
@@ -64,7 +64,7 @@ inline void read_generic(object_reader& spec, translate::t9k_job& job, reading_c
 inline void read_tensorflow(object_reader& spec, translate::t9k_job& job,
                             reading_context& context) {
     const field specs_at = spec.required("replicaSpecs");
-    read_replica_specs(specs_at, job, true, context);
+    read_replica_specs(specs_at, job, context);
     check_types(specs_at, {"chief", "worker", "ps", "evaluator"}, "tensorflow");
     warn_of_tensorboard(spec);
     if (!job.replica_specs.empty() && !master_of(job))
@@ -72,7 +72,7 @@ inline void read_tensorflow(object_reader& spec, translate::t9k_job& job,
 }
 
 inline void read_pytorch(object_reader& spec, translate::t9k_job& job, reading_context& context) {
-    read_replica_specs(spec.required("replicaSpecs"), job, true, context);
+    read_replica_specs(spec.required("replicaSpecs"), job, context);
     warn_of_tensorboard(spec);
     translate::torchrun_config config;
     const field at = spec.optional("torchrunConfig");
@@ -99,7 +99,7 @@ inline void read_pytorch(object_reader& spec, translate::t9k_job& job, reading_c
 
 inline void read_xgboost(object_reader& spec, translate::t9k_job& job, reading_context& context) {
     const field specs_at = spec.required("replicaSpecs");
-    read_replica_specs(specs_at, job, true, context);
+    read_replica_specs(specs_at, job, context);
     check_types(specs_at, {"master", "worker"}, "xgboost");
     const auto master = find_type(job, "master");
     if (!job.replica_specs.empty() && (!master || job.replica_specs[*master].replicas != 1))
@@ -133,9 +133,7 @@ inline void read_first_workers(object_reader& spec, object_reader& worker, trans
     to.type = "worker";
     to.replicas = worker.optional("replicas").as_integer(0, largest_replica_count).value_or(1);
     to.restart.policy = translate::restart_policy::never;
-    const field template_at = worker.optional("template");
-    check_pod_template(template_at, context);
-    to.pod_template = object_at(template_at);
+    to.pod_template = read_template(worker.optional("template"), true, context);
     worker.finish();
     if (const field at = spec.optional("replicaSpecs"); at.is_present())
         at.error("there are replicaSpecs beside worker (expected one of the two)");
@@ -145,7 +143,7 @@ inline void read_first_workers(object_reader& spec, object_reader& worker, trans
 inline void read_second_workers(object_reader& spec, translate::t9k_job& job,
                                 reading_context& context) {
     const field specs_at = spec.required("replicaSpecs");
-    read_replica_specs(specs_at, job, false, context);
+    read_replica_specs(specs_at, job, context);
     check_types(specs_at, {"launcher", "worker"}, "");
     if (job.replica_specs.empty())
         return;
@@ -248,8 +246,7 @@ inline void read_deepspeed(object_reader& spec, translate::t9k_job& job, reading
 
     const field worker_at = spec.required("worker");
     object_reader worker = worker_at.as_object();
-    job.replica_specs.push_back(
-        read_replica_fields(worker, true, job.run_policy.backoff_limit.has_value(), context));
+    job.replica_specs.push_back(read_replica_fields(worker, job, true, context));
     job.replica_specs.back().type = "worker";
     worker.finish();
     job.elastic = read_elastic(spec.optional("elastic"));
@@ -279,7 +276,7 @@ inline void read_beam(object_reader& spec, translate::t9k_job& job, reading_cont
     const field submitter_at = submitter.optional("spec");
     object_reader submitter_spec = submitter_at.as_object();
     const field template_at = submitter_spec.optional("template");
-    check_pod_template(template_at, context);
+    const boost::json::object* const pod = read_template(template_at, true, context);
     const auto retries =
         submitter_spec.optional("backoffLimit").as_integer(0, largest_member_count).value_or(6);
     submitter_spec.ignore_rest();
@@ -298,7 +295,7 @@ inline void read_beam(object_reader& spec, translate::t9k_job& job, reading_cont
     one.replicas = 1;
     one.part = translate::replica_part::submitter;
     one.restart = {translate::restart_policy::on_failure, retries};
-    one.pod_template = object_at(template_at);
+    one.pod_template = pod;
     job.replica_specs.push_back(one);
 }
 

@@ -366,6 +366,20 @@ TEST_CASE("variables about services that do not exist stay, with a warning") {
           "spec.service)\n");
 }
 
+TEST_CASE("replicas without containers are a warning, unless a launcher is implied") {
+    CHECK(t9k_of("GenericJob", "{replicaSpecs: [{type: w, template: {spec: {containers: []}}}]}")
+              .bare ==
+          "job.yaml:4:43: warning: spec.replicaSpecs[0].template: there are no containers, and "
+          "nothing can run (expected a template with some)\n");
+    CHECK(t9k_of("MPIJob",
+                 "{replicaSpecs: [{type: launcher, template: {}}, {type: worker, template: "
+                 "{spec: {containers: [{name: worker}]}}}]}")
+              .bare == "");
+    CHECK(without_places(t9k_of("DeepSpeedJob", "{worker: {}}").bare) ==
+          "warning: spec.worker.template: there are no containers, and nothing can run (expected a "
+          "template with some)\n");
+}
+
 TEST_CASE("hostile input ends in a finding") {
     const std::string deep = std::string(10000, '[') + std::string(10000, ']');
     CHECK(read_t9k("{\"apiVersion\": " + deep + "}", {}).findings.find("nested too deeply") !=

@@ -87,7 +87,7 @@ TEST_CASE("the gang of a job has all its replicas, of an elastic one minReplicas
     };
     for (const row& each : rows) {
         INFO(std::string(each.kind), ": ", std::string(each.spec));
-        const auto [documents, job, findings] = t9k_of(each.kind, with_scheduler(each.spec));
+        const auto [documents, job, findings, bare] = t9k_of(each.kind, with_scheduler(each.spec));
         CHECK(findings == "");
         CHECK(names_of(job) == each.pods);
         CHECK(sum(replica_counts(job)) == each.replicas);
@@ -108,7 +108,7 @@ TEST_CASE("the gang of a job has all its replicas, of an elastic one minReplicas
 }
 
 TEST_CASE("a BeamJob's cluster makes the gang, its submitter follows uncounted") {
-    const auto [documents, job, findings] = t9k_of(
+    const auto [documents, job, findings, bare] = t9k_of(
         "BeamJob", with_scheduler("flinkClusterTemplate: {spec: {jobManager: {}, taskManager: "
                                   "{replicas: 2}}}, jobTemplate: {spec: {template: {}}}"));
     CHECK(findings == "");
@@ -125,7 +125,7 @@ TEST_CASE("a BeamJob's cluster makes the gang, its submitter follows uncounted")
 }
 
 TEST_CASE("options leave launchers out of the count, fill roles and add five digits to names") {
-    const auto [documents, job, findings] =
+    const auto [documents, job, findings, bare] =
         t9k_of("MPIJob", with_scheduler("worker: {replicas: 5}"));
     t9k_options options;
     options.count_launcher = false;
@@ -145,7 +145,7 @@ TEST_CASE("options leave launchers out of the count, fill roles and add five dig
 }
 
 TEST_CASE("replicas of one type are a root of that name") {
-    const auto [documents, job, findings] =
+    const auto [documents, job, findings, bare] =
         t9k_of("GenericJob", with_scheduler("replicaSpecs: [{type: worker, replicas: 4}]"));
     const gang_object gang = gangs_of(job)[0];
     REQUIRE(gang.tree.size() == 1);
@@ -160,7 +160,7 @@ TEST_CASE("a job without t9kScheduler has no gang") {
 }
 
 TEST_CASE("an absent queue is the default one, an absent priority 0") {
-    const auto [documents, job, findings] =
+    const auto [documents, job, findings, bare] =
         t9k_of("GenericJob", "{scheduler: {t9kScheduler: {}}, replicaSpecs: [{type: w}]}");
     CHECK(gangs_of(job)[0].queue == "default");
     CHECK(gangs_of(job)[0].priority.number == 0);
