@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -94,6 +95,27 @@ void each_object(const std::vector<document>& documents, diagnostics& out, Visit
     detail::object_walk<Visit> walk(visit);
     for (const document& each : documents)
         walk.read(field(each, out));
+}
+
+namespace detail {
+
+template<class Visit>
+void visit_below(const field& at, std::span<const std::size_t> items, Visit& visit) {
+    object_reader object = at.as_object();
+    if (items.empty())
+        return visit(object);
+    const field items_at = object.optional("items");
+    const array_reader list = items_at.as_array();
+    visit_below(list[items.front()], items.subspan(1), visit);
+}
+
+} // namespace detail
+
+/// Calls `visit(object_reader&)` for the object at a place that each_object() gave.
+template<class Visit>
+void object_at(const object_place& where, diagnostics& out, Visit visit) {
+    const field root(*where.source, out);
+    detail::visit_below(root, where.items, visit);
 }
 
 } // namespace codec

@@ -25,6 +25,7 @@
 #include <muster/codec/objects.hpp>
 #include <muster/translate/gang_claims.hpp>
 #include <muster/translate/gang_object.hpp>
+#include <muster/translate/spark_application.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -269,10 +270,20 @@ private:
     }
 
     void place_alone(gang_member member, const loose_pod& pod) {
+        const std::string application(translate::spark_application(member.pod.document));
+        if (!application.empty()) {
+            const auto [known, fresh] =
+                applications_.try_emplace({pod.key.name_space, application}, entries_.size());
+            if (!fresh) {
+                translate::strip_scheduler(member.pod);
+                entries_[known->second].members.push_back(std::move(member));
+                return;
+            }
+        }
         entry alone{{}, translate::gang_api::none, pod.order, {}, {}, false};
         alone.made.gang.kind = "Pod";
         alone.made.gang.name_space = pod.key.name_space;
-        alone.made.gang.name = pod.key.name;
+        alone.made.gang.name = application.empty() ? pod.key.name : application;
         alone.made.gang.tree = gang_tree(1);
         alone.made.where = pod.where;
         translate::strip_scheduler(member.pod);
@@ -287,6 +298,7 @@ private:
     std::vector<entry> entries_;
     anchor_map anchors_;
     std::map<object_key, target> references_;
+    std::map<object_key, std::size_t> applications_; ///< of Spark
     std::set<handle> left_out_;
     std::vector<loose_pod> pods_;
     std::vector<done> done_;

@@ -30,8 +30,10 @@
 #include <muster/codec/pod_gang_reader.hpp>
 #include <muster/codec/t9k_groups.hpp>
 #include <muster/codec/t9k_job_reader.hpp>
+#include <muster/codec/train_job_reader.hpp>
 #include <muster/codec/volcano_groups.hpp>
 #include <muster/codec/workload_groups.hpp>
+#include <muster/codec/workload_reader.hpp>
 #include <muster/translate/grove_gangs.hpp>
 #include <muster/translate/grove_pods.hpp>
 #include <muster/translate/t9k_gang.hpp>
@@ -87,6 +89,13 @@ public:
         if (take_job(object, version, kind, where) || take_group(object, version, kind, where) ||
             take_other(object, version, kind, where))
             return;
+        if (has_pod_template(object)) {
+            const std::size_t errors = out_->errors();
+            translate::job_gangs read = read_any_workload(object, context_, options_->jobs);
+            if (out_->errors() == errors)
+                add(std::move(read), where, book_.reserve());
+            return;
+        }
         object.warning("kind " + std::string(kind) + " of " + in_quotes(version) +
                        " is not understood, left out");
         object.ignore_rest();
@@ -95,6 +104,8 @@ public:
     [[nodiscard]] gangs finish() && {
         for (const grove_source& each : sets_)
             expand(each);
+        for (const auto& [where, order] : train_jobs_)
+            expand(where, order);
         workloads_.finish(book_, *out_);
         made_.bundles = book_.finish();
         return std::move(made_);
@@ -116,6 +127,7 @@ private:
     /// Kinds whose objects are read as the groups and pods that their controller makes.
     static bool makes(std::string_view version, std::string_view kind) {
         return t9k_job_kind(version, kind) || find_job_kind(version, kind) ||
+               (version == trainer_api && kind == "TrainJob") ||
                is_grove(version, kind, "PodCliqueSet") || is_pod_gang(version, kind);
     }
     static bool is_grove(std::string_view version, std::string_view kind, std::string_view wanted) {
@@ -177,7 +189,15 @@ private:
             const std::size_t errors = out_->errors();
             translate::job_gangs read = known->read(object, context_, options_->jobs);
             if (out_->errors() == errors)
-                add(std::move(read), where);
+                add(std::move(read), where, book_.reserve());
+        } else if (version == trainer_api && kind == "TrainJob") {
+            // Its runtime may stand behind it.
+            train_jobs_.emplace_back(where, book_.reserve());
+            object.ignore_rest();
+        } else if (version == trainer_api &&
+                   (kind == "TrainingRuntime" || kind == "ClusterTrainingRuntime")) {
+            runtimes_.add(object, context_);
+            ++made_.apart[std::string(version) + " " + std::string(kind)];
         } else if (is_grove(version, kind, "PodCliqueSet")) {
             const std::size_t errors = out_->errors();
             auto set = read_pod_clique_set(object, options_->dialect, context_);
@@ -189,8 +209,7 @@ private:
         return true;
     }
 
-    void add(translate::job_gangs read, const object_place& where) {
-        const std::size_t order = book_.reserve();
+    void add(translate::job_gangs read, const object_place& where, std::size_t order) {
         for (translate::gang_bundle& each : read.gangs)
             book_.add_job(std::move(each), where, order);
         for (boost::json::object& each : read.loose_pods)
@@ -212,6 +231,16 @@ private:
             made_.companions.push_back(std::move(*map));
         std::ranges::move(translate::services_of(job, options_->t9k),
                           std::back_inserter(made_.companions));
+    }
+
+    /// A TrainJob at its place.
+    void expand(const object_place& where, std::size_t order) {
+        object_at(where, *out_, [&](object_reader& object) {
+            const std::size_t errors = out_->errors();
+            translate::job_gangs read = read_train_job(object, context_, options_->jobs, runtimes_);
+            if (out_->errors() == errors)
+                add(std::move(read), where, order);
+        });
     }
 
     void expand(const grove_source& from) {
@@ -343,6 +372,8 @@ private:
     gang_book book_;
     workload_groups workloads_;
     std::vector<grove_source> sets_;
+    std::vector<std::pair<object_place, std::size_t>> train_jobs_;
+    training_runtimes runtimes_;
     std::vector<translate::grove_topology> topologies_;
     std::set<std::tuple<std::string, std::string, std::string, std::string>> names_;
     gangs made_;

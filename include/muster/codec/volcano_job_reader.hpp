@@ -134,8 +134,9 @@ inline void read_volcano_task(object_reader& object, translate::volcano_job& job
         spec, {"policies", "maxRetry", "ttlSecondsAfterFinished", "minSuccess", "runningEstimate"},
         job.lifecycle);
     std::ranges::sort(job.lifecycle);
-    const auto [again, end] = std::ranges::unique(job.lifecycle);
-    job.lifecycle.erase(again, end);
+    // clang 14 cannot compile libstdc++'s ranges::unique.
+    job.lifecycle.erase(std::unique(job.lifecycle.begin(), job.lifecycle.end()),
+                        job.lifecycle.end());
     spec.finish();
     object.finish();
     return job;

@@ -69,8 +69,9 @@ struct labelled_gang {
 labelled_gang_of(const boost::json::object* pod_template) {
     const boost::json::object* const labels =
         find_object(find_object(pod_template, "metadata"), "labels");
-    const auto name = find_text(labels, "pod-group.scheduling.sigs.k8s.io/name");
-    const auto least = find_text(labels, "pod-group.scheduling.sigs.k8s.io/min-available");
+    const auto name = translate::find_text(labels, "pod-group.scheduling.sigs.k8s.io/name");
+    const auto least =
+        translate::find_text(labels, "pod-group.scheduling.sigs.k8s.io/min-available");
     if (!name || name->empty() || !least)
         return std::nullopt;
     std::int32_t minimum = 0;
@@ -149,8 +150,8 @@ void copy_texts(const boost::json::object* from, const Keys& but, boost::json::o
 /// object that lists the levels; here each level that is asked for is one, the required one first.
 [[nodiscard]] inline std::optional<topology_constraint>
 closeness_asked(const boost::json::object* annotations) {
-    const auto required = find_text(annotations, owner_mark::topology_required);
-    const auto preferred = find_text(annotations, owner_mark::topology_preferred);
+    const auto required = translate::find_text(annotations, owner_mark::topology_required);
+    const auto preferred = translate::find_text(annotations, owner_mark::topology_preferred);
     topology_constraint asked;
     if (required && !required->empty()) {
         asked.within.levels.emplace_back(*required);
@@ -193,19 +194,22 @@ annotations_of(const boost::json::object* pod_template) {
 [[nodiscard]] inline std::string_view
 queue_of(const job_object& job, const std::vector<const boost::json::object*>& templates) {
     const auto on_pods = [&](std::string_view key) {
-        return first_of(templates,
-                        [&](const auto* each) { return find_text(labels_of(each), key); });
+        return first_of(templates, [&](const auto* each) {
+            return translate::find_text(labels_of(each), key);
+        });
     };
     for (const std::string_view found :
-         {find_text(job.labels, owner_mark::queue).value_or(""), on_pods(owner_mark::queue),
-          find_text(job.annotations, owner_mark::volcano_queue).value_or(""),
-          find_text(job.labels, owner_mark::volcano_queue).value_or(""),
+         {translate::find_text(job.labels, owner_mark::queue).value_or(""),
+          on_pods(owner_mark::queue),
+          translate::find_text(job.annotations, owner_mark::volcano_queue).value_or(""),
+          translate::find_text(job.labels, owner_mark::volcano_queue).value_or(""),
           first_of(templates,
                    [](const auto* each) {
-                       return find_text(annotations_of(each), owner_mark::volcano_queue);
+                       return translate::find_text(annotations_of(each), owner_mark::volcano_queue);
                    }),
           on_pods(owner_mark::volcano_queue),
-          find_text(job.labels, owner_mark::project).value_or(""), on_pods(owner_mark::project)})
+          translate::find_text(job.labels, owner_mark::project).value_or(""),
+          on_pods(owner_mark::project)})
         if (!found.empty())
             return found;
     return {};
@@ -236,15 +240,15 @@ queue_of(const job_object& job, const std::vector<const boost::json::object*>& t
     if (const std::string_view queue = detail::queue_of(job, templates); !queue.empty())
         gang.queue = std::string(queue);
     const auto by_label = [&](std::string_view key) {
-        const auto own = find_text(job.labels, key);
+        const auto own = translate::find_text(job.labels, key);
         return own && !own->empty() ? *own : detail::first_of(templates, [&](const auto* each) {
-            return find_text(detail::labels_of(each), key);
+            return translate::find_text(detail::labels_of(each), key);
         });
     };
     gang.priority.class_name = by_label(owner_mark::priority_class);
     if (gang.priority.class_name.empty())
         gang.priority.class_name = detail::first_of(templates, [](const auto* each) {
-            return find_text(find_object(each, "spec"), "priorityClassName");
+            return translate::find_text(find_object(each, "spec"), "priorityClassName");
         });
     const std::string_view preemptible = by_label(owner_mark::preemptibility);
     if (preemptible == "preemptible" || preemptible == "non-preemptible")
@@ -255,7 +259,7 @@ queue_of(const job_object& job, const std::vector<const boost::json::object*>& t
             return;
         gang.tree.keep_together(vertex_index{0}, std::move(*asked));
         gang.topology_name =
-            find_text(from, owner_mark::topology_name).value_or(std::string_view{});
+            translate::find_text(from, owner_mark::topology_name).value_or(std::string_view{});
     };
     stand_close(job.annotations);
     for (const boost::json::object* const each : templates)

@@ -60,7 +60,7 @@ namespace detail {
     if (auto asked = closeness_asked(of.annotations))
         return asked;
     const std::string_view own =
-        find_text(of.annotations, job_set_exclusive).value_or(set.exclusive_topology);
+        translate::find_text(of.annotations, job_set_exclusive).value_or(set.exclusive_topology);
     if (own.empty())
         return std::nullopt;
     topology_constraint asked;
@@ -127,7 +127,7 @@ namespace detail {
     count_leaves(planned);
     if (planned.gang.topology_name.empty())
         for (const replicated_job& job : set.jobs)
-            if (const auto name = find_text(job.annotations, owner_mark::topology_name);
+            if (const auto name = translate::find_text(job.annotations, owner_mark::topology_name);
                 name && planned.gang.topology_name.empty())
                 planned.gang.topology_name = *name;
     plan.gangs.push_back(std::move(planned));

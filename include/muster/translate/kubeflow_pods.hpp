@@ -44,12 +44,12 @@ namespace detail {
     if (!containers)
         return words.port;
     for (const boost::json::value& container : *containers) {
-        if (find_text(container.if_object(), "name") != words.container)
+        if (translate::find_text(container.if_object(), "name") != words.container)
             continue;
         if (const auto* const ports = find_array(container.if_object(), "ports"))
             for (const boost::json::value& port : *ports) {
                 const auto* const number = find(port.if_object(), "containerPort");
-                if (find_text(port.if_object(), "name") == words.port_name && number &&
+                if (translate::find_text(port.if_object(), "name") == words.port_name && number &&
                     number->is_int64())
                     return number->get_int64();
             }
@@ -174,9 +174,10 @@ inline void dress_pytorch(const kubeflow_job& job, pod_draft& pod, const pod_ser
         std::string pairs;
         for (const boost::json::value& each : *elastic.rendezvous_config) {
             pairs.append(pairs.empty() ? "" : ",");
-            pairs.append(find_text(each.if_object(), "key").value_or(std::string_view{}));
+            pairs.append(
+                translate::find_text(each.if_object(), "key").value_or(std::string_view{}));
             pairs.append("=").append(
-                find_text(each.if_object(), "value").value_or(std::string_view{}));
+                translate::find_text(each.if_object(), "value").value_or(std::string_view{}));
         }
         pod.env("PET_RDZV_CONF", pairs);
     }

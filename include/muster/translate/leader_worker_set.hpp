@@ -57,8 +57,10 @@ namespace detail {
 [[nodiscard]] inline std::optional<topology_constraint>
 segment_closeness(const leader_worker_set& set) {
     const boost::json::object* const from = annotations_of(set.worker_template);
-    const auto required = find_text(from, "kai.scheduler/segment-topology-required-placement");
-    const auto preferred = find_text(from, "kai.scheduler/segment-topology-preferred-placement");
+    const auto required =
+        translate::find_text(from, "kai.scheduler/segment-topology-required-placement");
+    const auto preferred =
+        translate::find_text(from, "kai.scheduler/segment-topology-preferred-placement");
     boost::json::object words;
     if (required)
         words[owner_mark::topology_required] = *required;

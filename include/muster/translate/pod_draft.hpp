@@ -100,8 +100,8 @@ public:
     [[nodiscard]] boost::json::object* container(std::string_view name) {
         boost::json::object* found = nullptr;
         for_each("containers", [&](boost::json::object& each) {
-            if (!found || (find_text(&each, "name") == name && !name.empty() &&
-                           find_text(found, "name") != name))
+            if (!found || (translate::find_text(&each, "name") == name && !name.empty() &&
+                           translate::find_text(found, "name") != name))
                 found = &each;
         });
         return found;
@@ -117,7 +117,8 @@ public:
         if (!list.is_array())
             list = boost::json::array{};
         for (const boost::json::value& each : list.get_array())
-            if (find_text(each.if_object(), "name") == find_text(&variable, "name"))
+            if (translate::find_text(each.if_object(), "name") ==
+                translate::find_text(&variable, "name"))
                 return;
         list.get_array().emplace_back(std::move(variable));
     }

@@ -63,7 +63,7 @@ struct ray_cluster {
     gang_object& gang = planned.gang;
     gang = gang_of(cluster.object, std::string(labelled ? labelled->name : cluster.object.name),
                    templates, false);
-    if (const auto own = find_text(cluster.object.labels, "ray.io/priority-class-name");
+    if (const auto own = translate::find_text(cluster.object.labels, "ray.io/priority-class-name");
         own && !own->empty())
         gang.priority.class_name = *own;
     if (labelled)
@@ -80,8 +80,8 @@ struct ray_cluster {
         if (auto asked = closeness_asked(said)) {
             gang.tree.keep_together(series.leaf, std::move(*asked));
             if (gang.topology_name.empty())
-                gang.topology_name =
-                    find_text(said, owner_mark::topology_name).value_or(std::string_view{});
+                gang.topology_name = translate::find_text(said, owner_mark::topology_name)
+                                         .value_or(std::string_view{});
         }
     }
     gang.tree.require_members(root, labelled ? labelled->minimum : sum);

@@ -82,7 +82,7 @@ namespace detail {
 inline constexpr std::string_view training_step = "trainer.kubeflow.org/trainjob-ancestor-step";
 
 /// The list under a key, made if there is none.
-inline boost::json::array& list_in(boost::json::object& object, std::string_view key) {
+inline boost::json::array& list_under(boost::json::object& object, std::string_view key) {
     boost::json::value& list = object[key];
     if (!list.is_array())
         list = boost::json::array{};
@@ -91,9 +91,9 @@ inline boost::json::array& list_in(boost::json::object& object, std::string_view
 
 /// Puts an element into a list whose elements have names, in place of the one of that name.
 inline void put_named(boost::json::array& list, const boost::json::value& element) {
-    const auto name = find_text(element.if_object(), "name");
+    const auto name = translate::find_text(element.if_object(), "name");
     for (boost::json::value& each : list)
-        if (name && find_text(each.if_object(), "name") == name) {
+        if (name && translate::find_text(each.if_object(), "name") == name) {
             each = element;
             return;
         }
@@ -101,7 +101,7 @@ inline void put_named(boost::json::array& list, const boost::json::value& elemen
 }
 
 inline void put_env(boost::json::object& container, std::string_view name, std::string_view value) {
-    put_named(list_in(container, "env"), boost::json::object{{"name", name}, {"value", value}});
+    put_named(list_under(container, "env"), boost::json::object{{"name", name}, {"value", value}});
 }
 
 template<class Visit>
@@ -152,16 +152,17 @@ inline void merge_template(boost::json::object& into, const boost::json::object*
             for (const boost::json::value& change : *list)
                 each_container(into, key, [&](boost::json::object& container) {
                     const auto* const named = change.if_object();
-                    if (find_text(named, "name") != find_text(&container, "name"))
+                    if (translate::find_text(named, "name") !=
+                        translate::find_text(&container, "name"))
                         return;
                     for (const std::string_view part : {"env", "volumeMounts"})
                         if (const auto* const parts = find_array(named, part))
                             for (const boost::json::value& each : *parts)
-                                put_named(list_in(container, part), each);
+                                put_named(list_under(container, part), each);
                 });
         } else {
             for (const boost::json::value& each : *list)
-                put_named(list_in(spec, key), each);
+                put_named(list_under(spec, key), each);
         }
     }
 }
@@ -172,15 +173,16 @@ inline void initialize(boost::json::object& pod_template, std::string_view name,
     if (!said)
         return;
     each_container(pod_template, "containers", [&](boost::json::object& container) {
-        if (find_text(&container, "name") != name)
+        if (translate::find_text(&container, "name") != name)
             return;
-        if (const auto uri = find_text(said, "storageUri"))
+        if (const auto uri = translate::find_text(said, "storageUri"))
             put_env(container, "STORAGE_URI", *uri);
         if (const auto* const env = find_array(said, "env"))
             for (const boost::json::value& each : *env)
-                put_named(list_in(container, "env"), each);
+                put_named(list_under(container, "env"), each);
         if (const auto* const secret = find_object(said, "secretRef"))
-            list_in(container, "envFrom").emplace_back(boost::json::object{{"secretRef", *secret}});
+            list_under(container, "envFrom")
+                .emplace_back(boost::json::object{{"secretRef", *secret}});
     });
 }
 
@@ -197,7 +199,7 @@ inline void train(const resolved_train_job& made, boost::json::object& pod_templ
                                    {"valueFrom", {{"fieldRef", {{"fieldPath", index}}}}}};
     };
     each_container(pod_template, "containers", [&](boost::json::object& container) {
-        if (find_text(&container, "name") != "node")
+        if (translate::find_text(&container, "name") != "node")
             return;
         for (const std::string_view key : {"image", "command", "args"})
             if (const auto* const value = find(job.trainer, key))
@@ -206,18 +208,18 @@ inline void train(const resolved_train_job& made, boost::json::object& pod_templ
             container["resources"] = *resources;
         if (const auto* const env = find_array(job.trainer, "env"))
             for (const boost::json::value& each : *env)
-                put_named(list_in(container, "env"), each);
+                put_named(list_under(container, "env"), each);
         switch (made.runtime->framework) {
         case training_framework::torch:
             put_env(container, "PET_NNODES", std::to_string(nodes));
             put_env(container, "PET_NPROC_PER_NODE", processes);
-            put_named(list_in(container, "env"), from_index("PET_NODE_RANK"));
+            put_named(list_under(container, "env"), from_index("PET_NODE_RANK"));
             put_env(container, "PET_MASTER_ADDR", name + "-node-0-0." + name);
             put_env(container, "PET_MASTER_PORT", "29400");
             break;
         case training_framework::jax:
             put_env(container, "JAX_NUM_PROCESSES", std::to_string(nodes));
-            put_named(list_in(container, "env"), from_index("JAX_PROCESS_ID"));
+            put_named(list_under(container, "env"), from_index("JAX_PROCESS_ID"));
             put_env(container, "JAX_COORDINATOR_ADDRESS", name + "-node-0-0." + name + ":6666");
             break;
         case training_framework::mpi:
@@ -244,8 +246,8 @@ inline void resolve(const train_job& job, const training_runtime& runtime,
     made.runtime = &runtime;
     made.set = runtime.set;
     made.set.object = job.object;
-    made.set.exclusive_topology =
-        find_text(job.annotations, job_set_exclusive).value_or(runtime.set.exclusive_topology);
+    made.set.exclusive_topology = translate::find_text(job.annotations, job_set_exclusive)
+                                      .value_or(runtime.set.exclusive_topology);
     for (const std::string_view each : job.lifecycle)
         if (std::ranges::find(made.set.lifecycle, each) == made.set.lifecycle.end())
             made.set.lifecycle.push_back(each);
@@ -256,7 +258,7 @@ inline void resolve(const train_job& job, const training_runtime& runtime,
             pod_template = *part.job.pod_template;
         part.job.pod_template = &pod_template;
         const std::string_view step =
-            find_text(part.labels, detail::training_step).value_or(std::string_view{});
+            translate::find_text(part.labels, detail::training_step).value_or(std::string_view{});
         if (!step.empty())
             part.replicas = 1;
         const bool by_name = runtime.framework == training_framework::mpi;
@@ -287,7 +289,8 @@ inline void resolve(const train_job& job, const training_runtime& runtime,
     planned_gang& planned = plan.gangs.front();
     gang_object& gang = planned.gang;
     for (const boost::json::object* const from : {made.job->annotations, runtime.annotations})
-        if (const auto queue = find_text(from, owner_mark::volcano_queue); queue && !gang.queue)
+        if (const auto queue = translate::find_text(from, owner_mark::volcano_queue);
+            queue && !gang.queue)
             gang.queue = std::string(*queue);
     if (!runtime.coscheduling && !runtime.volcano) {
         gang.owners = {

@@ -117,7 +117,7 @@ inline void mount_volumes(const volcano_job& job, pod_draft& pod) {
     for (std::size_t i = 0; i < job.volumes->size(); ++i) {
         const boost::json::object* const one = (*job.volumes)[i].if_object();
         const std::string name = std::string(job.object.name) + "-volume-" + std::to_string(i);
-        const std::string claim(find_text(one, "volumeClaimName").value_or(name));
+        const std::string claim(translate::find_text(one, "volumeClaimName").value_or(name));
         boost::json::value& list = pod.spec()["volumes"];
         if (!list.is_array())
             list = boost::json::array{};
@@ -129,7 +129,8 @@ inline void mount_volumes(const volcano_job& job, pod_draft& pod) {
                 mounts = boost::json::array{};
             mounts.get_array().emplace_back(boost::json::object{
                 {"name", name},
-                {"mountPath", find_text(one, "mountPath").value_or(std::string_view{})}});
+                {"mountPath",
+                 translate::find_text(one, "mountPath").value_or(std::string_view{})}});
         });
     }
 }

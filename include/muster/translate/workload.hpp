@@ -81,7 +81,8 @@ inline void mount_claims(const workload& from, pod_draft& pod, std::string_view 
     if (!volumes.is_array())
         volumes = boost::json::array{};
     for (const boost::json::value& each : *from.volume_claims)
-        if (const auto claim = find_text(find_object(each.if_object(), "metadata"), "name"))
+        if (const auto claim =
+                translate::find_text(find_object(each.if_object(), "metadata"), "name"))
             volumes.get_array().emplace_back(boost::json::object{
                 {"name", *claim},
                 {"persistentVolumeClaim",
