@@ -2,6 +2,7 @@
 #include "report.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "check_plan.hpp"
 #include "headline.hpp"
 #include "pod_group_status.hpp"
+#include "proof.hpp"
 #include "queue_lines.hpp"
 #include "reason_text.hpp"
 #include "remedies.hpp"
@@ -68,11 +70,15 @@ public:
         placements placed_later;
         std::set<object_key> gone;
         bool nominates = false;
+        std::set<muster::gang_index> decided;
         for (const muster::decision& decision : result.decisions) {
+            decided.insert(decision.gang);
             nominates = nominates || decision.nominated;
             for (const muster::pod_index victim : decision.evictions) {
                 gone.insert(state[victim].key);
                 listed[state[victim].gang] = true;
+                if (decided.contains(state[victim].gang))
+                    bereft_.insert(state[victim].gang);
             }
             for (const muster::placement& one : decision.placements) {
                 placed_later.emplace(state[one.pod].key, state[one.node].key);
@@ -136,6 +142,7 @@ public:
                 if (std::ranges::find(made.violations, each) == made.violations.end())
                     made.violations.push_back(std::move(each));
         }
+        std::ranges::move(faults_, std::back_inserter(made.violations));
         return made;
     }
 
@@ -383,7 +390,7 @@ private:
         if (line.starts())
             return line;
         if (outcome.proof)
-            line.certificate = certificate_of(*outcome.proof, now_holding);
+            line.certificate = certificate_of(decision, now_holding);
         if (asked_->reasons)
             line.reasons = reasons_of(decision, now_holding);
         if (asked_->headlines)
@@ -494,9 +501,19 @@ private:
         return lines;
     }
 
-    [[nodiscard]] boost::json::object
-    certificate_of(const muster::certificate& proof,
-                   const muster::gang_members<Width>& members) const {
+    /// Nothing when the group has lost members since: the proof is about them, too.
+    [[nodiscard]] std::optional<boost::json::object>
+    certificate_of(const muster::decision& decision, const muster::gang_members<Width>& members) {
+        if (bereft_.contains(decision.gang))
+            return std::nullopt;
+        const muster::certificate& proof = *decision.outcome.proof;
+        auto tree = proof_writer(known_->state, known_->kinds, members, proof).write();
+        if (!tree) {
+            const auto& key = known_->state[decision.gang].key;
+            faults_.push_back("the proof for group " + key.name_space + "/" + key.name +
+                              " is not in order");
+            return std::nullopt;
+        }
         boost::json::array classes;
         for (const auto& each : members.classes) {
             boost::json::object one;
@@ -511,34 +528,7 @@ private:
         boost::json::object out;
         out["scope"] = proof.scope == muster::certificate_scope::free_now ? "freeNow" : "emptied";
         out["classes"] = std::move(classes);
-        std::size_t next = 0;
-        out["proof"] = subtree_of(proof, next);
-        return out;
-    }
-
-    [[nodiscard]] boost::json::object subtree_of(const muster::certificate& proof,
-                                                 std::size_t& next) const {
-        const muster::certificate::vertex& vertex = proof.vertices[next++];
-        boost::json::object out;
-        if (vertex.leaf) {
-            boost::json::array weights;
-            for (const std::int64_t weight : vertex.weights)
-                weights.emplace_back(weight);
-            out["weights"] = std::move(weights);
-            std::map<std::string, std::int64_t> by_name;
-            for (const auto& price : vertex.prices)
-                by_name.emplace(known_->kinds.name(price.kind), price.value);
-            boost::json::object prices;
-            for (const auto& [kind, value] : by_name)
-                prices[kind] = value;
-            out["prices"] = std::move(prices);
-            return out;
-        }
-        out["class"] = vertex.member_class;
-        out["node"] = known_->state[vertex.node].key;
-        out["atMost"] = vertex.at_most;
-        out["low"] = subtree_of(proof, next);
-        out["high"] = subtree_of(proof, next);
+        out["proof"] = std::move(*tree);
         return out;
     }
 
@@ -552,6 +542,10 @@ private:
     std::map<std::string, std::int64_t> max_ages_;
     std::map<muster::gang_index, timestamp> starts_;
     std::set<muster::pod_index> placed_;
+    /// Groups that lost members to others after their own turn.
+    std::set<muster::gang_index> bereft_;
+    /// Our own mistakes.
+    std::vector<std::string> faults_;
     std::map<likeness, std::vector<muster::reason>> explained_;
 };
 

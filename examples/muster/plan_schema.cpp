@@ -211,6 +211,28 @@ const char* const plan_schema = R"json({
             "low": {"$ref": "#/$defs/proof"},
             "high": {"$ref": "#/$defs/proof"}
           }
+        },
+        {
+          "description": "The members at or below one vertex must stand in one domain of the level: a proof for each domain in which they may.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["together", "level", "domains"],
+          "properties": {
+            "together": {"description": "The name of the role or subgroup; null for the group as a whole.", "type": ["string", "null"], "minLength": 1},
+            "level": {"description": "The node label whose domains are meant.", "type": "string", "minLength": 1},
+            "domains": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["domain", "proof"],
+                "properties": {
+                  "domain": {"description": "The values of the labels from the coarsest level to this one; null when there is no domain, so that nobody is placed.", "type": ["array", "null"], "items": {"type": "string"}},
+                  "proof": {"$ref": "#/$defs/proof"}
+                }
+              }
+            }
+          }
         }
       ]
     },

@@ -166,7 +166,8 @@ bool in_order(const object& what, const value& properties) {
 TEST_CASE("what `muster plan` prints is what its schema says") {
     const value schema = golden("schema_plan.json");
     validator plans(schema);
-    for (const char* name : {"everything.json", "small.json", "now.json", "undecided.json"}) {
+    for (const char* name : {"everything.json", "small.json", "now.json", "undecided.json",
+                             "topology_proofs.json", "preempt.json"}) {
         CAPTURE(name);
         const value plan = golden(name);
         for (const std::string& each : plans.check(plan))
