@@ -346,4 +346,108 @@ TEST_CASE("the walk-through with the default scheduler makes a Workload instead"
     }
 }
 
+TEST_CASE("Grove itself refuses the walk-through's set, and says why") {
+    muster::codec::diagnostics out;
+    const auto documents = muster::codec::read_documents("f", grove_file("ml-training.yaml"), out);
+    muster::codec::object_reader root(documents.at(0), out);
+    muster::codec::reading_context context;
+    static_cast<void>(muster::codec::read_pod_clique_set(root, grove_dialect::upstream, context));
+    std::string found;
+    for (const auto& finding : out.findings())
+        found += finding.path + ": " + finding.message + '\n';
+    CHECK(found == "spec.template.cliques[0].spec.roleName: required, but missing\n"
+                   "spec.template.cliques[1].spec.roleName: required, but missing\n"
+                   "spec.template.cliques: no queue is named (expected a label or annotation "
+                   "kai.scheduler/queue on the set or its cliques)\n");
+}
+
+TEST_CASE("with roles, a queue and a priority class the walk-through runs as Grove runs it") {
+    grove_server server;
+    server.dialect = grove_dialect::upstream;
+    const kai_backend kai;
+    const std::string gang = "scheduler.grove.io/PodGang ml-training-";
+    server.apply(parse_yaml(grove_file("upstream-ml-training.yaml")));
+    server.settle("ml-training", kai);
+    CHECK(server.names("scheduler.grove.io/PodGang") == names{"ml-training-0", "ml-training-1"});
+    CHECK(server.names("scheduling.run.ai/PodGroup") == names{"ml-training-0", "ml-training-1"});
+    CHECK(shown(server.at(gang + "0"), false) ==
+          parse_yaml(renamed(grove_file("upstream-podgang.yaml"),
+                             with(pods_of(server), "abc-123-def",
+                                  uid(server, "grove.io/PodCliqueSet ml-training")))));
+    CHECK(shown(server.at("scheduling.run.ai/PodGroup ml-training-0"), true) ==
+          parse_yaml(renamed(grove_file("upstream-kai-podgroup.yaml"),
+                             {{"abc-123-def", uid(server, gang + "0")}})));
+    // Grove opens the gates, once its gangs refer to the pods.
+    REQUIRE(server.names("Pod").size() == 10);
+    for (const std::string& name : server.names("Pod")) {
+        const json::object& pod = server.at("Pod " + name);
+        CHECK_FALSE(grove_server::is_gated(pod));
+        CHECK(text_at(pod, "metadata", "annotations", "pod-group-name") ==
+              text_at(pod, "metadata", "labels", "grove.io/podgang"));
+        CHECK(text_at(pod, "metadata", "annotations", "kai.scheduler/skip-podgrouper") == "true");
+        CHECK(text_at(pod, "metadata", "labels", "kai.scheduler/subgroup-name") ==
+              text_at(pod, "metadata", "labels", "grove.io/podclique"));
+        CHECK(text_at(pod, "spec", "schedulerName") == "kai-scheduler");
+    }
+    CHECK(grove_scheduler{}.run(server) == 10);
+    server.settle("ml-training", kai);
+    CHECK(server.at("grove.io/PodCliqueSet ml-training").at("status").at("availableReplicas") == 2);
+    CHECK(server.at(gang + "0").at("status").at("phase") == "Running");
+    // What KAI says of a PodGroup is KAI's affair.
+    CHECK_FALSE(server.at("scheduling.run.ai/PodGroup ml-training-0").contains("status"));
+
+    server.at("grove.io/PodCliqueSet ml-training")["spec"].as_object()["replicas"] = 3;
+    server.settle("ml-training", kai);
+    CHECK(server.names("scheduling.run.ai/PodGroup") ==
+          names{"ml-training-0", "ml-training-1", "ml-training-2"});
+    CHECK(grove_scheduler{}.run(server) == 5);
+    server.remove("grove.io/PodCliqueSet ml-training");
+    CHECK(server.objects.empty());
+}
+
+TEST_CASE("upstream's default scheduler gets pods and nothing else") {
+    grove_server server;
+    server.dialect = grove_dialect::upstream;
+    json::object set = parse_yaml(grove_file("inference-service.yaml"));
+    set["spec"].at("template").at("cliques").at(0).at("spec").as_object()["roleName"] = "server";
+    server.apply(std::move(set));
+    server.settle("inference-service", default_backend{});
+    CHECK(text_at(server.at("scheduler.grove.io/PodGang inference-service-0"), "metadata", "labels",
+                  "grove.io/scheduler-name") == "default-scheduler");
+    CHECK(server.names("scheduling.k8s.io/Workload").empty());
+    REQUIRE(server.names("Pod").size() == 3);
+    const json::object& pod = server.at("Pod " + server.names("Pod").front());
+    CHECK(text_at(pod, "spec", "schedulerName") == "default-scheduler");
+    CHECK_FALSE(grove_server::is_gated(pod));
+}
+
+TEST_CASE("with Koordinator each podgroup is a PodGroup of one gang group, in both dialects") {
+    for (const auto dialect : {grove_dialect::seed, grove_dialect::upstream}) {
+        grove_server server;
+        server.dialect = dialect;
+        std::string text = grove_file("upstream-ml-training.yaml");
+        for (auto at = text.find("kai-scheduler"); at != std::string::npos;
+             at = text.find("kai-scheduler"))
+            text.replace(at, 13, "koord-scheduler");
+        server.apply(parse_yaml(text));
+        server.settle("ml-training", muster::translate::koordinator_backend{});
+        CHECK(server.names("scheduling.sigs.k8s.io/PodGroup").size() == 4);
+        const json::object& group =
+            server.at("scheduling.sigs.k8s.io/PodGroup ml-training-0-ml-training-0-workers");
+        CHECK(group.at("spec").at("minMember") == 3);
+        CHECK(
+            group.at("metadata").at("annotations").at("gang.scheduling.koordinator.sh/groups") ==
+            R"(["ml-workspace/ml-training-0-ml-training-0-master","ml-workspace/ml-training-0-ml-training-0-workers"])");
+        CHECK(group.at("metadata").at("ownerReferences").at(0).at("kind") == "PodGang");
+        for (const std::string& name : server.names("Pod"))
+            CHECK_FALSE(grove_server::is_gated(server.at("Pod " + name)));
+        CHECK(text_at(server.at("scheduler.grove.io/PodGang ml-training-0"), "metadata", "labels",
+                      dialect == grove_dialect::seed ? "grove.io/scheduler-backend"
+                                                     : "grove.io/scheduler-name") ==
+              (dialect == grove_dialect::seed ? "koordinator" : "koord-scheduler"));
+        server.remove("grove.io/PodCliqueSet ml-training");
+        CHECK(server.objects.empty());
+    }
+}
+
 } // namespace lifecycle_grove_walk_through_test
