@@ -163,28 +163,14 @@ private:
         const bool some_free = std::ranges::any_of(
             minima.roles, [](const gang_role& role) { return role.needed == 0; });
         if (version == kai_version::v0_14 && (minima.some_optional || some_free)) {
-            if (minima.some_optional)
-                out.lose(loss_kind::subgroup_minima,
-                         "some subgroups of many: KAI before 0.15 needs all");
-            if (!minima.roles_follow)
-                out.lose(loss_kind::role_minima,
-                         "KAI before 0.15 has no subgroups without a minimum; a total of " +
-                             std::to_string(minima.total) + " remains");
-            if (minima.nested)
-                out.lose(loss_kind::nesting, "KAI before 0.15 cannot hold these subgroups");
-            for (std::size_t at = 1; at < tree.size(); ++at) {
-                if (!required_level(tree[at]).empty())
-                    out.lose(loss_kind::topology_required, out.vertex_text(at));
-                if (!preferred_level(tree[at]).empty())
-                    out.lose(loss_kind::topology_preferred, out.vertex_text(at));
-            }
+            out.lose_all_but_total();
             return false;
         }
-        if (tree[0].min_member > minima.below_root)
-            out.lose(loss_kind::total_minimum, std::to_string(tree[0].min_member) +
-                                                   " members in all: beside subgroups only "
-                                                   "their minima count, " +
-                                                   std::to_string(minima.below_root));
+        if (minima.total_beyond_roles ||
+            (minima.some_optional && tree[0].min_member > minima.below_root))
+            out.lose(loss_kind::total_minimum,
+                     std::to_string(tree[0].min_member) +
+                         " members in all: beside subgroups only their minima count");
         if (minima.inner_total)
             out.lose(loss_kind::total_minimum,
                      "subgroups with subgroups have no minimum of members");

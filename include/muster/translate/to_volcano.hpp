@@ -167,6 +167,10 @@ private:
             }
         if (!policies.empty())
             spec["subGroupPolicy"] = std::move(policies);
+        if (minima.some_optional && tree[0].min_member > minima.below_root)
+            out.lose(loss_kind::total_minimum,
+                     std::to_string(tree[0].min_member) +
+                         " members of subgroups that reach their minima: Volcano counts all");
         if (minima.inner_total)
             out.lose(loss_kind::total_minimum, "subgroups have no minimum of members of their own");
         if (minima.nested)

@@ -149,12 +149,15 @@ private:
             return detail::workload_policy("minCount", groups_[at].role->needed);
         const gang_tree& tree = out_->gang().tree;
         std::int64_t children = 0;
-        for (std::size_t below = at + 1; below < tree.size(); ++below)
+        std::int64_t left_out = 0; // these reach their minima without anybody
+        for (std::size_t below = at + 1; below < tree.size(); ++below) {
             children += stands(below) && parent_of(below) == at ? 1 : 0;
+            left_out += !groups_[below].kept && tree[below].parent == at ? 1 : 0;
+        }
         if (flat_ && out_->minima().some_optional)
             children = std::min<std::int64_t>(children, 1);
         else if (!flat_ && detail::is_optional(tree[at]))
-            children = std::min(children, *tree[at].min_subgroups);
+            children = std::clamp<std::int64_t>(*tree[at].min_subgroups - left_out, 0, children);
         return detail::workload_policy("minGroupCount", children);
     }
 

@@ -197,7 +197,10 @@ TEST_CASE("KAI takes subgroups of any depth") {
 TEST_CASE("beside subgroups KAI ignores a total: more than their sum is lost") {
     gang_bundle made = master_and_workers();
     CHECK(losses(to_kai(made)) == "");
-    made.gang.tree.require_members(muster::vertex_index{0}, 5);
+    made.gang.tree.require_members(muster::vertex_index{0}, 5); // all: four workers, too
+    CHECK(losses(to_kai(made)) == "");
+    CHECK(spec(to_kai(made), "PodGroup").at("subGroups").at(1).at("minMember") == 4);
+    add(made, "tensorboard", 0, 1);
     CHECK(losses(to_kai(made)) == "total-minimum");
 }
 
