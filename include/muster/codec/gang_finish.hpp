@@ -47,6 +47,9 @@ public:
         : cluster_(&cluster), classes_(cluster), out_(&out) {}
 
     [[nodiscard]] joined_gang finish(gang_definition of, std::vector<gang_member> members) const {
+        // By itself a gang that asks for nobody is content with any one.
+        if (of.gang.tree.size() == 1 && of.gang.tree[0].min_member == 0 && of.together.size() < 2)
+            of.gang.tree.require_members(vertex_index{0}, 1);
         cut_into_subgroups(of, members);
         find_leaves(of, members);
         grant_wishes(of, members);
@@ -244,6 +247,7 @@ private:
                 for (const auto& [map, key] :
                      {std::pair{std::string_view("labels"), keys::t9k_queue},
                       std::pair{std::string_view("labels"), keys::kai_queue},
+                      std::pair{std::string_view("labels"), keys::koord_queue},
                       std::pair{std::string_view("annotations"), keys::volcano_queue}})
                     if (const auto text = translate::metadata_entry(*from, map, key); !text.empty())
                         named = text;

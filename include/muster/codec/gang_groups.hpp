@@ -90,6 +90,9 @@ inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& ou
             if (one.gang.min_resources && !std::exchange(whole.gang.min_resources, {}))
                 report(out, severity::warning, gangs[part].bundle.where, {"spec", "minResources"},
                        "left out: gangs of a group do not use it");
+            if (whole.gang.queue != one.gang.queue)
+                report(out, severity::error, gangs[part].bundle.where, {"metadata"},
+                       "the gangs of its group are of different queues (expected one)");
             if (whole.gang.priority != one.gang.priority)
                 whole.gang.priority = {};
             if (whole.gang.wait_seconds != one.gang.wait_seconds)

@@ -13,6 +13,7 @@
 #include <muster/codec/gang_definition.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/volcano_job_reader.hpp>
+#include <muster/translate/gang_claims.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -67,8 +68,16 @@ inline void read_volcano_subgroups(const field& at, gang_definition& to) {
 [[nodiscard]] inline gang_definition
 read_volcano_group(object_reader& object, reading_context& context, object_place where) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    gang_definition made = start_definition(object, "PodGroup", translate::target::volcano, {},
-                                            context, std::move(where));
+    const auto& manifest = object.value()->get_object();
+    gang_definition made =
+        start_definition(object, "PodGroup", translate::target::volcano,
+                         {translate::keys::volcano_preemptible}, context, std::move(where));
+    // On the group, or as a label there.
+    for (const std::string_view map : {"annotations", "labels"})
+        if (const auto text =
+                translate::metadata_entry(manifest, map, translate::keys::volcano_preemptible);
+            text == "true" || text == "false")
+            made.gang.preemptible = text == "true";
     const field spec_at = object.required("spec");
     object_reader spec = spec_at.as_object();
     const std::int64_t least = spec.optional("minMember").as_integer(0, most).value_or(0);

@@ -30,6 +30,7 @@ inline constexpr std::string_view koord_name = "gang.scheduling.koordinator.sh/n
 inline constexpr std::string_view koord_minimum = "gang.scheduling.koordinator.sh/min-available";
 inline constexpr std::string_view koord_groups = "gang.scheduling.koordinator.sh/groups";
 inline constexpr std::string_view koord_matching = "gang.scheduling.koordinator.sh/match-policy";
+inline constexpr std::string_view koord_queue = "quota.scheduling.koordinator.sh/name";
 inline constexpr std::string_view koord_mode = "gang.scheduling.koordinator.sh/mode";
 inline constexpr std::string_view koord_wait = "gang.scheduling.koordinator.sh/waiting-time";
 inline constexpr std::string_view koord_total = "gang.scheduling.koordinator.sh/total-number";
@@ -40,6 +41,7 @@ inline constexpr std::string_view koord_topology =
 inline constexpr std::string_view volcano_group = "scheduling.k8s.io/group-name";
 inline constexpr std::string_view volcano_own_group = "scheduling.volcano.sh/group-name";
 inline constexpr std::string_view volcano_task = "volcano.sh/task-spec";
+inline constexpr std::string_view volcano_preemptible = "volcano.sh/preemptable";
 inline constexpr std::string_view volcano_queue = "scheduling.volcano.sh/queue-name";
 
 inline constexpr std::string_view kai_group = "pod-group-name";
@@ -212,7 +214,7 @@ inline void strip_marks(gang_pod& pod, gang_api of) {
     case gang_api::coscheduling:
         for (const std::string_view key :
              {keys::plugins_group, keys::sigs_group, keys::sigs_name, keys::sigs_minimum,
-              keys::sigs_groups, keys::sigs_matching})
+              keys::sigs_groups, keys::sigs_matching, keys::koord_queue})
             remove.label(key);
         for (const std::string_view key :
              {keys::sigs_groups, keys::sigs_matching, keys::koord_name, keys::koord_minimum,
@@ -225,6 +227,8 @@ inline void strip_marks(gang_pod& pod, gang_api of) {
         remove.annotation(keys::volcano_own_group);
         remove.annotation(keys::volcano_task);
         remove.annotation(keys::volcano_queue);
+        remove.annotation(keys::volcano_preemptible);
+        remove.label(keys::volcano_task);
         break;
     case gang_api::kai:
         remove.annotation(keys::kai_group);

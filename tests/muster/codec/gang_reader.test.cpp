@@ -383,6 +383,40 @@ spec:
                   "Job default/v :1 x1 | /v-t-0\n");
 }
 
+TEST_CASE("a TrainJob finds its runtime wherever it stands") {
+    const std::string text = gangs_of(R"(apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: t}
+spec: {runtimeRef: {name: r}, trainer: {numNodes: 2}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: r}
+spec:
+  mlPolicy: {numNodes: 1}
+  podGroupPolicy: {coscheduling: {}}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+          spec: {template: {spec: {containers: [{name: node, image: i}]}}}
+)");
+    CHECK(text.starts_with("TrainJob default/t "));
+    CHECK(text.find(":2") != std::string::npos);
+}
+
+TEST_CASE("an object of an unknown kind with a pod template is read by that") {
+    const std::string text = gangs_of(R"(apiVersion: example.org/v1
+kind: Thing
+metadata: {name: t}
+spec: {replicas: 2, template: {spec: {containers: [{name: c, image: i}]}}}
+)");
+    CHECK(text.starts_with("Thing default/t :1 x2 | "));
+    CHECK(text.find("warning: this kind is not known") != std::string::npos);
+}
+
 TEST_CASE("pods of a job whose template names a group join that group") {
     const std::string text = gangs_of(R"(apiVersion: scheduling.run.ai/v2alpha2
 kind: PodGroup
