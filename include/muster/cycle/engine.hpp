@@ -162,7 +162,7 @@ struct engine {
     /// The nominated members of the gang are assumed, all at once, when there is room for them.
     void bring(state<Traits>& known, gang_index which) {
         for (const pod_index member : known[which].members)
-            if (known[member].nominated)
+            if (known[member].nominated && !known[member].promised)
                 placed.push_back({member, *known[member].node});
         came = known.assume_nominated(which);
         if (!came)

@@ -114,6 +114,7 @@ public:
 private:
     void prepare() {
         state<Traits>& known = *known_;
+        known.keep_promises(now_);
         for (const gang_index which : known.gangs_with_nominations())
             if (nominations_stand(known, which))
                 known.recall(which);

@@ -151,6 +151,8 @@ private:
     friend class state_reservations;
     template<class Traits>
     friend class state_departures;
+    template<class Traits>
+    friend class state_promises;
 
     enum class change : std::uint8_t { none, amounts, properties };
 

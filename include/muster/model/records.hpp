@@ -74,6 +74,9 @@ struct pod_record {
     bool nominated = false;
     /// Told to go by a committed decision, whatever was observed since.
     bool evicted = false;
+    /// No pod yet, but a place promised to whoever comes for one of that key that was told to move:
+    /// nominated on `node` and known by no key.
+    bool promised = false;
 
     /// It was seen on that node, so it waits no more, whatever its phase said.
     void stand_on(node_index seen_on) noexcept {

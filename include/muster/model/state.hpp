@@ -91,7 +91,8 @@ public:
         const auto known = gang_index_.find(key);
         if (known != gang_index_.end())
             for (const pod_index member : gangs_[known->second.value()].members)
-                if (!is_role(spec.tree, pods_[member.value()].role))
+                if (const pod_record& record = pods_[member.value()];
+                    !record.promised && !is_role(spec.tree, record.role))
                     return event_result::no_such_role;
         if (!well_formed(spec.tree))
             spec.fault = gang_fault::malformed;
@@ -99,6 +100,8 @@ public:
         gang_record& record = gangs_[index.value()];
         if (!recharge(index, spec.queue, spec.preemptible))
             return event_result::out_of_range;
+        this->release_places(
+            index, [&](const pod_record& place) { return !is_role(spec.tree, place.role); });
         move_to_tenant(record, spec.tenant);
         record.spec = std::move(spec);
         record.present = true;
@@ -113,6 +116,7 @@ public:
         if (known == gang_index_.end() || !gangs_[known->second.value()].present)
             return event_result::unexpected;
         gang_record& record = gangs_[known->second.value()];
+        this->release_places(known->second);
         const bool moved_out = recharge(known->second, std::nullopt);
         MUSTER_ASSERT(moved_out, "nothing is added up when a queue is left");
         static_cast<void>(moved_out);
@@ -219,6 +223,7 @@ public:
         delist(index);
         mark_dirty(record.gang);
         disown(record);
+        this->release_orphaned_places(record.gang);
         drop_if_unused(record.gang);
         pod_index_.erase(known);
         const std::uint32_t generation = record.generation + 1;

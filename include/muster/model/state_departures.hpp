@@ -88,21 +88,8 @@ public:
         const auto to = node_index_.find(node);
         if (!record || !record->placeable() || to == node_index_.end())
             return event_result::unexpected;
-        record->node = to->second;
-        record->nominated = true;
-        if (!charge(*record)) {
-            record->node.reset();
-            record->nominated = false;
-            return event_result::out_of_range;
-        }
-        population_.moved();
-        gang_record& group = gangs_[record->gang.value()];
-        --group.placeable;
-        await(record->gang);
-        ++group.nominated;
-        more_used(record->gang);
-        mark_dirty(record->gang);
-        return event_result::applied;
+        return nominate_on(*record, to->second) ? event_result::applied
+                                                : event_result::out_of_range;
     }
 
     // ---- for the cycle -------------------------------------------------------------------------
@@ -145,7 +132,7 @@ public:
         resources<width> sum;
         for (const pod_index member : group.members) {
             const pod_record& record = pods_[member.value()];
-            if (!record.nominated)
+            if (!record.nominated || record.promised)
                 continue;
             coming.push_back(member);
             if (!checked_add(sum, shapes_[record.shape].request, sum))
@@ -187,13 +174,7 @@ public:
         std::erase_if(awaiting_,
                       [this](gang_index which) { return gangs_[which.value()].nominated == 0; });
         std::ranges::sort(awaiting_, [this](gang_index lhs, gang_index rhs) {
-            const gang_record& left = gangs_[lhs.value()];
-            const gang_record& right = gangs_[rhs.value()];
-            if (left.spec.priority != right.spec.priority)
-                return left.spec.priority < right.spec.priority;
-            if (left.spec.created != right.spec.created)
-                return left.spec.created > right.spec.created;
-            return key_less<Traits>{}(right.key, left.key);
+            return gives_way_first(lhs, rhs);
         });
         awaiting_.erase(std::unique(awaiting_.begin(), awaiting_.end()), awaiting_.end());
         return awaiting_;
@@ -216,7 +197,7 @@ public:
     /// The gang's nominations are given up: its members wait again.
     void forget_nominations(gang_index which) {
         for (const pod_index member : gangs_[which.value()].members)
-            if (pod_record& record = pods_[member.value()]; record.nominated)
+            if (pod_record& record = pods_[member.value()]; record.nominated && !record.promised)
                 give_up(record);
         mark_dirty(which);
         moved(false);
@@ -230,6 +211,16 @@ protected:
         return of.charged() && !of.nominated && !of.evicted;
     }
 
+    [[nodiscard]] bool gives_way_first(gang_index lhs, gang_index rhs) const {
+        const gang_record& left = gangs_[lhs.value()];
+        const gang_record& right = gangs_[rhs.value()];
+        if (left.spec.priority != right.spec.priority)
+            return left.spec.priority < right.spec.priority;
+        if (left.spec.created != right.spec.created)
+            return left.spec.created > right.spec.created;
+        return key_less<Traits>{}(right.key, left.key);
+    }
+
     /// Nobody else on the node claims what these ports, claimed there already, clash with.
     [[nodiscard]] bool claims_alone(const std::vector<host_port>& ports, node_index node) const {
         return std::ranges::all_of(ports, [&](const host_port& mine) {
@@ -237,6 +228,25 @@ protected:
                        return conflicts(mine, other);
                    }) == 1;
         });
+    }
+
+    /// A pending pod comes to that node; false and nothing changed when a sum leaves int64.
+    [[nodiscard]] bool nominate_on(pod_record& record, node_index node) {
+        record.node = node;
+        record.nominated = true;
+        if (!charge(record)) {
+            record.node.reset();
+            record.nominated = false;
+            return false;
+        }
+        population_.moved();
+        gang_record& group = gangs_[record.gang.value()];
+        --group.placeable;
+        await(record.gang);
+        ++group.nominated;
+        more_used(record.gang);
+        mark_dirty(record.gang);
+        return true;
     }
 
     void await(gang_index which) {

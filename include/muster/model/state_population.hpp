@@ -117,12 +117,13 @@ private:
     void know_terms(constraint_index where, const pod_terms& value) {
         if (!population_.active()) {
             population_.activate();
-            for (const auto& entry : pod_index_) {
-                const pod_record& pod = pods_[entry.second.value()];
-                enter(pod);
-                if (pod.charged())
-                    stand(pod, 1);
-            }
+            for (const auto& entry : gang_index_)
+                for (const pod_index member : gangs_[entry.second.value()].members) {
+                    const pod_record& pod = pods_[member.value()];
+                    enter(pod);
+                    if (pod.charged())
+                        stand(pod, 1);
+                }
         }
         population_.add_terms(where, value, label_sets_, [this](const std::string& key) {
             return topologies_.acquire(
@@ -133,9 +134,9 @@ private:
 
 protected:
     using store::constraints_;
+    using store::gang_index_;
     using store::gangs_;
     using store::label_sets_;
-    using store::pod_index_;
     using store::pods_;
     using store::population_;
     using store::shapes_;

@@ -327,7 +327,10 @@ protected:
             return left.role < right.role;
         if (left.created != right.created)
             return left.created < right.created;
-        return key_less<Traits>{}(left.key, right.key);
+        const bool before = key_less<Traits>{}(left.key, right.key);
+        if (before || left.promised == right.promised)
+            return before;
+        return right.promised && !key_less<Traits>{}(right.key, left.key);
     }
 
     [[nodiscard]] auto find_member(std::vector<pod_index>& among, pod_index pod) const {

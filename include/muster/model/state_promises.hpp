@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/event_result.hpp>
+#include <muster/model/state_departures.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Places promised to those who come for pods that were told to move. Such a place is a member of
+/// the gang that no key names: it holds, takes its room and its part of the quota later, and is
+/// handed on to the pod that comes.
+template<class Traits>
+class state_promises : public state_departures<Traits> {
+    using store = state_departures<Traits>;
+
+public:
+    using store::width;
+    using typename store::gang_record;
+    using typename store::node_key;
+    using typename store::pod_key;
+    using typename store::pod_record;
+
+    /// A pod that stands is told to go, as by `evict`, and room on that node is promised to whoever
+    /// comes for it: a pending member of its gang with the same role, request and constraints,
+    /// which the next cycle nominates there. Until then the place counts as a member that holds.
+    /// `until`: it is given up at that time, if nobody came; absent = when the gang is no more. A
+    /// pod of that key has one place at most.
+    event_result move(const pod_key& key, const node_key& node,
+                      std::optional<std::int64_t> until = std::nullopt) {
+        const auto known = this->find_pod(key);
+        const auto to = node_index_.find(node);
+        if (!known || !this->may_go(pods_[known->index.value()]) || to == node_index_.end() ||
+            pods_[known->index.value()].node == to->second)
+            return event_result::unexpected;
+        event_result went = store::evict(key);
+        MUSTER_ASSERT(went == event_result::applied, "it may go");
+        const pod_index place = add_place(known->index, to->second, until);
+        if (this->charge(pods_[place.value()]))
+            return went;
+        erase_place(place);
+        went = store::keep(key);
+        MUSTER_ASSERT(went == event_result::applied, "it was told to go a moment ago");
+        return event_result::out_of_range;
+    }
+
+    /// A pod that was told to go stays: its eviction was refused. Nobody is to come for it.
+    event_result keep(const pod_key& key) {
+        const event_result kept = store::keep(key);
+        if (kept == event_result::applied)
+            release_place_of(this->find_pod(key)->index);
+        return kept;
+    }
+
+    /// How many places are promised.
+    [[nodiscard]] std::size_t promises() const noexcept { return promises_.size(); }
+
+    // ---- for the cycle -------------------------------------------------------------------------
+
+    /// Pods that a committed plan has moved already, as far as their nodes go; `moves` gives pairs
+    /// of pod and node.
+    template<class Moves>
+    void told_to_move(const Moves& moves, std::optional<std::int64_t> until) {
+        for (const auto& [pod, node] : moves) {
+            const auto queue = gangs_[pods_[pod.value()].gang.value()].charged_to();
+            const resources<width> amount = this->request(pod);
+            if (queue)
+                ledger_.queues_.give(*queue, amount);
+            this->told_to_go(pod);
+            const pod_index place = add_place(pod, node, until);
+            this->stand(pods_[place.value()], 1);
+            // What it takes of the quota now and what it takes later come to what it took.
+            const bool taken = !queue || (ledger_.queues_.take(*queue, amount, tenure::leaving) &&
+                                          ledger_.queues_.take(*queue, amount, tenure::nominated));
+            MUSTER_ASSERT(taken, "what was charged a moment ago can be charged again");
+            static_cast<void>(taken);
+        }
+    }
+
+    /// No promise ends by then.
+    [[nodiscard]] bool promises_at_rest(std::int64_t now) const noexcept {
+        return std::ranges::none_of(
+            promises_, [&](const promise& each) { return each.until && *each.until <= now; });
+    }
+
+    /// Pods that came for those that were moved are nominated where they are to come. Places of
+    /// which nothing can come any more are given up: their time is over, their node does not take
+    /// them, or the pod has succeeded. O(promises · members of their gangs).
+    void keep_promises(std::int64_t now) {
+        if (promises_.empty())
+            return;
+        std::vector<gang_index> gangs;
+        for (const promise& each : promises_)
+            gangs.push_back(pods_[each.place.value()].gang);
+        std::ranges::sort(gangs, [this](gang_index lhs, gang_index rhs) {
+            return this->gives_way_first(lhs, rhs);
+        });
+        gangs.erase(std::unique(gangs.begin(), gangs.end()), gangs.end());
+        for (const gang_index which : gangs) {
+            release_places(which,
+                           [&](const pod_record& place) { return is_void(place, which, now); });
+            hand_over(which);
+        }
+    }
+
+protected:
+    state_promises() = default;
+    explicit state_promises(kind_id pods_kind) : store(pods_kind) {}
+
+    /// The gang's places of which `given_up` says so are promised no more. O(members).
+    template<class Which>
+    void release_places(gang_index gang, const Which& given_up) {
+        if (promises_.empty())
+            return;
+        std::vector<pod_index> places;
+        for (const pod_index member : gangs_[gang.value()].members)
+            if (const pod_record& record = pods_[member.value()];
+                record.promised && given_up(record))
+                places.push_back(member);
+        for (const pod_index place : places)
+            release(place);
+    }
+    void release_places(gang_index gang) {
+        release_places(gang, [](const pod_record&) { return true; });
+    }
+    /// A gang that only places name is none.
+    void release_orphaned_places(gang_index gang) {
+        const gang_record& group = gangs_[gang.value()];
+        if (!promises_.empty() && !group.present &&
+            std::ranges::all_of(group.members,
+                                [&](pod_index each) { return pods_[each.value()].promised; }))
+            release_places(gang);
+    }
+
+    event_result finish(gang_index which) {
+        release_places(which);
+        return store::finish(which);
+    }
+
+    using store::gangs_;
+    using store::ledger_;
+    using store::node_index_;
+    using store::pod_index_;
+    using store::pods_;
+
+private:
+    struct promise {
+        pod_index place;
+        std::optional<std::int64_t> until;
+    };
+
+    [[nodiscard]] auto promise_of(pod_index place) {
+        return std::ranges::find(promises_, place, &promise::place);
+    }
+
+    /// A place for whoever comes for that pod. It is not charged yet.
+    [[nodiscard]] pod_index add_place(pod_index of, node_index to,
+                                      std::optional<std::int64_t> until) {
+        release_place_of(of);
+        pod_record place = pods_[of.value()];
+        place.node = to;
+        place.started.reset();
+        place.phase = pod_phase::pending;
+        place.terminating = place.assumed = place.evicted = false;
+        place.nominated = place.promised = true;
+        this->adopt(place, this->spec_of(of));
+        const pod_index index = store::take_slot(pods_, this->unused_pods_);
+        place.generation = pods_[index.value()].generation;
+        this->mark_dirty(place.gang);
+        pods_[index.value()] = std::move(place);
+        this->enlist(index);
+        promises_.push_back({index, until});
+        return index;
+    }
+
+    /// The place, which is charged no more, is gone.
+    void erase_place(pod_index which) {
+        this->delist(which);
+        pod_record& record = pods_[which.value()];
+        this->disown(record);
+        const std::uint32_t generation = record.generation + 1;
+        record = pod_record{};
+        record.generation = generation;
+        this->unused_pods_.push_back(which);
+        promises_.erase(promise_of(which));
+    }
+    void release(pod_index place) {
+        this->mark_dirty(pods_[place.value()].gang);
+        this->uncharge(pods_[place.value()]);
+        erase_place(place);
+        this->moved(false);
+    }
+    void release_place_of(pod_index pod) {
+        if (promises_.empty())
+            return;
+        const pod_record& of = pods_[pod.value()];
+        const pod_key key = of.key;
+        release_places(of.gang, [&](const pod_record& place) { return same(place.key, key); });
+    }
+
+    [[nodiscard]] static bool same(const pod_key& lhs, const pod_key& rhs) {
+        return !key_less<Traits>{}(lhs, rhs) && !key_less<Traits>{}(rhs, lhs);
+    }
+
+    [[nodiscard]] bool is_void(const pod_record& place, gang_index gang, std::int64_t now) {
+        const auto member = static_cast<std::size_t>(&place - pods_.data());
+        const auto until = promise_of(pod_index{member})->until;
+        if (until && *until <= now)
+            return true;
+        const auto& shape = this->shapes_[place.shape];
+        if (this->constraints_[shape.where].obstacles[place.node->value()] != 0)
+            return true;
+        const auto later = ledger_.future(*place.node);
+        for (std::size_t column = 0; column < width; ++column)
+            if (later[column] < 0 && shape.request[column] > 0)
+                return true;
+        const auto left = pod_index_.find(place.key);
+        if (left == pod_index_.end())
+            return false;
+        const pod_record& pod = pods_[left->second.value()];
+        return pod.gang == gang && pod.phase == pod_phase::succeeded;
+    }
+
+    /// Waiting members of the gang take the places that they are alike to, their own first.
+    void hand_over(gang_index which) {
+        std::vector<pod_index> places;
+        std::vector<pod_index> waiting;
+        for (const pod_index member : gangs_[which.value()].members) {
+            const pod_record& record = pods_[member.value()];
+            if (record.promised || record.placeable())
+                (record.promised ? places : waiting).push_back(member);
+        }
+        for (const bool own : {true, false})
+            std::erase_if(places, [&](pod_index place) {
+                const auto next = std::ranges::find_if(waiting, [&](pod_index member) {
+                    return takes(pods_[member.value()], pods_[place.value()], own);
+                });
+                if (next == waiting.end())
+                    return false;
+                const node_index node = *pods_[place.value()].node;
+                this->uncharge(pods_[place.value()]);
+                erase_place(place);
+                const bool taken = this->nominate_on(pods_[next->value()], node);
+                MUSTER_ASSERT(taken, "what was charged a moment ago can be charged again");
+                static_cast<void>(taken);
+                waiting.erase(next);
+                return true;
+            });
+    }
+    [[nodiscard]] bool takes(const pod_record& pod, const pod_record& place, bool own) const {
+        return pod.role == place.role && pod.shape == place.shape &&
+               (pod.labels == place.labels || !this->population_.in_use()) &&
+               (!own || same(pod.key, place.key));
+    }
+
+    std::vector<promise> promises_;
+};
+
+} // namespace muster::inline v0_1
