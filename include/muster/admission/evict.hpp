@@ -11,6 +11,7 @@
 #include <muster/admission/admit.hpp>
 #include <muster/admission/affinity_members.hpp>
 #include <muster/admission/borrowing.hpp>
+#include <muster/admission/counted_class.hpp>
 #include <muster/admission/victim_fit.hpp>
 #include <muster/admission/victim_search.hpp>
 #include <muster/admission/victims.hpp>
@@ -93,22 +94,6 @@ public:
     }
 
 private:
-    /// What the gang asks for at most, for its minima: exactly that, where there is no choice.
-    [[nodiscard]] static bool need_of(const gang_members<width>& members,
-                                      const std::vector<std::int64_t>* needs,
-                                      resources<width>& amount) {
-        amount = {};
-        for (std::size_t at = 0; at < members.classes.size(); ++at)
-            for (std::size_t column = 0; column < width; ++column) {
-                std::int64_t part = 0;
-                const std::int64_t count = needs ? (*needs)[at] : members.classes[at].waiting();
-                if (__builtin_mul_overflow(members.classes[at].request[column], count, &part) ||
-                    !checked_add(amount[column], part, amount[column]))
-                    return false;
-            }
-        return true;
-    }
-
     /// False, with the kind that is short, when what is free and what may be taken is too little
     /// in sum. O(nodes + queues).
     template<victim_rule Rule>
@@ -178,8 +163,8 @@ private:
                               admission<Traits>& deciding, std::int64_t& steps) {
         using outcome = typename victim_search<Traits>::outcome;
         outcome found = outcome::open;
-        if (const auto only = counted_class(known, by, deciding)) {
-            const auto& members = deciding.members();
+        const auto& members = deciding.members();
+        if (const auto only = counted_class(known, by, members, deciding.needs())) {
             const std::int64_t need = (*deciding.needs())[*only];
             placing.begin(known, members, into, finder);
             const shape_index shape = members.classes[*only].shape;
@@ -197,29 +182,6 @@ private:
         }
         undecided_ = found == outcome::open;
         return found == outcome::found;
-    }
-
-    /// The class whose room alone decides, if there is one.
-    [[nodiscard]] static std::optional<std::size_t>
-    counted_class(const state<Traits>& known, gang_index by, const admission<Traits>& deciding) {
-        const auto& members = deciding.members();
-        const auto* needs = deciding.needs();
-        if (!needs || !known[by].together.empty() ||
-            detail::stake_in_pods(known, members) == detail::pod_stake::requirements)
-            return std::nullopt;
-        std::optional<std::size_t> only;
-        for (std::size_t at = 0; at < needs->size(); ++at) {
-            if ((*needs)[at] == 0)
-                continue;
-            if (only || !members.classes[at].ports->empty())
-                return std::nullopt;
-            only = at;
-        }
-        resources<width> amount;
-        if (!only || !need_of(members, needs, amount) ||
-            (members.queue && !known.accounts().admits(*members.queue, amount)))
-            return std::nullopt;
-        return only;
     }
 
     victim_search<Traits> search_;

@@ -137,6 +137,11 @@ public:
 
     /// What may be taken of that gang, if anything. O(members + vertices²).
     [[nodiscard]] bool open(std::size_t at, victim& fresh) const {
+        return look(at, fresh) && (fresh.any_spare || fresh.as_a_whole);
+    }
+    /// Who stands of that gang and how many may go at a time; false when nobody stands, or somebody
+    /// is still to come.
+    [[nodiscard]] bool look(std::size_t at, victim& fresh) const {
         const entry& from = found_[at];
         const state<Traits>& known = *known_;
         const auto& group = known[from.gang];
@@ -149,7 +154,7 @@ public:
         std::int64_t leaving = 0;
         for (const pod_index member : group.members) {
             const auto& pod = known[member];
-            if (pod.assumed)
+            if (pod.assumed || pod.promised)
                 return false;
             leaving += pod.charged() && pod.charged_as() == tenure::leaving ? 1 : 0;
             if (!pod.holding() || pod.role.value() >= tree.size())
@@ -175,7 +180,7 @@ public:
         fresh.spare.assign(fresh.pods.size(), 0);
         if (!from.terms.only_whole && fresh.most > 0 && reaches_minima(tree, fresh.holding))
             mark_spare(tree, fresh);
-        return fresh.any_spare || fresh.as_a_whole;
+        return true;
     }
 
 private:

@@ -25,6 +25,8 @@ struct decision {
     std::span<const placement> placements;
     /// The pods to evict first. They keep their places until they are reported gone.
     std::span<const pod_index> evictions;
+    /// Of those, the ones that move: whoever comes for such a pod is promised room on that node.
+    std::span<const placement> moves;
     /// The placements are for when those have left who leave: a later cycle places them once more,
     /// for good, when there is room for all of them.
     bool nominated = false;
@@ -34,6 +36,7 @@ struct decision {
     /// Where they begin among all placements and evictions of the result.
     std::size_t first = 0;
     std::size_t first_eviction = 0;
+    std::size_t first_move = 0;
 };
 
 /// Answers of all gangs, asked or not, and what it took.
@@ -45,7 +48,9 @@ struct cycle_counters : answer_counts {
     std::size_t skipped = 0;
     std::size_t pods_placed = 0;
     std::size_t pods_nominated = 0;
+    /// Those that move among them.
     std::size_t pods_evicted = 0;
+    std::size_t pods_moved = 0;
     std::int64_t search_steps = 0;
 };
 
@@ -58,7 +63,8 @@ public:
         : decisions(other.decisions),
           counters(other.counters),
           placed_(other.placed_),
-          evicted_(other.evicted_) {
+          evicted_(other.evicted_),
+          moved_(other.moved_) {
         bind();
     }
     cycle_result(cycle_result&& other) noexcept = default;
@@ -67,6 +73,7 @@ public:
         counters = other.counters;
         placed_ = std::move(other.placed_);
         evicted_ = std::move(other.evicted_);
+        moved_ = std::move(other.moved_);
         return *this;
     }
     ~cycle_result() = default;
@@ -79,6 +86,7 @@ public:
         decisions.clear();
         placed_.clear();
         evicted_.clear();
+        moved_.clear();
         counters = {};
     }
 
@@ -94,8 +102,8 @@ public:
         decisions.push_back(std::move(made));
     }
     /// The gang of the decision starts after all, once those have left who leave.
-    void nominate(decision& made, const std::vector<placement>& placements,
-                  const std::vector<pod_index>& evictions) {
+    void nominate(decision& made, std::span<const placement> placements,
+                  std::span<const pod_index> evictions, std::span<const placement> moves = {}) {
         made.nominated = true;
         made.first = placed_.size();
         placed_.insert(placed_.end(), placements.begin(), placements.end());
@@ -103,6 +111,9 @@ public:
         made.first_eviction = evicted_.size();
         evicted_.insert(evicted_.end(), evictions.begin(), evictions.end());
         made.evictions = {evicted_.data(), evictions.size()};
+        made.first_move = moved_.size();
+        moved_.insert(moved_.end(), moves.begin(), moves.end());
+        made.moves = {moved_.data(), moves.size()};
     }
 
     /// Makes the placements and evictions of all decisions readable.
@@ -110,12 +121,14 @@ public:
         for (decision& each : decisions) {
             each.placements = {placed_.data() + each.first, each.placements.size()};
             each.evictions = {evicted_.data() + each.first_eviction, each.evictions.size()};
+            each.moves = {moved_.data() + each.first_move, each.moves.size()};
         }
     }
 
 private:
     std::vector<placement> placed_;
     std::vector<pod_index> evicted_;
+    std::vector<placement> moved_;
 };
 
 } // namespace muster::inline v0_1

@@ -12,6 +12,7 @@
 
 #include <muster/admission/admit.hpp>
 #include <muster/admission/affinity_members.hpp>
+#include <muster/admission/consolidate.hpp>
 #include <muster/admission/evict.hpp>
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/leaf_watches.hpp>
@@ -107,6 +108,7 @@ struct engine {
     /// The gangs that wait for room or quota in it, in the order of their turns.
     std::vector<turn> waiting;
     evictor<Traits> evicting;
+    consolidator<Traits> moving;
     /// What the gang decided last places now.
     std::vector<placement> placed;
     /// It is a gang that was nominated before.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -48,8 +49,9 @@ inline void order_by_visits(cycle_result& result, std::vector<noted>& made) {
     made = std::move(notes);
 }
 
-/// The second part of a cycle whose policy evicts: gangs that wait for room or quota start in the
-/// room of others, where its rule allows that, in the order of their turns.
+/// The second part of a cycle whose policy moves or evicts pods: gangs that wait for room or quota
+/// start in the room of others, where its rules allow that, in the order of their turns; of those
+/// who are moved, if that helps, else of those who are evicted.
 template<class Traits, class Policy, class Engine>
 class eviction_pass {
 public:
@@ -73,9 +75,9 @@ public:
         for (const turn& each : kept_->waiting) {
             const bool starts = ask(each, left);
             rest = rest && !starts;
-            const auto again = kept_->evicting.next_change();
-            if (again && (!look_again || *again < *look_again))
-                look_again = again;
+            for (const auto& again : {moves_again_, evicts_again_})
+                if (again && (!look_again || *again < *look_again))
+                    look_again = again;
             if (left <= 0) {
                 rest = false;
                 break;
@@ -101,11 +103,7 @@ private:
         const bool has_own = own < reservations.size();
         if (has_own)
             known_->suspend_reservation(own);
-        const bool starts = kept_->evicting.start(
-            *known_, which.gang, how_->victims, now_, *kept_->journal, kept_->finder,
-            kept_->placing, kept_->deciding, steps, due_.all().empty() ? nullptr : &due_.all());
-        if (starts)
-            nominate(which);
+        const bool starts = move(which, steps) || evict(which, steps);
         if (has_own) {
             known_->resume_reservation(own);
             if (starts)
@@ -113,13 +111,48 @@ private:
         }
         left -= given - steps;
         result_->counters.search_steps += given - steps;
-        if (!starts && kept_->evicting.short_of())
+        if (!victims_of<Policy>::none && !starts && kept_->evicting.short_of())
             if (decision* made = decision_of(*result_, kept_->made, noted_, which.visit))
                 made->short_after_evictions = kept_->evicting.short_of();
         return starts;
     }
 
-    void nominate(const turn& which) {
+    bool move(const turn& which, std::int64_t& steps) {
+        if constexpr (consolidation_of<Policy>::none) {
+            return false;
+        } else {
+            const auto& rule = how_->consolidation;
+            const bool starts =
+                kept_->moving.start(*known_, which.gang, rule, now_, *kept_->journal, kept_->finder,
+                                    kept_->placing, kept_->deciding, steps);
+            moves_again_ = kept_->moving.next_change();
+            evicts_again_.reset();
+            if (!starts)
+                return false;
+            nominate(which, kept_->moving.moves(), rule.kept_until(now_));
+            return true;
+        }
+    }
+
+    bool evict(const turn& which, std::int64_t& steps) {
+        if constexpr (victims_of<Policy>::none) {
+            return false;
+        } else {
+            const bool starts = kept_->evicting.start(
+                *known_, which.gang, how_->victims, now_, *kept_->journal, kept_->finder,
+                kept_->placing, kept_->deciding, steps, due_.all().empty() ? nullptr : &due_.all());
+            evicts_again_ = kept_->evicting.next_change();
+            if (!starts)
+                return false;
+            nominate(which, {}, std::nullopt);
+            return true;
+        }
+    }
+
+    /// The gang starts when those have left whom the plan has vacated; those who move come first
+    /// among its placements.
+    void nominate(const turn& which, std::span<const placement> moves,
+                  std::optional<std::int64_t> kept_until) {
         plan<Traits::width>& journal = *kept_->journal;
         decision* made = decision_of(*result_, kept_->made, noted_, which.visit);
         if (!made) {
@@ -130,13 +163,17 @@ private:
         kept_->deciding.recycle(made->outcome.proof);
         made->outcome = {};
         made->outcome.kind = answer::admitted;
-        result_->nominate(*made, journal.placements(), journal.evictions());
-        result_->counters.pods_nominated += journal.placements().size();
+        const auto placements = std::span(journal.placements()).subspan(moves.size());
+        result_->nominate(*made, placements, journal.evictions(), moves);
+        result_->counters.pods_nominated += placements.size();
         result_->counters.pods_evicted += journal.evictions().size();
-        known_->nominate_members(which.gang, journal.placements());
-        for (const pod_index pod : journal.evictions())
-            known_->told_to_go(pod);
+        result_->counters.pods_moved += moves.size();
+        known_->nominate_members(which.gang, placements);
+        if (moves.empty())
+            for (const pod_index pod : journal.evictions())
+                known_->told_to_go(pod);
         journal.commit_nominated();
+        known_->told_to_move(moves, kept_until);
         known_->answered(which.gang, standing_after(*known_, made->outcome));
     }
 
@@ -147,6 +184,9 @@ private:
     cycle_result* result_;
     Engine* kept_;
     fair_shares<Traits> due_;
+    /// When rules of time may say more about whom the gang asked last could have.
+    std::optional<std::int64_t> moves_again_;
+    std::optional<std::int64_t> evicts_again_;
     /// Decisions before this pass.
     std::size_t noted_;
 };

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <muster/policy/consolidation.hpp>
 #include <muster/policy/domain_order.hpp>
 #include <muster/policy/gang_order.hpp>
 #include <muster/policy/placement.hpp>
@@ -19,7 +20,8 @@ namespace muster::inline v0_1 {
 template<class Score = best_fit, gang_order GangOrder = priority_then_age,
          queue_order QueueOrder = priority_then_share,
          reservation_rule Reservations = no_reservations, surplus_rule Surplus = surplus_at_once,
-         domain_order DomainOrder = most_packed, victim_rule Victims = no_eviction>
+         domain_order DomainOrder = most_packed, victim_rule Victims = no_eviction,
+         consolidation_rule Consolidation = no_consolidation>
 struct policy {
     Score score{};
     GangOrder gangs{};
@@ -29,6 +31,7 @@ struct policy {
     /// For gangs whose members are to stand together.
     DomainOrder domains{};
     Victims victims{};
+    Consolidation consolidation{};
 };
 
 // clang 14 does not deduce the arguments of an aggregate by itself.
@@ -52,8 +55,14 @@ template<class Score, class GangOrder, class QueueOrder, class Reservations, cla
          class DomainOrder, class Victims>
 policy(Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder, Victims)
     -> policy<Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder, Victims>;
+template<class Score, class GangOrder, class QueueOrder, class Reservations, class Surplus,
+         class DomainOrder, class Victims, class Consolidation>
+policy(Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder, Victims, Consolidation)
+    -> policy<Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder, Victims,
+              Consolidation>;
 
-/// What a cycle on such a state can be handed: a `policy`, or anything with the same members.
+/// What a cycle on such a state can be handed: a `policy`, or anything with the same members;
+/// `consolidation` may be missing.
 template<class Policy, class Traits>
 concept cycle_policy = std::copyable<Policy> && requires(const Policy how) {
     requires placement_score<std::remove_cvref_t<decltype(how.score)>, Traits::width>;
@@ -63,6 +72,10 @@ concept cycle_policy = std::copyable<Policy> && requires(const Policy how) {
     requires surplus_rule<std::remove_cvref_t<decltype(how.surplus)>>;
     requires domain_order<std::remove_cvref_t<decltype(how.domains)>>;
     requires victim_rule<std::remove_cvref_t<decltype(how.victims)>>;
+    requires !requires {
+        how.consolidation;
+    }
+    || consolidation_rule<std::remove_cvref_t<decltype(how.consolidation)>>;
 };
 
 namespace detail {
@@ -77,6 +90,20 @@ template<class Policy>
 using domain_order_of = std::remove_cvref_t<decltype(std::declval<Policy>().domains)>;
 template<class Policy>
 using victims_of = std::remove_cvref_t<decltype(std::declval<Policy>().victims)>;
+
+template<class Policy>
+[[nodiscard]] constexpr auto consolidation_in(const Policy& how) noexcept {
+    if constexpr (requires { how.consolidation; })
+        return how.consolidation;
+    else
+        return no_consolidation{};
+}
+template<class Policy>
+using consolidation_of = decltype(consolidation_in(std::declval<const Policy&>()));
+
+/// Gangs may start where others stand.
+template<class Policy>
+inline constexpr bool displaces = !victims_of<Policy>::none || !consolidation_of<Policy>::none;
 
 } // namespace detail
 } // namespace muster::inline v0_1

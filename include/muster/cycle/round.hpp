@@ -64,7 +64,7 @@ template<class Traits, class Policy>
 class round {
     using order_type = gang_order_of<Policy>;
     static constexpr bool takes_turns = surplus_of<Policy>::own_turn;
-    static constexpr bool evicts = !victims_of<Policy>::none;
+    static constexpr bool evicts = displaces<Policy>;
 
 public:
     round(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <muster/policy/consolidation_concept.hpp>
+#include <muster/policy/victim_rule.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Nobody is moved.
+struct no_consolidation {
+    static constexpr bool none = true;
+    static constexpr bool timeless = true;
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender&,
+                                                         std::int64_t) const noexcept {
+        return std::nullopt;
+    }
+    [[nodiscard]] std::optional<std::int64_t> kept_until(std::int64_t) const noexcept {
+        return std::nullopt;
+    }
+    [[nodiscard]] friend bool operator==(no_consolidation, no_consolidation) = default;
+};
+
+/// Whoever may be evicted at all, of whatever priority; of gangs that have not run for
+/// `min_runtime` only members beyond their minima. Gangs of lower priority first. Times are in the
+/// caller's unit.
+struct move_preemptible {
+    static constexpr bool none = false;
+    static constexpr bool timeless = false;
+    std::int64_t min_runtime = 0;
+    /// How long a pod's new place is kept for it from when it is told to move; absent = until it
+    /// comes.
+    std::optional<std::int64_t> keeps_place_for{};
+
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+                                                         std::int64_t now) const noexcept {
+        return guarded()(by, of, now);
+    }
+    [[nodiscard]] std::optional<std::int64_t> next_change(const contender& of,
+                                                          std::int64_t now) const noexcept {
+        return guarded().next_change(of, now);
+    }
+    [[nodiscard]] std::optional<std::int64_t> kept_until(std::int64_t now) const noexcept {
+        std::int64_t end = 0;
+        if (!keeps_place_for || __builtin_add_overflow(now, *keeps_place_for, &end))
+            return std::nullopt;
+        return end;
+    }
+    [[nodiscard]] friend bool operator==(const move_preemptible&,
+                                         const move_preemptible&) = default;
+
+private:
+    struct anybody {
+        static constexpr bool none = false;
+        static constexpr bool timeless = true;
+        [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender& of,
+                                                             std::int64_t) const noexcept {
+            if (!of.preemptible || !of.queue_preemptible)
+                return std::nullopt;
+            return victim_terms{0, of.priority};
+        }
+        [[nodiscard]] friend bool operator==(anybody, anybody) = default;
+    };
+    [[nodiscard]] after_min_runtime<anybody> guarded() const noexcept { return {{}, min_runtime}; }
+};
+
+} // namespace muster::inline v0_1
