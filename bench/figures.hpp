@@ -30,6 +30,7 @@ void add_affinity(report& to, bool quick);
 void add_near_capacity(report& to, bool quick);
 void add_topology(report& to, bool quick);
 void add_evictions(report& to, bool quick);
+void add_consolidation(report& to, bool quick);
 /// Only where muster::translate is built.
 void add_jobs(report& to, bool quick);
 

@@ -107,6 +107,8 @@ int main(int count, char** values) {
     bench::add_affinity(found, given.quick);
     say("evictions");
     bench::add_evictions(found, given.quick);
+    say("consolidation");
+    bench::add_consolidation(found, given.quick);
 #ifdef MUSTER_BENCH_JOBS
     say("jobs");
     bench::add_jobs(found, given.quick);
