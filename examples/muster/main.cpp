@@ -13,6 +13,7 @@
 #include <muster/base/version.hpp>
 #include <muster/codec/input.hpp>
 #include <muster/codec/manifests.hpp>
+#include <muster/sim/read_jobs.hpp>
 
 #include "draw.hpp"
 #include "edits.hpp"
@@ -20,6 +21,7 @@
 #include "plan_diff.hpp"
 #include "queue_report.hpp"
 #include "report.hpp"
+#include "run.hpp"
 
 namespace {
 
@@ -269,6 +271,49 @@ int compare(const std::vector<std::string>& files, const look& how) {
     return finish(print_diff("Diff", {}, before, after, how), false);
 }
 
+int run_jobs(const cli::request& asked, const cli::run_request& more, const look& how) {
+    diagnostics found;
+    const std::vector<document> documents = read_inputs(asked.files, found);
+    std::vector<document> events;
+    if (!more.events.empty())
+        events = read_inputs(std::vector{more.events}, found);
+    if (!found.ok()) {
+        print(found, asked.strict);
+        return unreadable(found) ? cli::usage : cli::invalid_input;
+    }
+    manifest_options options;
+    options.default_namespace = asked.default_namespace;
+    manifests objects = read_manifests(documents, options, found);
+    reading_context context;
+    context.default_namespace = asked.default_namespace;
+    std::vector<muster::sim::job_input> jobs = muster::sim::read_jobs(documents, context, found);
+    std::erase_if(objects.skipped, [](const auto& each) {
+        const std::size_t space = each.first.find(' ');
+        return t9k_job_kind(std::string_view(each.first).substr(0, space),
+                            std::string_view(each.first).substr(space + 1))
+            .has_value();
+    });
+    const auto script = muster::sim::read_script(events, asked.default_namespace, found);
+    if (refuse(objects, asked, found) || (asked.strict && !objects.skipped.empty()))
+        return cli::invalid_input;
+    diagnostics of_run;
+    const auto made = cli::make_run(objects, std::move(jobs), script, asked, more, of_run);
+    print(of_run, asked.strict);
+    if (!made || !of_run.ok() || (asked.strict && of_run.warnings() > 0))
+        return cli::invalid_input;
+    if (made->cut_short)
+        complain("the run was cut short after " + std::to_string(more.until) +
+                 " seconds, or because it never came to rest (see --until)");
+    std::string out;
+    if (how.format == "json")
+        out = cli::json_text(cli::run_object(*made));
+    else if (how.format == "yaml")
+        out = cli::yaml_text(cli::run_object(*made));
+    else
+        out = cli::run_table(*made, form(how));
+    return finish(write(out), made->pods_pending > 0);
+}
+
 int print_version(const std::string& format) {
     const auto [major, minor, patch] = muster::library_version;
     const std::string text =
@@ -468,6 +513,23 @@ int run(int argc, char** argv) {
         *app.add_subcommand("queues", "What queues may hold, hold and keep waiting");
     add_request(queueing, asked);
     add_look(queueing, how, {"table", "wide", "json", "yaml", "name", "csv", "svg"});
+    CLI::App& running = *app.add_subcommand(
+        "run", "T9k jobs from creation to their end in virtual time, and all that happens");
+    running.footer(
+        "A template's annotations say how its replicas fare, an entry per attempt:\n"
+        "  muster.dev/run-seconds: \"600, 30\"   (absent: until an event ends it)\n"
+        "  muster.dev/exit-code: \"1, 0\"        (absent: 0)\n"
+        "Events are a list `events:` of {at: SECONDS, WHAT: [NAMESPACE/]NAME} with WHAT\n"
+        "one of pause, resume, scale (with replicas), deleteJob, end (with exitCode),\n"
+        "deletePod, loseNode, returnNode.");
+    cli::run_request more;
+    add_request(running, asked);
+    add_look(running, how, {"table", "json", "yaml", "csv"});
+    running.add_option("--events", more.events, "What happens from outside")->type_name("FILE");
+    running.add_option("--until", more.until, "How long the run goes on at most, in seconds")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
+        ->capture_default_str()
+        ->type_name("SECONDS");
     CLI::App& describing = *app.add_subcommand("schema", "The JSON Schema of an output");
     describing.add_option("output", schema, "Of which command")
         ->required()
@@ -493,6 +555,8 @@ int run(int argc, char** argv) {
         return whatif(asked, how, edits);
     if (comparing)
         return compare(files, how);
+    if (running)
+        return run_jobs(asked, more, how);
     if (describing)
         return finish(write(schema == "plan" ? cli::plan_schema : cli::diff_schema), false);
     return print_version(how.format);

@@ -81,6 +81,25 @@ namespace detail {
     return saturate(kind == "cpu" ? milli : (milli + 999) / 1000);
 }
 
+/// A pod as the core has it; the table knows all kinds that it asks for.
+template<std::size_t Width>
+[[nodiscard]] pod<Width> core_pod(const pod_object& object, vertex_index role,
+                                  const kind_table& kinds, kind_id pods_kind) {
+    pod<Width> spec;
+    spec.role = role;
+    for (const auto& [kind, amount] : object.requests)
+        spec.request[*kinds.find(kind)] = request_units(kind, amount.milli);
+    spec.request[pods_kind] = 1;
+    spec.where = object.where;
+    spec.where.unsupported = !object.unsupported.empty();
+    spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
+    spec.started = object.started ? object.started : object.scheduled;
+    spec.phase = object.phase;
+    spec.terminating = object.metadata.terminating;
+    spec.labels = object.metadata.labels;
+    return spec;
+}
+
 [[nodiscard]] inline const char* describe(event_result what) {
     switch (what) {
     case event_result::out_of_range:
@@ -196,18 +215,8 @@ template<std::size_t Width>
     for (std::size_t at = 0; at < objects.pods.size(); ++at) {
         const pod_object& object = objects.pods[at];
         const auto& [group, facts] = *group_of[at];
-        pod<Width> spec;
-        spec.role = facts.role_of(object);
-        for (const auto& [kind, amount] : object.requests)
-            spec.request[*made.kinds.find(kind)] = request_units(kind, amount.milli);
-        spec.request[pods_kind] = 1;
-        spec.where = object.where;
-        spec.where.unsupported = !object.unsupported.empty() || !facts.unsupported.empty();
-        spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
-        spec.started = object.started ? object.started : object.scheduled;
-        spec.phase = object.phase;
-        spec.terminating = object.metadata.terminating;
-        spec.labels = object.metadata.labels;
+        pod<Width> spec = core_pod<Width>(object, facts.role_of(object), made.kinds, pods_kind);
+        spec.where.unsupported = spec.where.unsupported || !facts.unsupported.empty();
         std::optional<std::string> on;
         if (!object.node.empty())
             on = object.node;
@@ -228,19 +237,22 @@ template<std::size_t Width>
 }
 
 /// Makes the cluster as wide as its kinds ask for and calls `use(cluster<Width>&)`; more than
-/// `most_kinds` kinds are an error.
-template<class Use>
+/// `most_kinds` kinds are an error. Kinds that are `foreseen` get a column too, for pods to come.
+/// Not `EveryWidth`: only the least and the most, for callers whose code takes long to compile.
+template<bool EveryWidth = true, class Use>
 void with_cluster(const manifests& objects, const cluster_options& options, diagnostics& out,
-                  const Use& use) {
-    const std::set<std::string_view> kinds = detail::kinds_of(objects);
+                  const Use& use, const manifests* foreseen = nullptr) {
+    std::set<std::string_view> kinds = detail::kinds_of(objects);
+    if (foreseen != nullptr)
+        kinds.merge(detail::kinds_of(*foreseen));
     const auto run = [&]<std::size_t Width>(std::integral_constant<std::size_t, Width>) {
         auto made = detail::make_cluster<Width>(objects, kinds, options, out);
         use(made);
     };
     if (kinds.size() <= 8)
         run(std::integral_constant<std::size_t, 8>{});
-    else if (kinds.size() <= 16)
-        run(std::integral_constant<std::size_t, 16>{});
+    else if (EveryWidth && kinds.size() <= 16)
+        run(std::integral_constant < std::size_t, EveryWidth ? 16 : 8 > {});
     else if (kinds.size() <= most_kinds)
         run(std::integral_constant<std::size_t, most_kinds>{});
     else

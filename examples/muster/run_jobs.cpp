@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include <muster/sim/run_jobs.hpp>
+
+#include "run.hpp"
+
+namespace cli {
+
+std::optional<muster::sim::run_record>
+make_run(const muster::codec::manifests& objects, std::vector<muster::sim::job_input> jobs,
+         const std::vector<muster::sim::script_event>& script, const request& asked,
+         const run_request& run, muster::codec::diagnostics& out) {
+    muster::codec::cluster_options where;
+    where.queue_namespace = asked.queue_namespace;
+    where.levels.levels = asked.topology;
+    muster::sim::run_options options;
+    options.now = asked.now;
+    options.until = run.until * 1'000'000'000;
+    if (asked.budget) {
+        options.limit.per_gang = *asked.budget;
+        options.limit.per_cycle = std::max(options.limit.per_cycle, options.limit.per_gang);
+    }
+    return muster::sim::run_jobs(objects, std::move(jobs), script, asked.how, where, options, out);
+}
+
+} // namespace cli

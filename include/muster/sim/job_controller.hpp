@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <muster/codec/objects.hpp>
+#include <muster/codec/pod_reader.hpp>
+#include <muster/codec/read_documents.hpp>
+#include <muster/lifecycle/advance.hpp>
+#include <muster/lifecycle/t9k_plan.hpp>
+#include <muster/sim/run_script.hpp>
+#include <muster/translate/t9k_pods.hpp>
+
+namespace muster::inline v0_1 {
+namespace sim {
+
+/// A T9k job of an input.
+struct job_input {
+    translate::t9k_job job;
+    codec::object_place where;
+    /// When it was created, or is to be.
+    std::optional<codec::timestamp> created;
+};
+
+/// What the template of a type of replicas declares of its attempts; the last entry of a list holds
+/// for all attempts to come.
+struct declared_attempts {
+    std::vector<std::int64_t> seconds;    ///< empty: until told otherwise
+    std::vector<std::int64_t> exit_codes; ///< empty: 0
+
+    [[nodiscard]] static std::optional<std::int64_t> of(const std::vector<std::int64_t>& list,
+                                                        std::int64_t attempt) {
+        if (list.empty())
+            return std::nullopt;
+        const auto last = static_cast<std::int64_t>(list.size()) - 1;
+        return list[static_cast<std::size_t>(std::min(attempt, last))];
+    }
+};
+
+/// One T9k job of a run: what is stored with it and what it owns.
+class job_controller {
+public:
+    struct owned_pod {
+        std::string uid;
+        lifecycle::observed_phase phase = lifecycle::observed_phase::pending;
+        std::int64_t exit_code = 0;
+        std::int64_t attempt = 0;
+    };
+
+    job_controller(const job_input& input, codec::diagnostics& out)
+        : job(input.job), created(input.created) {
+        key_ = {std::string(job.name_space), std::string(job.name)};
+        uid_ = job.uid.empty() ? lifecycle::transition_id(key_.name_space,
+                                                          std::string(to_text(job.kind)), key_.name)
+                               : std::string(job.uid);
+        job.uid = uid_;
+        job.name_space = key_.name_space;
+        job.name = key_.name;
+        for (std::size_t spec = 0; spec < job.replica_specs.size(); ++spec)
+            declared_.push_back(read_declared(input, spec, out));
+        edited();
+    }
+    job_controller(const job_controller&) = delete;
+    job_controller& operator=(const job_controller&) = delete;
+
+    [[nodiscard]] const codec::object_key& key() const noexcept { return key_; }
+    [[nodiscard]] const lifecycle::job_plan& plan() const noexcept { return plan_; }
+    [[nodiscard]] const declared_attempts& declared(std::size_t spec) const {
+        return declared_[spec];
+    }
+    [[nodiscard]] const std::string& pod_name(lifecycle::replica_id of) const {
+        return plan_.tasks[of.task].pods[static_cast<std::size_t>(of.rank)];
+    }
+
+    /// After a change of `job`.
+    void edited() {
+        plan_ = lifecycle::plan_of(job);
+        made_.clear();
+    }
+
+    [[nodiscard]] lifecycle::job_step look(codec::timestamp now) const {
+        lifecycle::observation seen;
+        seen.group = group;
+        seen.config_map = config_map;
+        seen.services.assign(services.begin(), services.end());
+        for (const auto& [name, pod] : pods) {
+            lifecycle::observed_pod one;
+            one.name = name;
+            one.uid = pod.uid;
+            one.phase = pod.phase;
+            if (pod.phase == lifecycle::observed_phase::succeeded ||
+                pod.phase == lifecycle::observed_phase::failed)
+                one.containers.push_back({"main", pod.exit_code});
+            seen.pods.push_back(std::move(one));
+        }
+        return lifecycle::advance(plan_, status, seen, now);
+    }
+
+    /// The pod of a replica as the codec reads it; nothing when it cannot be read, which is
+    /// reported. The same from the second time on.
+    [[nodiscard]] const codec::pod_object* pod_of(lifecycle::replica_id of, bool resumed,
+                                                  codec::diagnostics& out) {
+        const auto at = made_.find({of, resumed});
+        if (at != made_.end())
+            return &at->second;
+        boost::json::object made = translate::make_pod(job, {of.task, of.rank}, {},
+                                                       resumed ? translate::t9k_start::resumed
+                                                               : translate::t9k_start::first);
+        // They speak of all attempts, and are read already.
+        if (boost::json::value* const notes =
+                made["metadata"].as_object().if_contains("annotations");
+            notes != nullptr && notes->is_object())
+            for (const std::string_view key : {seconds_key, code_key})
+                notes->get_object().erase(key);
+        const std::string name = "pod " + pod_name(of);
+        const auto documents = codec::read_documents(name, boost::json::serialize(made), out,
+                                                     codec::input_format::json);
+        if (documents.empty())
+            return nullptr;
+        codec::object_reader root(documents[0], out);
+        codec::reading_context context;
+        codec::pod_object read = codec::read_pod(root, context);
+        read.metadata.where = {};
+        return &made_.emplace(std::pair(of, resumed), std::move(read)).first->second;
+    }
+
+    translate::t9k_job job;
+    lifecycle::job_status status;
+    std::optional<codec::timestamp> created;
+    bool arrived = false;
+    bool deleted = false;
+    std::optional<codec::timestamp> began;
+    std::optional<codec::timestamp> ended;
+    // What it owns, by name.
+    std::map<std::string, owned_pod> pods;
+    std::set<std::string> services;
+    bool group = false;
+    bool config_map = false;
+    /// How many pods a name has had.
+    std::map<std::string, std::int64_t> attempts;
+
+    static constexpr std::string_view seconds_key = "muster.dev/run-seconds";
+    static constexpr std::string_view code_key = "muster.dev/exit-code";
+
+private:
+    static declared_attempts read_declared(const job_input& input, std::size_t spec,
+                                           codec::diagnostics& out) {
+        constexpr std::int64_t most_seconds = 1'000'000'000;
+        declared_attempts read;
+        const auto take = [&](std::string_view key, std::int64_t least, std::int64_t most,
+                              std::vector<std::int64_t>& into) {
+            const boost::json::object* const metadata =
+                find(input.job.replica_specs[spec].pod_template, "metadata");
+            const boost::json::object* const notes = find(metadata, "annotations");
+            const boost::json::value* const value =
+                notes != nullptr ? notes->if_contains(key) : nullptr;
+            if (value == nullptr || !value->is_string())
+                return;
+            const std::string_view text(value->get_string().data(), value->get_string().size());
+            if (auto list = parse_attempts(text, least, most))
+                into = std::move(*list);
+            else
+                report(out, codec::severity::error, input.where,
+                       {"spec", "replicaSpecs", spec, "template", "metadata", "annotations", key},
+                       codec::in_quotes(text) + " is no list of numbers (expected one for each " +
+                           "attempt from " + std::to_string(least) + " to " + std::to_string(most) +
+                           ", such as 30, 60)");
+        };
+        take(seconds_key, 1, most_seconds, read.seconds);
+        take(code_key, 0, 255, read.exit_codes);
+        return read;
+    }
+
+    static const boost::json::object* find(const boost::json::object* in, std::string_view key) {
+        const boost::json::value* const value = in != nullptr ? in->if_contains(key) : nullptr;
+        return value != nullptr ? value->if_object() : nullptr;
+    }
+
+    codec::object_key key_;
+    std::string uid_;
+    lifecycle::job_plan plan_;
+    std::vector<declared_attempts> declared_;
+    std::map<std::pair<lifecycle::replica_id, bool>, codec::pod_object> made_;
+};
+
+} // namespace sim
+} // namespace muster::inline v0_1

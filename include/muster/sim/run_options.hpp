@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <muster/admission/budget.hpp>
+#include <muster/codec/objects.hpp>
+
+namespace muster::inline v0_1 {
+namespace sim {
+
+struct run_options {
+    /// When the run begins; the newest time in the input, or the earliest creation of a job where
+    /// that is later, without.
+    std::optional<codec::timestamp> now;
+    /// How long it goes on at most, in nanoseconds.
+    std::int64_t until = std::int64_t{7} * 86'400 * 1'000'000'000;
+    budget limit{};
+};
+
+} // namespace sim
+} // namespace muster::inline v0_1
