@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <muster/codec/field_reader.hpp>
-#include <muster/translate/t9k_containers.hpp>
+#include <muster/translate/json_text.hpp>
 #include <muster/translate/t9k_job.hpp>
 #include <muster/translate/t9k_variables.hpp>
 
@@ -77,8 +77,8 @@ inline void warn_of_service_variables(const field& specs_at, const translate::t9
             });
     };
     const auto check_replica = [&](object_reader& replica) {
-        const auto type = translate::detail::find_text(replica.value()->if_object(), "type");
-        const auto spec = find_type(job, type);
+        const auto type = translate::find_text(replica.value()->if_object(), "type");
+        const auto spec = find_type(job, type.value_or(""));
         if (!spec)
             return;
         const translate::t9k_variables variables(job, {*spec, 0});

@@ -8,37 +8,12 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/translate/json_text.hpp>
 #include <muster/translate/t9k_job.hpp>
 
 namespace muster::inline v0_1 {
 namespace translate {
 namespace detail {
-
-[[nodiscard]] inline const boost::json::value* find_field(const boost::json::object* in,
-                                                          std::string_view key) {
-    return in == nullptr ? nullptr : in->if_contains(key);
-}
-
-[[nodiscard]] inline const boost::json::object* find_object(const boost::json::object* in,
-                                                            std::string_view key) {
-    const boost::json::value* const found = find_field(in, key);
-    return found == nullptr ? nullptr : found->if_object();
-}
-
-[[nodiscard]] inline const boost::json::array* find_array(const boost::json::object* in,
-                                                          std::string_view key) {
-    const boost::json::value* const found = find_field(in, key);
-    return found == nullptr ? nullptr : found->if_array();
-}
-
-/// Empty when it is absent or no string.
-[[nodiscard]] inline std::string_view find_text(const boost::json::object* in,
-                                                std::string_view key) {
-    const boost::json::value* const found = find_field(in, key);
-    if (found == nullptr || !found->is_string())
-        return {};
-    return {found->get_string().data(), found->get_string().size()};
-}
 
 [[nodiscard]] inline const boost::json::array* containers_of(const boost::json::object* pod) {
     return find_array(find_object(pod, "spec"), "containers");
@@ -57,7 +32,7 @@ namespace detail {
     if (all == nullptr)
         return false;
     for (const boost::json::value& each : *all)
-        if (detail::find_text(each.if_object(), "name") == name)
+        if (find_text(each.if_object(), "name") == name)
             return true;
     return false;
 }

@@ -115,7 +115,7 @@ inline void add_environment(boost::json::object& container, const environment& m
     for (const auto& [name, text] : more) {
         bool named = false;
         for (std::size_t i = 0; i < own && !named; ++i)
-            named = detail::find_text(list[i].if_object(), "name") == name;
+            named = find_text(list[i].if_object(), "name") == name;
         if (!named)
             list.push_back(boost::json::object{{"name", name}, {"value", text}});
     }

@@ -10,6 +10,8 @@
 #include <boost/json/object.hpp>
 
 #include <muster/base/assert.hpp>
+#include <muster/translate/pod_draft.hpp>
+#include <muster/translate/t9k_gang.hpp>
 #include <muster/translate/t9k_job.hpp>
 #include <muster/translate/t9k_names.hpp>
 
@@ -40,18 +42,10 @@ namespace translate {
     return {};
 }
 
-/// The job as a manifest's ownerReferences name it.
+/// The job as the ownerReferences of what it creates.
 [[nodiscard]] inline boost::json::array owner_references(const t9k_job& job) {
-    boost::json::object owner;
-    owner.reserve(6);
-    owner["apiVersion"] = t9k_job_api;
-    owner["kind"] = to_text(job.kind);
-    owner["name"] = job.name;
-    owner["uid"] = job.uid;
-    owner["controller"] = true;
-    owner["blockOwnerDeletion"] = true;
     boost::json::array all;
-    all.push_back(std::move(owner));
+    all.push_back(owner_document(owner_of(job)));
     return all;
 }
 

@@ -130,10 +130,10 @@ namespace detail {
     if (env == nullptr)
         return text;
     for (const boost::json::value& each : *env)
-        if (find_field(each.if_object(), "value") != nullptr)
-            text.append(find_text(each.if_object(), "name"))
+        if (const auto value = find_text(each.if_object(), "value"))
+            text.append(find_text(each.if_object(), "name").value_or(""))
                 .append("=")
-                .append(find_text(each.if_object(), "value"))
+                .append(*value)
                 .append("\n");
     return text;
 }

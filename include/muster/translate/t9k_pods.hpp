@@ -51,7 +51,7 @@ public:
         pod.reserve(4);
         pod["apiVersion"] = "v1";
         pod["kind"] = "Pod";
-        pod["metadata"] = labels_.metadata(of, name, detail::find_object(from, "metadata"));
+        pod["metadata"] = labels_.metadata(of, name, find_object(from, "metadata"));
         boost::json::object spec = base_spec(*job_, of.spec);
         // The job decides itself about restarts; those of a Flink cluster are left to their owners.
         if (job_->kind != t9k_kind::beam)
@@ -95,7 +95,7 @@ private:
         const std::string_view name = training_container(job_->kind, job_->first_generation,
                                                          job_->replica_specs[of.spec].part);
         for (std::size_t i = 0; !name.empty() && i < containers.size(); ++i)
-            if (detail::find_text(containers[i].if_object(), "name") == name)
+            if (find_text(containers[i].if_object(), "name") == name)
                 return i;
         return 0;
     }

@@ -36,7 +36,7 @@ namespace detail {
 inline void copy_fields(boost::json::object& to, const boost::json::object* from,
                         std::initializer_list<std::string_view> keys) {
     for (const std::string_view key : keys)
-        if (const boost::json::value* const found = find_field(from, key))
+        if (const boost::json::value* const found = find(from, key))
             to[key] = *found;
 }
 
@@ -98,13 +98,12 @@ inline void copy_fields(boost::json::object& to, const boost::json::object* from
     boost::json::object container;
     container["name"] = job_manager ? "jobmanager" : "taskmanager";
     // The operator writes `image: {name: ...}`.
-    if (const std::string_view name = find_text(cluster, "image"); !name.empty())
-        container["image"] = name;
-    if (const std::string_view name = find_text(find_object(cluster, "image"), "name");
-        !name.empty())
-        container["image"] = name;
+    if (const auto name = find_text(cluster, "image"))
+        container["image"] = *name;
+    if (const auto name = find_text(find_object(cluster, "image"), "name"))
+        container["image"] = *name;
     container["args"] = boost::json::array{job_manager ? "jobmanager" : "taskmanager"};
-    if (const boost::json::value* const env = find_field(cluster, "envVars"))
+    if (const boost::json::value* const env = find(cluster, "envVars"))
         container["env"] = *env;
     copy_fields(container, from, {"resources", "volumeMounts", "livenessProbe", "readinessProbe"});
     boost::json::object spec;
@@ -133,7 +132,7 @@ inline void copy_fields(boost::json::object& to, const boost::json::object* from
     if (const auto* flink = std::get_if<flink_config>(&job.config);
         flink != nullptr && of.part == replica_part::worker)
         return detail::flink_manager(flink->cluster_spec, of.type == "jobmanager");
-    if (const boost::json::object* const own = detail::find_object(of.pod_template, "spec"))
+    if (const boost::json::object* const own = find_object(of.pod_template, "spec"))
         return *own;
     return {};
 }

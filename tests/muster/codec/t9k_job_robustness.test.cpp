@@ -15,6 +15,8 @@
 
 #include <muster/codec/pod_reader.hpp>
 #include <muster/testing/random.hpp>
+#include <muster/translate/to_t9k.hpp>
+#include <muster/translate/write_with.hpp>
 
 #include "muster/t9k_jobs.hpp"
 
@@ -185,6 +187,32 @@ TEST_CASE("every kind reads without a finding, and its pods read as pods") {
         for (const std::int64_t each : replica_counts(input.job))
             replicas += static_cast<std::size_t>(each);
         CHECK(pods == replicas);
+    }
+}
+
+TEST_CASE("the T9k writer gives a job's gang and pods as its controller makes them") {
+    for (const std::string& text : whole_jobs()) {
+        INFO(text);
+        const t9k_input input = read_t9k(text);
+        for (const bool roles : {false, true}) {
+            t9k_options options;
+            options.fill_roles = roles;
+            std::vector<json::object> made;
+            for (json::object& each : objects_of(input.job, options))
+                if (each.at("kind") == "PodGroup" || each.at("kind") == "Pod")
+                    made.push_back(std::move(each));
+            const written out = write_with(
+                t9k_writer{}, {gangs_of(input.job, options)[0], pods_of(input.job, options)});
+            CHECK(out.losses.empty());
+            for (const violation& each : out.violations)
+                FAIL_CHECK(each.object, " ", each.field, ": ", each.message);
+            REQUIRE(out.objects.size() == made.size());
+            REQUIRE(out.objects[0].at("kind") == "PodGroup");
+            CHECK(out.objects[0].at("spec") == made[0].at("spec"));
+            CHECK(out.objects[0].at("metadata").at("name") == "j");
+            for (std::size_t i = 1; i < made.size(); ++i)
+                CHECK(json::value(out.objects[i]) == json::value(made[i]));
+        }
     }
 }
 
