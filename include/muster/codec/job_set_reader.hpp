@@ -56,6 +56,157 @@ inline void read_network(const field& at, translate::job_set& set) {
     object.finish();
 }
 
+/// schedulingPolicy or policy: a gang of minCount, or basic.
+inline void read_job_set_policy(object_reader& object, translate::job_set_gang& into) {
+    for (const std::string_view key : {"schedulingPolicy", "policy"}) {
+        const field policy_at = object.optional(key);
+        object_reader policy = policy_at.as_object();
+        const field gang_at = policy.optional("gang");
+        object_reader gang = gang_at.as_object();
+        if (const auto least = count_of(gang.optional("minCount"), 1))
+            into.minimum = least;
+        gang.finish();
+        if (policy.optional("basic").is_present())
+            into.basic = true;
+        policy.finish();
+    }
+    const field constraints_at = object.optional("schedulingConstraints");
+    object_reader constraints = constraints_at.as_object();
+    const field topology_at = constraints.optional("topology");
+    const array_reader topology = topology_at.as_array();
+    topology.for_each_object([&](object_reader& each) {
+        into.topology = text_of(each.required("key"));
+        each.finish();
+    });
+    constraints.finish();
+    into.disruption = object.optional("disruptionMode").value();
+}
+
+/// An entry of scheduling.replicatedJobs: a gang of the replicated jobs that it names.
+inline void read_job_set_entry(object_reader& object, translate::job_set& set) {
+    translate::job_set_gang read;
+    read.name = set.object.name;
+    for (const std::string_view key : {"targetReplicatedJobs", "targetReplicatedJob"}) {
+        const field names_at = object.optional(key);
+        const array_reader names = names_at.as_array();
+        names.for_each([&](const field& each) {
+            const std::string_view name = text_of(each);
+            const auto found = std::ranges::find(set.jobs, name, &translate::replicated_job::name);
+            if (found == set.jobs.end())
+                return each.error(in_quotes(name) +
+                                  " is no replicated job (expected the name of one)");
+            read.jobs.push_back(static_cast<std::size_t>(found - set.jobs.begin()));
+            read.name.append("-").append(name);
+        });
+    }
+    read_job_set_policy(object, read);
+    const field job_at = object.optional("job");
+    object_reader job = job_at.as_object();
+    if (job.is_present()) {
+        read.each_job = true;
+        read_job_set_policy(job, read);
+        job.finish();
+    }
+    object.finish();
+    if (read.jobs.empty())
+        object.error("no replicated job is named (expected targetReplicatedJobs)");
+    else if (read.each_job && read.jobs.size() > 1)
+        job_at.error("it names several replicated jobs (expected one with `job`)");
+    else
+        set.gangs.push_back(std::move(read));
+}
+
+/// A gang per replicated job that no gang has yet; `basic` ones of those that an entry should name.
+inline void add_remaining_gangs(translate::job_set& set, bool basic) {
+    for (std::size_t i = 0; i < set.jobs.size(); ++i) {
+        bool known = false;
+        for (const translate::job_set_gang& each : set.gangs)
+            known = known || std::ranges::find(each.jobs, i) != each.jobs.end();
+        if (known)
+            continue;
+        translate::job_set_gang one;
+        one.name = std::string(set.object.name) + '-' + std::string(set.jobs[i].name);
+        one.jobs = {i};
+        one.basic = basic;
+        set.gangs.push_back(std::move(one));
+    }
+}
+
+inline void add_one_gang(translate::job_set& set, translate::job_set_gang one) {
+    one.name = set.object.name;
+    for (std::size_t i = 0; i < set.jobs.size(); ++i)
+        one.jobs.push_back(i);
+    set.gangs.push_back(std::move(one));
+}
+
+/// spec.scheduling: one gang of all pods, or gangs as its entries say; without either a gang per
+/// replicated job when they start one after the other, and otherwise one.
+inline void read_job_set_scheduling(const field& at, translate::job_set& set) {
+    object_reader object = at.as_object();
+    if (!object.is_present())
+        return;
+    translate::job_set_gang whole;
+    read_job_set_policy(object, whole);
+    bool entries = false;
+    for (const std::string_view key : {"replicatedJobs", "replicatedJobPolicies"}) {
+        const field list_at = object.optional(key);
+        const array_reader list = list_at.as_array();
+        list.for_each_object([&](object_reader& each) { read_job_set_entry(each, set); });
+        entries = entries || list.size() > 0;
+    }
+    object.finish();
+    bool waits = set.in_order;
+    for (const translate::replicated_job& job : set.jobs)
+        waits = waits || job.waits;
+    if (entries)
+        add_remaining_gangs(set, true);
+    else if (waits && !whole.minimum)
+        add_remaining_gangs(set, false);
+    else
+        add_one_gang(set, std::move(whole));
+}
+
+/// spec.gangPolicy, which came before `scheduling`: JobSetAsGang, JobSetGangPerReplicatedJob or
+/// JobSetWorkloadTemplate, whose podGroups are named as the replicated jobs.
+inline void read_gang_policy(const field& at, translate::job_set& set) {
+    object_reader object = at.as_object();
+    if (!object.is_present())
+        return;
+    set.gangs_of = translate::target::workload_1_35;
+    const field policy_at = object.required("policy");
+    const std::string_view policy = text_of(policy_at);
+    const field workload_at = object.optional("workload");
+    object_reader workload = workload_at.as_object();
+    const field spec_at = workload.optional("spec");
+    object_reader spec = spec_at.as_object();
+    const field groups_at = spec.optional("podGroups");
+    const array_reader groups = groups_at.as_array();
+    if (policy == "JobSetAsGang")
+        add_one_gang(set, {});
+    else if (policy == "JobSetGangPerReplicatedJob")
+        add_remaining_gangs(set, false);
+    else if (policy != "JobSetWorkloadTemplate")
+        policy_at.error(in_quotes(policy) +
+                        " is no policy (expected JobSetAsGang, JobSetGangPerReplicatedJob or "
+                        "JobSetWorkloadTemplate)");
+    groups.for_each_object([&](object_reader& each) {
+        const std::string_view name = text_of(each.required("name"));
+        translate::job_set_gang one;
+        one.name = std::string(set.object.name) + '-' + std::string(name);
+        read_job_set_policy(each, one);
+        each.finish();
+        const auto found = std::ranges::find(set.jobs, name, &translate::replicated_job::name);
+        if (found == set.jobs.end())
+            return each.warning("no replicated job is named so: no pods are known of this gang");
+        one.jobs = {static_cast<std::size_t>(found - set.jobs.begin())};
+        set.gangs.push_back(std::move(one));
+    });
+    workload.ignore_rest();
+    object.finish();
+    if (policy == "JobSetWorkloadTemplate")
+        add_remaining_gangs(set, true);
+}
+
 } // namespace detail
 
 /// The spec of a JobSet, which a training runtime holds too.
@@ -79,6 +230,8 @@ inline void read_job_set_spec(object_reader& spec, const reading_context& contex
     note_present(
         spec, {"successPolicy", "failurePolicy", "suspend", "managedBy", "ttlSecondsAfterFinished"},
         set.lifecycle);
+    detail::read_job_set_scheduling(spec.optional("scheduling"), set);
+    detail::read_gang_policy(spec.optional("gangPolicy"), set);
     spec.ignore({"coordinator", "volumeClaimPolicies"});
     spec.finish();
 }

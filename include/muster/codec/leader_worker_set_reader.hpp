@@ -102,6 +102,20 @@ read_leader_worker_set(object_reader& object, reading_context& context,
     object_reader network = network_at.as_object();
     set.own_subdomains = text_of(network.optional("subdomainPolicy")) == "UniquePerReplica";
     network.finish();
+    const field placement_at = spec.optional("groupPlacementPolicy");
+    object_reader placement = placement_at.as_object();
+    if (placement.is_present()) {
+        const field type_at = placement.required("type");
+        const std::string_view type = text_of(type_at);
+        const std::string_view key = text_of(placement.required("topologyKey"));
+        if (type == "Exclusive")
+            set.exclusive_topology = key;
+        else if (type == "Colocated")
+            set.shared_topology = key;
+        else
+            type_at.error(in_quotes(type) + " is no type (expected Colocated or Exclusive)");
+        placement.finish();
+    }
     note_present(spec, {"rolloutStrategy"}, set.lifecycle);
     spec.finish();
     object.finish();

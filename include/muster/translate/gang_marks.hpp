@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <boost/json/object.hpp>
+#include <boost/json/string.hpp>
 
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/job_object.hpp>
@@ -114,6 +115,8 @@ inline constexpr std::string_view topology_required = "kai.scheduler/topology-re
 inline constexpr std::string_view topology_preferred = "kai.scheduler/topology-preferred-placement";
 inline constexpr std::string_view batch_minimum = "kai.scheduler/batch-min-member";
 inline constexpr std::string_view volcano_minimum = "scheduling.volcano.sh/group-min-member";
+inline constexpr std::string_view preemption_delay = "kai.scheduler/preemption-delay";
+inline constexpr std::string_view staleness = "kai.scheduler/staleness-grace-period";
 inline constexpr std::string_view last_applied = "kubectl.kubernetes.io/last-applied-configuration";
 } // namespace owner_mark
 
@@ -231,9 +234,10 @@ queue_of(const job_object& job, const std::vector<const boost::json::object*>& t
     constexpr std::array<std::string_view, 4> label_fields{
         owner_mark::queue, owner_mark::volcano_queue, owner_mark::priority_class,
         owner_mark::preemptibility};
-    constexpr std::array<std::string_view, 7> annotation_fields{
-        owner_mark::volcano_queue,      owner_mark::topology_name, owner_mark::topology_required,
-        owner_mark::topology_preferred, owner_mark::batch_minimum, owner_mark::last_applied};
+    constexpr std::array<std::string_view, 9> annotation_fields{
+        owner_mark::preemption_delay, owner_mark::staleness,         owner_mark::volcano_queue,
+        owner_mark::topology_name,    owner_mark::topology_required, owner_mark::topology_preferred,
+        owner_mark::batch_minimum,    owner_mark::volcano_minimum,   owner_mark::last_applied};
     detail::copy_texts(job.labels, label_fields, gang.labels);
     detail::copy_texts(job.annotations, annotation_fields, gang.annotations);
 
@@ -253,6 +257,15 @@ queue_of(const job_object& job, const std::vector<const boost::json::object*>& t
     const std::string_view preemptible = by_label(owner_mark::preemptibility);
     if (preemptible == "preemptible" || preemptible == "non-preemptible")
         gang.preemptible = preemptible == "preemptible";
+    if (!preemptible.empty() && !gang.preemptible)
+        gang.own_words.push_back({gang_api::kai, loss_kind::preemptibility, "preemptibility",
+                                  boost::json::string(preemptible)});
+    for (const auto& [annotation, field] :
+         {std::pair<std::string_view, const char*>{owner_mark::preemption_delay, "preemptionDelay"},
+          {owner_mark::staleness, "stalenessGracePeriod"}})
+        if (const auto said = translate::find_text(job.annotations, annotation))
+            gang.own_words.push_back(
+                {gang_api::kai, loss_kind::lifecycle, field, boost::json::string(*said)});
     const auto stand_close = [&](const boost::json::object* from) {
         auto asked = closeness_asked(from);
         if (!asked || gang.tree[0].together)

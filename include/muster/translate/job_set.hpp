@@ -10,11 +10,13 @@
 #include <vector>
 
 #include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 
 #include <muster/translate/batch_job.hpp>
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
+#include <muster/translate/target.hpp>
 
 namespace muster::inline v0_1 {
 namespace translate {
@@ -29,6 +31,17 @@ struct replicated_job {
     bool waits = false;                               ///< dependsOn
 };
 
+/// A gang that a JobSet asks for itself.
+struct job_set_gang {
+    std::string name;
+    std::vector<std::size_t> jobs;       ///< indices of its replicated jobs
+    std::optional<std::int64_t> minimum; ///< absent: all its pods, or one of a basic policy
+    bool basic = false;                  ///< its pods start when they can
+    bool each_job = false;               ///< a gang per Job, `<name>-<i>`
+    std::string_view topology;           ///< a node label: all pods in one domain of it
+    const boost::json::value* disruption = nullptr; ///< disruptionMode
+};
+
 /// A jobset.x-k8s.io/v1alpha2 JobSet, as its manifest says it.
 struct job_set {
     job_object object;
@@ -40,6 +53,10 @@ struct job_set {
     std::string_view subdomain; ///< empty: the JobSet's name
     /// A node label: each Job alone in a domain of it.
     std::string_view exclusive_topology;
+    /// What it says of gangs itself, in `scheduling` or the older `gangPolicy`, which its
+    /// controller makes Workloads of; empty: nothing, and the podgrouper decides.
+    std::vector<job_set_gang> gangs;
+    target gangs_of = target::workload_1_37;
     std::vector<std::string_view> lifecycle;
 };
 
@@ -71,11 +88,91 @@ namespace detail {
 
 } // namespace detail
 
-/// The one gang of a JobSet: below the root a subgroup per replicated job, below it a leaf
+namespace detail {
+
+/// The pods of some replicated jobs as a gang of its own: a leaf per replicated job, all counted
+/// alike.
+[[nodiscard]] inline planned_gang own_gang(const job_set& set, const job_set_gang& asked,
+                                           std::string name, std::optional<std::int64_t> only) {
+    planned_gang planned;
+    std::vector<const boost::json::object*> templates;
+    for (const std::size_t at : asked.jobs) {
+        const replicated_job& job = set.jobs[at];
+        templates.push_back(job.job.pod_template);
+        for (std::int64_t i = only.value_or(0); i < (only ? *only + 1 : job.replicas); ++i)
+            planned.series.push_back({vertex_index{at}, std::string(job.name), job.job.pod_template,
+                                      0, pods_at_once(job.job),
+                                      static_cast<std::int64_t>(at) * most_replicas_of_a_job + i,
+                                      false});
+    }
+    const auto labelled = settle_marks(planned.series);
+    planned.gang = gang_of(set.object, labelled ? std::string(labelled->name) : std::move(name),
+                           templates, false);
+    planned.gang.origin = labelled ? target::ack_1_31 : set.gangs_of;
+    gang_tree& tree = planned.gang.tree;
+    std::int64_t total = 0;
+    std::vector<vertex_index> leaves(set.jobs.size(), vertex_index{0});
+    if (asked.jobs.size() > 1)
+        for (const std::size_t at : asked.jobs)
+            leaves[at] = tree.add(vertex_index{0}, 0, std::string(set.jobs[at].name));
+    for (pod_series& series : planned.series) {
+        series.leaf = leaves[series.leaf.value()];
+        total += series.loose ? 0 : series.count;
+    }
+    tree.require_members(vertex_index{0}, labelled
+                                              ? labelled->minimum
+                                              : asked.minimum.value_or(asked.basic ? 1 : total));
+    if (!asked.topology.empty()) {
+        topology_constraint within;
+        within.within.levels.emplace_back(asked.topology);
+        within.required = 0;
+        tree.keep_together(vertex_index{0}, std::move(within));
+    }
+    if (asked.disruption)
+        planned.gang.own_words.push_back(
+            {gang_api::workload, loss_kind::lifecycle, "disruptionMode", *asked.disruption});
+    count_leaves(planned);
+    return planned;
+}
+
+/// What is lost of a JobSet whatever its gangs are.
+inline void lose_order(const job_set& set, job_plan& plan) {
+    if (set.in_order)
+        lose(plan, loss_kind::startup_order, set.object,
+             "startupPolicy InOrder: its controller makes one replicated job after the other");
+    for (const replicated_job& job : set.jobs)
+        if (job.waits)
+            lose(plan, loss_kind::startup_order, set.object,
+                 "dependsOn of " + std::string(job.name) +
+                     ": its Jobs are made when others are ready or complete; here they start "
+                     "together");
+    if (!set.exclusive_topology.empty())
+        lose(plan, loss_kind::topology_required, set.object,
+             std::string(job_set_exclusive) + ": a Job stands in one domain, but not alone there");
+    lose_lifecycle(plan, set.object, set.lifecycle);
+}
+
+} // namespace detail
+
+/// The gangs that a JobSet asks for itself, or else the one gang of a JobSet: below the root a
+/// subgroup per replicated job, below it a leaf
 /// `<job>-replica-<i>` per Job, which wants its parallelism. All replicated jobs must start; one is
 /// enough when they start in order, and an annotation may ask for some. O(Jobs).
-[[nodiscard]] inline job_plan gangs_of(const job_set& set, const job_options& = {}) {
+[[nodiscard]] inline job_plan gangs_of(const job_set& set, const job_options& options = {}) {
     job_plan plan;
+    if (!set.gangs.empty() && options.rules == job_rules::controller) {
+        for (const job_set_gang& asked : set.gangs) {
+            if (!asked.each_job) {
+                plan.gangs.push_back(detail::own_gang(set, asked, asked.name, {}));
+                continue;
+            }
+            for (std::int64_t i = 0; i < set.jobs[asked.jobs.front()].replicas; ++i)
+                plan.gangs.push_back(
+                    detail::own_gang(set, asked, asked.name + '-' + std::to_string(i), i));
+        }
+        detail::lose_order(set, plan);
+        return plan;
+    }
     planned_gang planned;
     std::vector<const boost::json::object*> templates;
     for (std::size_t i = 0; i < set.jobs.size(); ++i) {
@@ -131,20 +228,7 @@ namespace detail {
                 name && planned.gang.topology_name.empty())
                 planned.gang.topology_name = *name;
     plan.gangs.push_back(std::move(planned));
-
-    if (set.in_order)
-        lose(plan, loss_kind::startup_order, set.object,
-             "startupPolicy InOrder: its controller makes one replicated job after the other");
-    for (const replicated_job& job : set.jobs)
-        if (job.waits)
-            lose(plan, loss_kind::startup_order, set.object,
-                 "dependsOn of " + std::string(job.name) +
-                     ": its Jobs are made when others are ready or complete; here they start "
-                     "together");
-    if (!set.exclusive_topology.empty())
-        lose(plan, loss_kind::topology_required, set.object,
-             std::string(job_set_exclusive) + ": a Job stands in one domain, but not alone there");
-    lose_lifecycle(plan, set.object, set.lifecycle);
+    detail::lose_order(set, plan);
     return plan;
 }
 

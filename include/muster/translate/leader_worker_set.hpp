@@ -31,6 +31,7 @@ struct leader_worker_set {
     /// Node labels: each group, each segment alone in a domain.
     std::string_view exclusive_topology;
     std::string_view segment_exclusive_topology;
+    std::string_view shared_topology; ///< a group in one domain, with others
     std::vector<std::string_view> lifecycle;
 };
 
@@ -139,7 +140,8 @@ private:
             gang_of(set.object, std::string(set.object.name) + "-group-" + std::to_string(group),
                     {set.leader_template, set.worker_template});
         const detail::group_shape shape(set, group, planned);
-        if (auto asked = detail::one_domain(set.exclusive_topology);
+        if (auto asked = detail::one_domain(
+                set.exclusive_topology.empty() ? set.shared_topology : set.exclusive_topology);
             asked && !planned.gang.tree[0].together)
             planned.gang.tree.keep_together(vertex_index{0}, std::move(*asked));
         count_leaves(planned);

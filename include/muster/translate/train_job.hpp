@@ -251,6 +251,16 @@ inline void resolve(const train_job& job, const training_runtime& runtime,
     for (const std::string_view each : job.lifecycle)
         if (std::ranges::find(made.set.lifecycle, each) == made.set.lifecycle.end())
             made.set.lifecycle.push_back(each);
+    for (job_set_gang& each : made.set.gangs)
+        each.name = std::string(job.object.name) + each.name; // "-driver" of a runtime
+    if (runtime.coscheduling || runtime.volcano) {
+        made.set.gangs.clear();
+        job_set_gang& all = made.set.gangs.emplace_back();
+        all.name = job.object.name;
+        for (std::size_t i = 0; i < made.set.jobs.size(); ++i)
+            all.jobs.push_back(i);
+        made.set.gangs_of = runtime.volcano ? target::volcano : target::scheduler_plugins;
+    }
     const std::int64_t nodes = job.nodes.value_or(runtime.nodes.value_or(1));
     for (replicated_job& part : made.set.jobs) {
         boost::json::object& pod_template = made.templates.emplace_back();
@@ -280,46 +290,22 @@ inline void resolve(const train_job& job, const training_runtime& runtime,
     }
 }
 
-/// The gang of a TrainJob. With a podGroupPolicy all its pods, named as the job; without one the
-/// gang of its JobSet.
+/// The gang of a TrainJob. With a podGroupPolicy all its pods, named as the job; without one, and
+/// for the podgrouper, the gang of its JobSet.
 [[nodiscard]] inline job_plan gangs_of(const resolved_train_job& made,
                                        const job_options& options = {}) {
     job_plan plan = gangs_of(made.set, options);
     const training_runtime& runtime = *made.runtime;
-    planned_gang& planned = plan.gangs.front();
-    gang_object& gang = planned.gang;
+    gang_object& gang = plan.gangs.front().gang;
     for (const boost::json::object* const from : {made.job->annotations, runtime.annotations})
         if (const auto queue = translate::find_text(from, owner_mark::volcano_queue);
             queue && !gang.queue)
             gang.queue = std::string(*queue);
-    if (!runtime.coscheduling && !runtime.volcano) {
+    if (made.set.gangs.empty() || options.rules == job_rules::podgrouper) {
         gang.owners = {
             {"jobset.x-k8s.io/v1alpha2", "JobSet", std::string(made.set.object.name), {}, true}};
         return plan;
     }
-    if (gang.origin)
-        return plan; // ACK's labels on the templates win
-    // One leaf per replicated job, without a minimum of its own: the policy counts all pods alike.
-    gang_tree flat;
-    std::vector<vertex_index> leaf_of(gang.tree.size());
-    std::int64_t total = 0;
-    for (std::size_t at = 1; at < gang.tree.size(); ++at) {
-        if (gang.tree[at].parent == 0)
-            leaf_of[at] = flat.add(vertex_index{0}, 0, gang.tree[at].name);
-        else
-            leaf_of[at] = leaf_of[gang.tree[at].parent];
-    }
-    for (pod_series& series : planned.series)
-        if (!series.loose) {
-            series.leaf = leaf_of[series.leaf.value()];
-            total += series.count;
-        }
-    flat.require_members(vertex_index{0}, total);
-    if (gang.tree[0].together)
-        flat.keep_together(vertex_index{0}, *gang.tree[0].together);
-    gang.tree = std::move(flat);
-    count_leaves(planned);
-    gang.origin = runtime.volcano ? target::volcano : target::scheduler_plugins;
     if (runtime.coscheduling)
         gang.wait_seconds = runtime.wait_seconds.value_or(60);
     if (runtime.volcano && runtime.topology)

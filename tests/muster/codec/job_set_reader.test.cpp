@@ -130,6 +130,87 @@ TEST_CASE("a JobSet whose templates name a group elsewhere has loose pods only")
     CHECK(made.loose_pods.size() == 2);
 }
 
+TEST_CASE("a JobSet that asks to be scheduled as a gang is one gang of all its pods") {
+    for (const std::string asked :
+         {"  scheduling: {schedulingPolicy: {gang: {}}, disruptionMode: {all: {}}}\n",
+          "  scheduling: {policy: {gang: {}}, disruptionMode: {all: {}}}\n"}) {
+        const auto made = read(set(two, asked));
+        CHECK(made.findings.empty());
+        REQUIRE(made.gangs.size() == 1);
+        CHECK(made.gangs[0].gang.name == "s");
+        CHECK(tree_text(made.gangs[0].gang.tree) == "7 (driver 0, worker 0)");
+        CHECK(made.gangs[0].gang.origin == target::workload_1_37);
+        REQUIRE(made.gangs[0].gang.own_words.size() == 1);
+        CHECK(made.gangs[0].gang.own_words[0].field == "disruptionMode");
+        CHECK(made.gangs[0].pods.size() == 7);
+    }
+    CHECK(tree(set(two, "  scheduling: {schedulingPolicy: {gang: {minCount: 4}}}\n")) ==
+          "4 (driver 0, worker 0)");
+    CHECK(tree(set(two, "  gangPolicy: {policy: JobSetAsGang}\n")) == "7 (driver 0, worker 0)");
+    // The podgrouper does not look at it.
+    CHECK(tree_text(read_job(read_job_set, set(two, "  scheduling: {policy: {gang: {}}}\n"),
+                             {job_rules::podgrouper, true})
+                        .gangs.at(0)
+                        .gang.tree)
+              .starts_with("7 (driver 0 ("));
+}
+
+TEST_CASE("entries of a JobSet's scheduling are gangs of the replicated jobs that they name") {
+    const auto made = read(set(
+        two, "  scheduling: {replicatedJobs: [{targetReplicatedJobs: [driver], schedulingPolicy: "
+             "{basic: {}}}, {targetReplicatedJobs: [worker], schedulingPolicy: {gang: {}}, "
+             "schedulingConstraints: {topology: [{key: rack}]}}]}\n"));
+    CHECK(made.findings.empty());
+    REQUIRE(made.gangs.size() == 2);
+    CHECK(made.gangs[0].gang.name == "s-driver");
+    CHECK(tree_text(made.gangs[0].gang.tree) == "1");
+    CHECK(made.gangs[1].gang.name == "s-worker");
+    CHECK(tree_text(made.gangs[1].gang.tree) == "6");
+    REQUIRE(made.gangs[1].gang.tree[0].together);
+    CHECK(made.gangs[1].gang.tree[0].together->within.levels.at(0) == "rack");
+    CHECK(made.gangs[1].pods.size() == 6);
+    const auto together = read(
+        set(two, "  scheduling: {replicatedJobPolicies: [{targetReplicatedJob: [driver, worker], "
+                 "schedulingPolicy: {gang: {}}}]}\n"));
+    REQUIRE(together.gangs.size() == 1);
+    CHECK(together.gangs[0].gang.name == "s-driver-worker");
+    CHECK(tree_text(together.gangs[0].gang.tree) == "7 (driver 0, worker 0)");
+}
+
+TEST_CASE("an entry for Jobs makes a gang of each, and what no entry names starts pod by pod") {
+    const auto made =
+        read(set(two, "  scheduling: {replicatedJobs: [{targetReplicatedJobs: [worker], job: "
+                      "{schedulingPolicy: {gang: {}}}}]}\n"));
+    REQUIRE(made.gangs.size() == 3);
+    CHECK(made.gangs[0].gang.name == "s-worker-0");
+    CHECK(tree_text(made.gangs[0].gang.tree) == "3");
+    CHECK(pod_names(made.gangs[1].pods).starts_with("s-worker-1-0-"));
+    CHECK(made.gangs[2].gang.name == "s-driver");
+    CHECK(tree_text(made.gangs[2].gang.tree) == "1");
+}
+
+TEST_CASE("replicated jobs that wait for others are gangs of their own") {
+    const auto made =
+        read(set(replicated("a", 1, 1) +
+                     replicated("b", 1, 2, {}, "dependsOn: [{name: a, status: Ready}], "),
+                 "  scheduling: {}\n"));
+    REQUIRE(made.gangs.size() == 2);
+    CHECK(made.gangs[1].gang.name == "s-b");
+    CHECK(tree_text(made.gangs[1].gang.tree) == "2");
+}
+
+TEST_CASE("the older gangPolicy names gangs per replicated job, or takes those of a Workload") {
+    CHECK(read(set(two, "  gangPolicy: {policy: JobSetGangPerReplicatedJob}\n")).gangs.size() == 2);
+    const auto made =
+        read(set(two, "  gangPolicy: {policy: JobSetWorkloadTemplate, workload: {spec: {podGroups: "
+                      "[{name: worker, policy: {gang: {minCount: 5}}}]}}}\n"));
+    REQUIRE(made.gangs.size() == 2);
+    CHECK(made.gangs[0].gang.name == "s-worker");
+    CHECK(tree_text(made.gangs[0].gang.tree) == "5");
+    CHECK(made.gangs[0].gang.origin == target::workload_1_35);
+    CHECK(tree_text(made.gangs[1].gang.tree) == "1");
+}
+
 TEST_CASE("bad JobSets are refused at the field that is wrong") {
     const auto refused = [](const std::string& text, const std::string& finding) {
         const auto made = read(text);
@@ -143,6 +224,11 @@ TEST_CASE("bad JobSets are refused at the field that is wrong") {
     refused(set(replicated("a", 2000000000, 2000000000)), "the job has more than 1000000 pods");
     refused(set(two, "  startupPolicy: {startupPolicyOrder: Maybe}\n"),
             "startupPolicyOrder: \"Maybe\" is no order");
+    refused(set(two, "  gangPolicy: {policy: x}\n"), "spec.gangPolicy.policy: \"x\" is no policy");
+    refused(set(two, "  scheduling: {replicatedJobs: [{targetReplicatedJobs: [x]}]}\n"),
+            "targetReplicatedJobs[0]: \"x\" is no replicated job");
+    refused(set(two, "  scheduling: {replicatedJobs: [{schedulingPolicy: {gang: {}}}]}\n"),
+            "spec.scheduling.replicatedJobs[0]: no replicated job is named");
     refused(set(two, {}, "kai.scheduler/batch-min-member: x"), "\"x\" is not a minimum");
 }
 

@@ -345,6 +345,22 @@ TEST_CASE("labels and annotations of any job ask for queue, priority, preemption
     CHECK(boost::json::serialize(gang.annotations) == R"({"note":"x"})");
 }
 
+TEST_CASE("what only KAI has words for stays with the gang as KAI's") {
+    const auto read =
+        read_job(tf, "apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: j, labels: "
+                     "{kai.scheduler/preemptibility: semi-preemptible}, annotations: "
+                     "{kai.scheduler/preemption-delay: 5m}}\nspec:\n  tfReplicaSpecs:\n" +
+                         role("Worker", "1"));
+    const auto& words = read.gangs.at(0).gang.own_words;
+    REQUIRE(words.size() == 2);
+    CHECK(words[0].api == gang_api::kai);
+    CHECK(words[0].what == loss_kind::preemptibility);
+    CHECK(words[0].field == "preemptibility");
+    CHECK(words[1].field == "preemptionDelay");
+    CHECK(words[1].value.as_string() == "5m");
+    CHECK(read.gangs[0].gang.annotations.empty());
+}
+
 TEST_CASE("a job whose name is yet to be generated goes by the fixed part of it") {
     const auto read = read_job(jax, "apiVersion: kubeflow.org/v1\nkind: JAXJob\nmetadata: "
                                     "{generateName: train-}\nspec:\n  jaxReplicaSpecs:\n" +

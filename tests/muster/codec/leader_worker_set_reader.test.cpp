@@ -96,6 +96,21 @@ TEST_CASE("exclusive topologies put groups and segments into one domain each") {
     CHECK(made.losses.size() == 2);
 }
 
+TEST_CASE("a placement policy puts each group into one domain, alone there or not") {
+    const auto with = [](const std::string& type) {
+        return read(
+            set("size: 2", "  groupPlacementPolicy: {type: " + type + ", topologyKey: pool}\n"));
+    };
+    for (const std::string type : {"Colocated", "Exclusive"}) {
+        const auto made = with(type);
+        REQUIRE(made.gangs.at(0).gang.tree[0].together);
+        CHECK(made.gangs[0].gang.tree[0].together->within.levels.at(0) == "pool");
+        CHECK(made.losses.size() == (type == "Exclusive" ? 1 : 0));
+    }
+    CHECK(with("Near").findings.find("groupPlacementPolicy.type: \"Near\" is no type") !=
+          std::string::npos);
+}
+
 TEST_CASE("pods of a LeaderWorkerSet know their group, their index and their leader") {
     const auto made = read(set("size: 2, leaderTemplate: {spec: {containers: [{name: lead}], "
                                "initContainers: [{name: i}]}}",
