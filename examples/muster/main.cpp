@@ -470,7 +470,7 @@ int run(int argc, char** argv) {
     look how;
     std::string wanted;
     std::string schema;
-    std::int64_t tries = 500;
+    std::optional<std::int64_t> tries;
 
     CLI::App& planning = *app.add_subcommand("plan", "One scheduling cycle: what would start now");
     add_request(planning, asked);
@@ -483,9 +483,9 @@ int run(int argc, char** argv) {
     explaining
         .add_option("--tries", tries,
                     "Cycles to try out for each group, in search of changes that would start it; "
-                    "four times as many in all; 0 = look for none")
+                    "four times as many in all; 0 = look for none; by default 20 to 500, fewer in "
+                    "a large cluster")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30U))
-        ->capture_default_str()
         ->type_name("N");
     CLI::App& changing = *app.add_subcommand("whatif", "");
     changing.description("What changes to the cluster would do: the plan before and after");
@@ -544,7 +544,8 @@ int run(int argc, char** argv) {
     }
     if (planning)
         return plan(asked, how);
-    asked.tries = explaining ? tries : 0;
+    if (explaining)
+        asked.tries = tries;
     if (explaining)
         return explain(asked, how, wanted);
     if (ranking)

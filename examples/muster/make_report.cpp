@@ -59,9 +59,10 @@ public:
         muster::cycle_options options;
         options.list_all = true;
         limit_ = limit;
-        if (asked_->tries > 0)
+        tries_ = asked_->tries ? *asked_->tries : affordable_tries();
+        if (tries_ > 0)
             before_ = known_->state;
-        tries_left_ = asked_->tries * 4;
+        tries_left_ = tries_ * 4;
         if (asked_->forecast)
             look_ahead();
         const auto result = muster::cycle(known_->state, known_->now, how_, limit, options);
@@ -115,7 +116,7 @@ public:
                 if (const auto start = starts_.find(decision.gang); start != starts_.end())
                     line.expected_start = start->second;
             }
-            if (asked_->tries > 0 && !line.starts() && is_wanted(line))
+            if (tries_ > 0 && !line.starts() && is_wanted(line))
                 look_for_changes(decision.gang, line);
             made.groups.push_back(std::move(line));
         }
@@ -194,9 +195,17 @@ private:
             starts_.emplace(each.gang, each.at);
     }
 
+    /// A try copies the cluster and decides anew.
+    [[nodiscard]] std::int64_t affordable_tries() const {
+        const auto& objects = *known_->objects;
+        const auto size = static_cast<std::int64_t>(objects.nodes.size() + objects.pods.size() +
+                                                    objects.pod_groups.size());
+        return std::clamp<std::int64_t>(500'000 / std::max<std::int64_t>(1, size), 20, 500);
+    }
+
     void look_for_changes(muster::gang_index which, group_line& line) {
         muster::what_helps_options options;
-        options.probes = std::min(asked_->tries, tries_left_);
+        options.probes = std::min(tries_, tries_left_);
         options.limit = limit_;
         const auto found = muster::what_helps(before_, which, known_->now, how_, options);
         tries_left_ -= found.probes;
@@ -538,6 +547,7 @@ private:
     muster::budget limit_;
     /// The state as it was before the plan, when changes to it are to be tried out.
     muster::state<traits> before_;
+    std::int64_t tries_ = 0;
     std::int64_t tries_left_ = 0;
     std::map<std::string, std::int64_t> max_ages_;
     std::map<muster::gang_index, timestamp> starts_;

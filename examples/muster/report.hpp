@@ -35,8 +35,9 @@ struct request {
     /// List groups of which nothing waits, too.
     bool all_groups = false;
     /// How many cycles to try out for every group that does not start, in search of changes that
-    /// would start it; and four times as many in all.
-    std::int64_t tries = 0;
+    /// would start it; and four times as many in all. Absent = as many as take a few seconds: fewer
+    /// in a large cluster.
+    std::optional<std::int64_t> tries = 0;
     /// Only of this group, NAME or NAMESPACE/NAME, when it is named.
     std::string changes_of;
     /// Ask when groups that wait would start, as far as durations are declared.
