@@ -51,19 +51,18 @@ struct gang_of_group {
     return boost::json::serialize(list);
 }
 
-/// The gang that the members at a leaf belong to.
-[[nodiscard]] inline const gang_of_group* gang_at(const std::vector<gang_of_group>& gangs,
-                                                  std::size_t leaf) {
-    const auto found = std::ranges::find_if(
-        gangs, [&](const gang_of_group& each) { return !each.role || each.role->leaf == leaf; });
-    return found == gangs.end() ? nullptr : &*found;
+/// For each vertex the gang that members there belong to; none where there is none.
+[[nodiscard]] inline std::vector<const gang_of_group*>
+gangs_by_leaf(const std::vector<gang_of_group>& gangs, const gang_tree& tree) {
+    std::vector<const gang_of_group*> made(tree.size());
+    for (const gang_of_group& each : gangs) {
+        if (each.role)
+            made[each.role->leaf] = &each;
+        else
+            made.assign(tree.size(), &each);
+    }
+    return made;
 }
-
-namespace detail {
-inline constexpr std::string_view koordinator_groups = "gang.scheduling.koordinator.sh/groups";
-inline constexpr std::string_view koordinator_matching =
-    "gang.scheduling.koordinator.sh/match-policy";
-} // namespace detail
 
 } // namespace translate
 } // namespace muster::inline v0_1

@@ -106,6 +106,9 @@ struct vertex_minima {
     std::vector<std::int64_t> pods(tree.size());
     for (const gang_pod& pod : bundle.pods)
         ++pods[pod.leaf.value()];
+    std::vector<const leaf_size*> size_at(tree.size());
+    for (const leaf_size& size : bundle.gang.sizes)
+        size_at[size.leaf.value()] = &size;
     bool sizes_known = true;
     std::int64_t members = 0;
     for (std::size_t at = 0; at < tree.size(); ++at) {
@@ -121,13 +124,12 @@ struct vertex_minima {
         role.minimum = by_vertex.always[at] ? by_vertex.least[at] : 0;
         role.name_space = bundle.gang.name_space;
         std::int64_t replicas = pods[at];
-        for (const leaf_size& size : bundle.gang.sizes)
-            if (size.leaf.value() == at) {
-                replicas = std::max(replicas, size.replicas);
-                role.object = size.object;
-                if (!size.name_space.empty())
-                    role.name_space = size.name_space;
-            }
+        if (const leaf_size* size = size_at[at]) {
+            replicas = std::max(replicas, size->replicas);
+            role.object = size->object;
+            if (!size->name_space.empty())
+                role.name_space = size->name_space;
+        }
         if (replicas > 0 || !bundle.pods.empty())
             role.replicas = replicas;
         sizes_known = sizes_known && role.replicas;

@@ -13,6 +13,7 @@
 
 #include <muster/translate/check_manifest.hpp>
 #include <muster/translate/expressiveness.hpp>
+#include <muster/translate/gang_claims.hpp>
 #include <muster/translate/gang_group.hpp>
 #include <muster/translate/writing.hpp>
 
@@ -63,18 +64,12 @@ struct ack_writer {
         }
         if (!manifest.is_pod())
             return;
-        if (const auto* name = manifest.at({"metadata", "labels", name_label}))
-            manifest.expect_name("metadata.labels[" + std::string(name_label) + "]",
+        if (const auto* name = manifest.at({"metadata", "labels", keys::sigs_name}))
+            manifest.expect_name("metadata.labels[" + std::string(keys::sigs_name) + "]",
                                  name->as_string(), labelled_object);
     }
 
 private:
-    static constexpr std::string_view name_label = "pod-group.scheduling.sigs.k8s.io/name";
-    static constexpr std::string_view minimum_label =
-        "pod-group.scheduling.sigs.k8s.io/min-available";
-    static constexpr std::string_view matching_label =
-        "pod-group.scheduling.sigs.k8s.io/match-policy";
-
     [[nodiscard]] std::string_view group_api() const {
         return version == ack_version::v1_30 ? "scheduling.sigs.k8s.io/v1alpha1"
                                              : "scheduling.x-k8s.io/v1alpha1";
@@ -84,7 +79,7 @@ private:
         std::string found;
         for (const own_word& word : out.gang().own_words)
             if (out.knows(word)) {
-                if (word.field == detail::koordinator_matching && word.value.is_string())
+                if (word.field == keys::koord_matching && word.value.is_string())
                     found = word.value.get_string();
                 else
                     out.lose(word.what, word.field);
@@ -92,28 +87,34 @@ private:
         return found;
     }
 
-    static void mark(boost::json::object& document, const std::vector<gang_of_group>& gangs,
+    [[nodiscard]] static std::string list_of(const std::vector<gang_of_group>& gangs) {
+        return gangs.size() > 1 ? group_list(gangs) : std::string();
+    }
+    static void mark(boost::json::object& document, const std::string& group,
                      const std::string& matching) {
         // As a label, where ACK documents it, a list would be illegal.
-        if (gangs.size() > 1)
-            set_annotation(document, detail::koordinator_groups, group_list(gangs));
+        if (!group.empty())
+            set_annotation(document, keys::koord_groups, group);
         if (!matching.empty())
-            set_label(document, matching_label, matching);
+            set_label(document, keys::sigs_matching, matching);
     }
 
     void write_groups(const std::vector<gang_of_group>& gangs, const std::string& matching,
                       writing& out) const {
+        const std::string list = list_of(gangs);
         for (const gang_of_group& each : gangs) {
             boost::json::object group = out.manifest(group_api(), "PodGroup", each.name);
             child_at(group, "metadata")["namespace"] = each.name_space;
             child_at(group, "spec")["minMember"] = each.minimum;
-            mark(group, gangs, matching);
+            mark(group, list, matching);
             out.add(std::move(group));
         }
     }
 
     static void write_pods(const std::vector<gang_of_group>& gangs, const std::string& matching,
                            writing& out) {
+        const std::string list = list_of(gangs);
+        const auto by_leaf = gangs_by_leaf(gangs, out.gang().tree);
         boost::json::value first_class;
         for (gang_pod& pod : out.pods({})) {
             const boost::json::object& spec = child_at(pod.document, "spec");
@@ -124,10 +125,10 @@ private:
             else if (own_class != first_class)
                 out.refuse(out.gang().kind, "spec.priorityClassName",
                            "pods of several priorities (expected the same for all pods of a gang)");
-            if (const gang_of_group* gang = gang_at(gangs, pod.leaf.value())) {
-                set_label(pod.document, name_label, gang->name);
-                set_label(pod.document, minimum_label, std::to_string(gang->minimum));
-                mark(pod.document, gangs, matching);
+            if (const gang_of_group* gang = by_leaf[pod.leaf.value()]) {
+                set_label(pod.document, keys::sigs_name, gang->name);
+                set_label(pod.document, keys::sigs_minimum, std::to_string(gang->minimum));
+                mark(pod.document, list, matching);
             }
             out.add(std::move(pod.document));
         }

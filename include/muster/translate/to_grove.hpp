@@ -14,6 +14,7 @@
 
 #include <muster/translate/check_manifest.hpp>
 #include <muster/translate/expressiveness.hpp>
+#include <muster/translate/gang_claims.hpp>
 #include <muster/translate/grove_documents.hpp>
 #include <muster/translate/grove_names.hpp>
 #include <muster/translate/writing.hpp>
@@ -48,32 +49,28 @@ struct grove_writer {
         made.labels.emplace(seed ? grove::backend_label : grove::scheduler_label,
                             seed ? "kai" : "kai-scheduler");
         if (gang.queue)
-            made.labels.emplace("kai.scheduler/queue", *gang.queue);
+            made.labels.emplace(keys::kai_queue, *gang.queue);
         if (!gang.topology_name.empty())
             made.annotations.emplace(grove::topology_annotation, gang.topology_name);
-        const std::vector<std::vector<std::size_t>> leaves = plant(made.tree, out);
+        // By vertex of the gang: the podgroup's.
+        const std::vector<std::size_t> podgroup_of = plant(made.tree, out);
+        std::vector<std::vector<std::string>> names(made.tree.size());
+        for (const gang_pod& pod : out.bundle().pods)
+            names[podgroup_of[pod.leaf.value()]].push_back(name_of(pod, out));
+        std::vector<std::vector<std::string>> names_in_order;
+        for (std::size_t at = 1; at < made.tree.size(); ++at)
+            if (made.tree.is_leaf(at))
+                names_in_order.push_back(std::move(names[at]));
 
-        const auto references = [&](std::size_t podgroup) {
-            std::vector<std::string> names;
-            for (const gang_pod& pod : out.bundle().pods)
-                if (std::ranges::find(leaves[podgroup], pod.leaf.value()) != leaves[podgroup].end())
-                    names.push_back(name_of(pod, out));
-            return names;
-        };
-        boost::json::object document = grove_gang_document(made, references);
+        boost::json::object document = grove_gang_document(
+            made, [&](std::size_t podgroup) { return names_in_order[podgroup]; });
         out.give_back(document);
         out.add(std::move(document));
 
         for (gang_pod& pod : out.pods("kai-scheduler")) {
             set_label(pod.document, grove::gang_label, made.name);
-            std::size_t podgroup = 0;
-            for (std::size_t at = 1; at < made.tree.size(); ++at) {
-                if (!made.tree.is_leaf(at))
-                    continue;
-                if (std::ranges::find(leaves[podgroup], pod.leaf.value()) != leaves[podgroup].end())
-                    set_label(pod.document, grove::clique_label, made.tree[at].name);
-                ++podgroup;
-            }
+            set_label(pod.document, grove::clique_label,
+                      made.tree[podgroup_of[pod.leaf.value()]].name);
             // In the dialect `seed` the scheduler lifts the gate; else whoever made the pods does,
             // when the PodGang refers to them, as it does here.
             if (seed)
@@ -115,13 +112,14 @@ private:
         gates.get_array().push_back(boost::json::object{{"name", grove::seed_gate}});
     }
 
-    /// Gives the PodGang's tree its vertices, and says for each podgroup whose leaves it has.
-    [[nodiscard]] static std::vector<std::vector<std::size_t>> plant(gang_tree& to, writing& out) {
+    /// Gives the PodGang's tree its vertices, and says for each leaf of the gang in which of them
+    /// its members are.
+    [[nodiscard]] static std::vector<std::size_t> plant(gang_tree& to, writing& out) {
         const gang_tree& tree = out.gang().tree;
         const gang_minima& minima = out.minima();
         if (tree[0].together)
             to.keep_together(vertex_index{0}, *tree[0].together);
-        std::vector<std::vector<std::size_t>> leaves;
+        std::vector<std::size_t> podgroup_of(tree.size());
         bool any_needed = false;
         for (const gang_role& role : minima.roles)
             any_needed |= role.needed > 0;
@@ -129,11 +127,10 @@ private:
             (minima.total_beyond_roles && !any_needed)) {
             out.lose_all_but_total();
             const std::string& name = tree[0].name.empty() ? out.gang().name : tree[0].name;
-            to.add(vertex_index{0}, minima.total, out.name(name, labelled_object, "the podgroup"));
-            leaves.emplace_back();
-            for (const gang_role& role : minima.roles)
-                leaves.back().push_back(role.leaf);
-            return leaves;
+            const vertex_index only = to.add(vertex_index{0}, minima.total,
+                                             out.name(name, labelled_object, "the podgroup"));
+            podgroup_of.assign(tree.size(), only.value());
+            return podgroup_of;
         }
         if (minima.total_beyond_roles)
             out.lose(loss_kind::total_minimum,
@@ -160,9 +157,9 @@ private:
                        out.name(out.vertex_path(role.leaf), labelled_object, "the podgroup"));
             if (tree[role.leaf].together)
                 to.keep_together(leaf, *tree[role.leaf].together);
-            leaves.push_back({role.leaf});
+            podgroup_of[role.leaf] = leaf.value();
         }
-        return leaves;
+        return podgroup_of;
     }
 
     [[nodiscard]] static bool holds_roles_only(const writing& out, std::size_t of) {

@@ -14,6 +14,7 @@
 
 #include <muster/translate/check_manifest.hpp>
 #include <muster/translate/expressiveness.hpp>
+#include <muster/translate/gang_claims.hpp>
 #include <muster/translate/writing.hpp>
 
 namespace muster::inline v0_1 {
@@ -81,12 +82,11 @@ struct kai_writer {
         out.add(std::move(group));
 
         for (gang_pod& pod : out.pods("kai-scheduler")) {
-            set_annotation(pod.document, "pod-group-name", name);
+            set_annotation(pod.document, keys::kai_group, name);
             if (naming == kai_naming::backend)
-                set_annotation(pod.document, "kai.scheduler/skip-podgrouper", "true");
+                set_annotation(pod.document, keys::kai_skip, "true");
             if (with_subgroups)
-                set_label(pod.document, "kai.scheduler/subgroup-name",
-                          subgroup_name(pod.leaf.value(), out));
+                set_label(pod.document, keys::kai_subgroup, subgroup_name(pod.leaf.value(), out));
             out.add(std::move(pod.document));
         }
     }
@@ -108,8 +108,6 @@ struct kai_writer {
     }
 
 private:
-    static constexpr std::string_view top_owner = "kai.scheduler/top-owner-metadata";
-
     static void name_by_owner(boost::json::object& group, writing& out) {
         const gang_object& gang = out.gang();
         object_reference owner{"scheduler.grove.io/v1alpha1", "PodGang", gang.name, gang.uid};
@@ -131,7 +129,7 @@ private:
         // The podgrouper copies a PodGang's annotations nowhere.
         if (out.from_grove())
             child_at(group, "metadata").erase("annotations");
-        set_annotation(group, top_owner,
+        set_annotation(group, keys::kai_owner,
                        "name: " + owner.name + "\nuid: " + owner.uid + "\ngroup: " +
                            (core ? "\"\"" : owner.api_version.substr(0, slash)) + "\nversion: " +
                            (core ? owner.api_version : owner.api_version.substr(slash + 1)) +

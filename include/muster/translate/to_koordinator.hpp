@@ -17,6 +17,7 @@
 
 #include <muster/translate/check_manifest.hpp>
 #include <muster/translate/expressiveness.hpp>
+#include <muster/translate/gang_claims.hpp>
 #include <muster/translate/gang_group.hpp>
 #include <muster/translate/writing.hpp>
 
@@ -47,13 +48,15 @@ struct koordinator_writer {
         else
             out.lose_all_but_total();
         lose_inner_levels(grouped, out);
+        const std::string list =
+            gangs.size() > 1 || out.from_grove() ? group_list(gangs) : std::string();
         for (const gang_of_group& each : gangs) {
             boost::json::object group =
                 out.manifest("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", each.name);
             if (!each.name_space.empty())
                 child_at(group, "metadata")["namespace"] = each.name_space;
             if (out.from_grove())
-                set_label(group, "grove.io/podgang", gang.name);
+                set_label(group, keys::grove_gang, gang.name);
             boost::json::object& spec = child_at(group, "spec");
             spec["minMember"] = each.minimum;
             if (gang.min_resources && gangs.size() == 1)
@@ -62,14 +65,15 @@ struct koordinator_writer {
                                       ? out.options().koordinator_wait_seconds
                                       : gang.wait_seconds)
                 spec["scheduleTimeoutSeconds"] = *wait;
-            annotate(group, each, gangs, out);
+            annotate(group, each, list, out);
             out.add(std::move(group));
         }
         if (gang.queue && out.bundle().pods.empty())
             out.lose(loss_kind::queue, "queue '" + *gang.queue + "': only pods can say it");
+        const auto by_leaf = gangs_by_leaf(gangs, gang.tree);
         for (gang_pod& pod : out.pods("koord-scheduler")) {
-            const gang_of_group* own = gang_at(gangs, pod.leaf.value());
-            set_label(pod.document, "pod-group.scheduling.sigs.k8s.io", own->name);
+            const gang_of_group* own = by_leaf[pod.leaf.value()];
+            set_label(pod.document, keys::sigs_group, own->name);
             if (gang.queue)
                 set_label(pod.document, "quota.scheduling.koordinator.sh/name",
                           out.name(*gang.queue, label_value, "the queue"));
@@ -87,9 +91,6 @@ struct koordinator_writer {
     }
 
 private:
-    static constexpr std::string_view topology_note =
-        "gang.scheduling.koordinator.sh/network-topology-spec";
-
     [[nodiscard]] static std::string_view layer_of(std::string_view level) {
         constexpr std::array<std::pair<std::string_view, std::string_view>, 3> layers{{
             {"kubernetes.io/hostname", "hostLayer"},
@@ -103,22 +104,21 @@ private:
     }
 
     static void annotate(boost::json::object& group, const gang_of_group& each,
-                         const std::vector<gang_of_group>& gangs, writing& out) {
+                         const std::string& list, writing& out) {
         out.give_back(group, [](const own_word& word) {
-            return word.field != detail::koordinator_matching ||
+            return word.field != keys::koord_matching ||
                    word.value != boost::json::value("waiting-running-succeed"); // ACK's alone
         });
         const auto note = [&](std::string_view key, std::string value) {
             child_at(child_at(group, "metadata"), "annotations").emplace(key, std::move(value));
         };
-        if (gangs.size() > 1 || out.from_grove())
-            note(detail::koordinator_groups, group_list(gangs));
+        if (!list.empty())
+            note(keys::koord_groups, list);
         if (out.from_grove()) {
-            note("gang.scheduling.koordinator.sh/mode", "Strict");
-            note(detail::koordinator_matching, "once-satisfied");
+            note(keys::koord_mode, "Strict");
+            note(keys::koord_matching, "once-satisfied");
             if (each.role && each.role->replicas && *each.role->replicas >= each.minimum)
-                note("gang.scheduling.koordinator.sh/total-number",
-                     std::to_string(*each.role->replicas));
+                note(keys::koord_total, std::to_string(*each.role->replicas));
         }
         // Gangs of a group are placed together: what the whole asks for, each of them asks for.
         const gang_tree& tree = out.gang().tree;
@@ -127,8 +127,9 @@ private:
         if (from != 0 && tree[0].together)
             out.lose_levels_of(0);
         if (boost::json::object rule = gather(from, out); !rule.empty())
-            note(topology_note, boost::json::serialize(boost::json::object{
-                                    {"gatherStrategy", boost::json::array{std::move(rule)}}}));
+            note(keys::koord_topology,
+                 boost::json::serialize(
+                     boost::json::object{{"gatherStrategy", boost::json::array{std::move(rule)}}}));
     }
 
     // One rule: the required one, else the preferred.

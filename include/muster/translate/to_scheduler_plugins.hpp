@@ -8,6 +8,7 @@
 
 #include <muster/translate/check_manifest.hpp>
 #include <muster/translate/expressiveness.hpp>
+#include <muster/translate/gang_claims.hpp>
 #include <muster/translate/writing.hpp>
 
 namespace muster::inline v0_1 {
@@ -32,7 +33,7 @@ struct scheduler_plugins_writer {
         out.lose_all_but_total();
         out.add(std::move(group));
         for (gang_pod& pod : out.pods("scheduler-plugins-scheduler")) {
-            set_label(pod.document, "scheduling.x-k8s.io/pod-group", name);
+            set_label(pod.document, keys::plugins_group, name);
             out.add(std::move(pod.document));
         }
     }

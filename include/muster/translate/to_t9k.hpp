@@ -10,6 +10,7 @@
 
 #include <muster/translate/check_manifest.hpp>
 #include <muster/translate/expressiveness.hpp>
+#include <muster/translate/gang_claims.hpp>
 #include <muster/translate/writing.hpp>
 
 namespace muster::inline v0_1 {
@@ -59,12 +60,12 @@ struct t9k_writer {
         out.add(std::move(group));
 
         for (gang_pod& pod : out.pods("t9k-scheduler")) {
-            set_label(pod.document, "scheduler.tensorstack.dev/group-name", name);
+            set_label(pod.document, keys::t9k_group, name);
             const gang_role& role = out.role_of(pod.leaf);
             if (!role.name.empty())
-                set_label(pod.document, "scheduler.tensorstack.dev/role", role_name(role, out));
+                set_label(pod.document, keys::t9k_role, role_name(role, out));
             if (gang.queue)
-                set_label(pod.document, "scheduler.tensorstack.dev/queue",
+                set_label(pod.document, keys::t9k_queue,
                           out.name(*gang.queue, label_value, "the queue"));
             out.add(std::move(pod.document));
         }

@@ -15,6 +15,7 @@
 
 #include <muster/translate/check_manifest.hpp>
 #include <muster/translate/expressiveness.hpp>
+#include <muster/translate/gang_claims.hpp>
 #include <muster/translate/writing.hpp>
 
 namespace muster::inline v0_1 {
@@ -55,17 +56,17 @@ struct volcano_writer {
         out.add(std::move(group));
 
         for (gang_pod& pod : out.pods("volcano")) {
-            set_annotation(pod.document, "scheduling.k8s.io/group-name", name);
-            set_annotation(pod.document, "scheduling.volcano.sh/group-name", name);
+            set_annotation(pod.document, keys::volcano_group, name);
+            set_annotation(pod.document, keys::volcano_own_group, name);
             if (gang.preemptible)
                 set_annotation(pod.document, preemptable, *gang.preemptible ? "true" : "false");
             const gang_role& role = out.role_of(pod.leaf);
             if (out.from_grove() && !role.name.empty()) {
-                set_label(pod.document, podclique, role.name);
+                set_label(pod.document, keys::grove_clique, role.name);
             } else if (!role.name.empty() || role.leaf > 0) {
                 const std::string task = task_name(role.leaf, out);
-                set_annotation(pod.document, task_spec, task);
-                set_label(pod.document, task_spec, task);
+                set_annotation(pod.document, keys::volcano_task, task);
+                set_label(pod.document, keys::volcano_task, task);
             }
             out.add(std::move(pod.document));
         }
@@ -98,8 +99,6 @@ struct volcano_writer {
     }
 
 private:
-    static constexpr std::string_view task_spec = "volcano.sh/task-spec";
-    static constexpr std::string_view podclique = "grove.io/podclique";
     static constexpr std::string_view preemptable = "volcano.sh/preemptable";
 
     [[nodiscard]] static std::string task_name(std::size_t leaf, writing& out) {
@@ -110,7 +109,7 @@ private:
         const gang_object& gang = out.gang();
         if (!out.from_grove())
             return gang.queue.value_or("");
-        if (const auto* queue = gang.annotations.if_contains("scheduling.grove.io/volcano-queue");
+        if (const auto* queue = gang.annotations.if_contains(keys::grove_volcano_queue);
             queue && queue->is_string())
             return std::string(queue->get_string());
         return gang.queue.value_or("default");
@@ -135,8 +134,9 @@ private:
                 {"name", role.name},
                 {"labelSelector",
                  {{"matchLabels",
-                   {{boost::json::string_view(podclique.data(), podclique.size()), role.name}}}}},
-                {"matchLabelKeys", boost::json::array{podclique}},
+                   {{boost::json::string_view(keys::grove_clique.data(), keys::grove_clique.size()),
+                     role.name}}}}},
+                {"matchLabelKeys", boost::json::array{keys::grove_clique}},
                 {"subGroupSize", std::max<std::int64_t>(1, tree[role.leaf].min_member)},
                 {"minSubGroups", 1}});
         }
@@ -204,9 +204,10 @@ private:
         return {{"name", out.name(wanted, dns_label, "the subgroup policy")},
                 {"labelSelector",
                  {{"matchExpressions",
-                   boost::json::array{boost::json::object{
-                       {"key", task_spec}, {"operator", "In"}, {"values", std::move(tasks)}}}}}},
-                {"matchLabelKeys", boost::json::array{task_spec}},
+                   boost::json::array{boost::json::object{{"key", keys::volcano_task},
+                                                          {"operator", "In"},
+                                                          {"values", std::move(tasks)}}}}}},
+                {"matchLabelKeys", boost::json::array{keys::volcano_task}},
                 {"subGroupSize", size},
                 {"minSubGroups", *tree[of].min_subgroups}};
     }

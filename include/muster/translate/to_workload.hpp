@@ -58,10 +58,11 @@ struct workload_writer {
         if (version != workload_version::v1_35)
             for (const part& each : parts)
                 add_group(name, each, out);
+        std::vector<const part*> by_leaf(out.gang().tree.size(), &parts.front());
+        for (const part& each : parts)
+            by_leaf[each.leaf] = &each;
         for (gang_pod& pod : out.pods({})) {
-            const auto own = std::ranges::find_if(parts, [&](const part& each) {
-                return each.whole || each.leaf == pod.leaf.value();
-            });
+            const part* own = by_leaf[pod.leaf.value()];
             boost::json::object& spec = child_at(pod.document, "spec");
             if (version == workload_version::v1_35)
                 spec["workloadRef"] = boost::json::object{{"name", name}, {"podGroup", own->name}};
@@ -94,8 +95,7 @@ private:
         std::string name;  ///< in the Workload
         std::string group; ///< its PodGroup's
         std::int64_t minimum = 0;
-        bool whole = false;   ///< it has all members
-        std::size_t leaf = 0; ///< or else those of this leaf
+        std::size_t leaf = 0; ///< whose members it has; as the only part, those of all leaves
         std::string level;    ///< a label whose value its members share
     };
 
@@ -162,7 +162,6 @@ private:
             all.group = out.name(only && !only->object.empty() ? only->object : out.gang().name,
                                  dns_subdomain, "the PodGroup");
             all.minimum = minima.total;
-            all.whole = true;
             if (version != workload_version::v1_35)
                 all.level = required_level(tree[0]);
             return {std::move(all)};

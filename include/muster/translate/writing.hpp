@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,7 +59,10 @@ namespace translate {
 class writing {
 public:
     writing(const gang_bundle& bundle, const expressiveness& can, const write_options& options)
-        : bundle_(&bundle), options_(&options), can_(can), minima_(minima_of(bundle)) {}
+        : bundle_(&bundle), options_(&options), can_(can), minima_(minima_of(bundle)) {
+        find_roles();
+        find_paths();
+    }
 
     [[nodiscard]] const gang_bundle& bundle() const { return *bundle_; }
     [[nodiscard]] const gang_object& gang() const { return bundle_->gang; }
@@ -135,25 +139,14 @@ public:
 
     /// The role that stands for a leaf; there is one for each leaf that has pods.
     [[nodiscard]] const gang_role& role_of(vertex_index leaf) const {
-        const auto found = std::ranges::find(minima_.roles, leaf.value(), &gang_role::leaf);
-        MUSTER_ASSERT(found != minima_.roles.end(), "pods stand at leaves");
-        return *found;
+        const std::size_t at = role_at_[leaf.value()];
+        MUSTER_ASSERT(at < minima_.roles.size(), "pods stand at leaves");
+        return minima_.roles[at];
     }
 
     /// A name for a vertex that no other vertex of the tree has: its own, with that of its parent
     /// before it where others share it.
-    [[nodiscard]] std::string vertex_path(std::size_t at) const {
-        const gang_tree& tree = gang().tree;
-        std::string name = tree[at].name;
-        if (name.empty())
-            name = "part-" + std::to_string(at);
-        std::size_t so_called = 0;
-        for (std::size_t other = 0; other < tree.size(); ++other)
-            so_called += tree[other].name == name ? 1U : 0U;
-        if (so_called > 1 && at > 0 && tree[at].parent > 0)
-            name = vertex_path(tree[at].parent) + "-" + name;
-        return name;
-    }
+    [[nodiscard]] const std::string& vertex_path(std::size_t at) const { return paths_[at]; }
     /// How losses call a vertex.
     [[nodiscard]] std::string vertex_text(std::size_t at) const {
         return at == 0 ? "the gang" : "'" + vertex_path(at) + "'";
@@ -248,6 +241,23 @@ private:
             metadata["ownerReferences"] = std::move(made);
     }
 
+    void find_roles() {
+        role_at_.assign(gang().tree.size(), minima_.roles.size());
+        for (std::size_t at = 0; at < minima_.roles.size(); ++at)
+            role_at_[minima_.roles[at].leaf] = at;
+    }
+    void find_paths() {
+        const gang_tree& tree = gang().tree;
+        std::map<std::string_view, std::size_t> so_called;
+        for (std::size_t at = 0; at < tree.size(); ++at) {
+            paths_.push_back(tree[at].name.empty() ? "part-" + std::to_string(at) : tree[at].name);
+            ++so_called[tree[at].name];
+        }
+        for (std::size_t at = 1; at < tree.size(); ++at)
+            if (tree[at].parent > 0 && !tree[at].name.empty() && so_called[tree[at].name] > 1)
+                paths_[at] = paths_[tree[at].parent] + "-" + paths_[at];
+    }
+
     void rank(boost::json::object& spec) {
         const auto [at, added] = spec.emplace("priorityClassName", gang().priority.class_name);
         if (!added && at->value() != boost::json::string(gang().priority.class_name))
@@ -259,6 +269,8 @@ private:
     const write_options* options_;
     expressiveness can_;
     gang_minima minima_;
+    std::vector<std::size_t> role_at_; ///< by vertex
+    std::vector<std::string> paths_;
     written made_;
 };
 
