@@ -71,6 +71,7 @@ public:
     [[nodiscard]] gang_definition& operator[](std::size_t at) { return entries_[at].made; }
 
     void add_pod(boost::json::object document, object_place where, std::size_t order) {
+        translate::drop_absent_owners(document);
         object_key key{std::string(translate::metadata_namespace(document)),
                        std::string(translate::metadata_name(document))};
         if (key.name_space.empty())
@@ -85,6 +86,7 @@ public:
     void add_job(translate::gang_bundle made, const object_place& where, std::size_t order) {
         std::vector<translate::gang_pod> kept;
         for (translate::gang_pod& pod : made.pods) {
+            translate::drop_absent_owners(pod.document);
             bool leaves = false;
             for (const translate::gang_claim& claim : translate::claims_of(pod.document)) {
                 if (claim.group == made.gang.name && claim.error.empty() &&

@@ -227,10 +227,13 @@ private:
         else
             for (translate::gang_pod& each : pods)
                 book_.add_pod(std::move(each.document), where, order);
+        const std::size_t first = made_.companions.size();
         if (auto map = translate::config_map_of(job, options_->t9k))
             made_.companions.push_back(std::move(*map));
         std::ranges::move(translate::services_of(job, options_->t9k),
                           std::back_inserter(made_.companions));
+        for (std::size_t at = first; at < made_.companions.size(); ++at)
+            translate::drop_absent_owners(made_.companions[at]);
     }
 
     /// A TrainJob at its place.

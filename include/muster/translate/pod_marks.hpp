@@ -171,6 +171,24 @@ inline void merge(boost::json::object& into, const boost::json::object& patch) {
     return made;
 }
 
+/// Takes off owners without a uid: they are not there yet, and an API server would refuse them.
+inline void drop_absent_owners(boost::json::object& manifest) {
+    auto* metadata = manifest.if_contains("metadata");
+    auto* owners = metadata && metadata->is_object()
+                       ? metadata->get_object().if_contains("ownerReferences")
+                       : nullptr;
+    if (!owners || !owners->is_array())
+        return;
+    boost::json::array kept;
+    for (const auto& each : owners->get_array())
+        if (!each.is_object() || !find_text(&each.get_object(), "uid").value_or("").empty())
+            kept.push_back(each);
+    if (kept.empty())
+        metadata->get_object().stable_erase(metadata->get_object().find("ownerReferences"));
+    else
+        *owners = std::move(kept);
+}
+
 /// The pod's document as its own API marked it.
 [[nodiscard]] inline boost::json::object with_marks(const gang_pod& pod) {
     boost::json::object marked = pod.document;
