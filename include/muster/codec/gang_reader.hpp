@@ -36,6 +36,7 @@
 #include <muster/codec/workload_reader.hpp>
 #include <muster/translate/grove_gangs.hpp>
 #include <muster/translate/grove_pods.hpp>
+#include <muster/translate/grove_topology_check.hpp>
 #include <muster/translate/t9k_gang.hpp>
 #include <muster/translate/t9k_objects.hpp>
 #include <muster/translate/t9k_pods.hpp>
@@ -254,6 +255,18 @@ private:
         for (const translate::grove_topology& each : topologies_)
             if (each.name == translate::grove_topology_name(set))
                 within = &each;
+        if (within) {
+            const auto faults = translate::grove_topology_faults(set, *within);
+            for (const translate::grove_topology_fault& fault : faults)
+                report(*out_, severity::error, from.where, {"spec", "template"},
+                       fault.field + ": " + fault.message);
+            if (!faults.empty())
+                return;
+        } else if (const auto name = translate::grove_topology_name(set); !name.empty()) {
+            report(*out_, severity::warning, from.where, {"spec", "template"},
+                   "the input does not hold the ClusterTopologyBinding " + in_quotes(name) +
+                       ", so that domains stand for node labels (expected it as well)");
+        }
         const std::string_view mark =
             !seed ? (set.scheduler.empty() ? "default-scheduler" : set.scheduler)
             : set.scheduler == "kai-scheduler"   ? "kai"

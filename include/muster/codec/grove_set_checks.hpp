@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <boost/json/object.hpp>
 
+#include <muster/base/checked.hpp>
 #include <muster/codec/field_reader.hpp>
 #include <muster/translate/grove_names.hpp>
 #include <muster/translate/grove_set.hpp>
@@ -50,6 +52,7 @@ public:
         if (set_.startup == translate::grove_startup::explicit_order)
             check_order(cliques);
         find_queue(cliques);
+        count_pods(cliques);
     }
 
 private:
@@ -138,6 +141,18 @@ private:
                 "no queue is named (expected a label or annotation kai.scheduler/queue on "
                 "the set or its cliques)");
     }
+
+    void count_pods(const array_reader& cliques) const {
+        int128 pods = 0;
+        for (const translate::grove_clique& clique : set_.cliques)
+            pods += static_cast<int128>(clique.replicas) *
+                    (clique.group ? set_.groups[*clique.group].replicas : 1);
+        if (pods * set_.replicas > most_pods_)
+            cliques.error("the set has more than " + std::to_string(most_pods_) +
+                          " pods (expected at most that many)");
+    }
+
+    static constexpr std::int64_t most_pods_ = 1'000'000;
 
     translate::grove_set& set_;
     const std::vector<std::vector<std::string>>& starts_after_;

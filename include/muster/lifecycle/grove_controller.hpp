@@ -126,9 +126,8 @@ private:
                 ? std::string_view(backend_.name())
                 : std::string_view(backend_.scheduler()),
             within_, [&](const translate::grove_member& of) {
-                return std::ranges::find(gang.members, of.name,
-                                         [](const member_state& each) { return each.member.name; })
-                    ->wanted;
+                return gang.members[static_cast<std::size_t>(&of - gang.gang.members.data())]
+                    .wanted;
             });
         if constexpr (requires { backend_.mark(object, options_.dialect); })
             backend_.mark(object, options_.dialect);

@@ -327,6 +327,22 @@ TEST_CASE("what a pod may not have in a set, and limits below requests, are erro
           "cpu is below its request (expected at least the request)\n");
 }
 
+TEST_CASE("a set of too many pods is an error, whatever makes them many") {
+    const auto with = [](const std::string& replicas, const std::string& groups) {
+        std::string text = two_cliques("        replicas: 100000\n", groups);
+        text.replace(text.find("replicas: 1\n"), 11, "replicas: " + replicas);
+        return read(text).findings;
+    };
+    const char* const many =
+        "spec.template.cliques: the set has more than 1000000 pods (expected at "
+        "most that many)\n";
+    CHECK(with("9", "").empty());
+    CHECK(with("11", "") == many);
+    CHECK(with("2147483647", "") == many);
+    CHECK(with("1", "    podCliqueScalingGroups: [{name: g, cliqueNames: [b], replicas: "
+                    "2147483647}]\n") == many);
+}
+
 TEST_CASE("a termination delay is above 0") {
     CHECK(read(two_cliques({}, "    terminationDelay: 1h30m\n")).set.termination_delay ==
           5'400'000'000'000);
