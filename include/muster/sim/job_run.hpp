@@ -221,18 +221,20 @@ private:
                 return remove_pod(event.whom, "Deleted");
             return tell("Pod", event.whom, "Ignored", "there is no such pod");
         case script_action::lose_node: {
-            auto pods = cluster_.lose_node(event.whom.name);
+            const auto pods = cluster_.lose_node(event.whom.name);
+            MUSTER_ASSERT(pods.has_value(), "the nodes of a script exist");
             tell("Node", event.whom, "Lost");
             for (const object_key& key : *pods)
                 see(key, lifecycle::observed_phase::unknown, "Unknown");
-            lost_[event.whom.name] = {now_, std::move(*pods)};
+            lost_[event.whom.name] = {now_, *pods};
             return plan(now_ + eviction_delay, {happening::eviction, 0, event.whom.name});
         }
         case script_action::return_node:
             tell("Node", event.whom, "Returned");
             lost_.erase(event.whom.name);
-            for (const object_key& key : *cluster_.return_node(event.whom.name, now_))
-                see(key, lifecycle::observed_phase::running, "Running");
+            if (const auto back = cluster_.return_node(event.whom.name, now_))
+                for (const object_key& key : *back)
+                    see(key, lifecycle::observed_phase::running, "Running");
             return;
         case script_action::pause:
         case script_action::resume:
