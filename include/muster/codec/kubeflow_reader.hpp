@@ -95,6 +95,10 @@ inline void read_kubeflow_roles(object_reader& spec, translate::job_rules rules,
                              " is no policy (expected Always, OnFailure, Never or ExitCode)");
         role.pod_template = read_pod_template(each.required("template"), context);
         each.finish();
+        if (translate::segment_size(translate::detail::annotations_of(role.pod_template)) == 0)
+            at.error(
+                "annotation kai.scheduler/segment-size of the template is not a size (expected "
+                "a whole number of at least 1)");
         if (translate::find_role(job, type))
             at.error(in_quotes(type) + " is there twice (expected every type once)");
         else

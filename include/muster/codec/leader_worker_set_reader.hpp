@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <charconv>
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <muster/codec/field_reader.hpp>
@@ -39,17 +39,12 @@ inline void read_segments(object_reader& pods, translate::leader_worker_set& set
     if (!set.segment_size)
         for (const boost::json::object* const from :
              {set.object.annotations, translate::detail::annotations_of(set.worker_template)}) {
-            const auto text = translate::find_text(from, "kai.scheduler/segment-size");
-            if (!text || set.segment_size)
-                continue;
-            std::int32_t value = 0;
-            const char* const end = text->data() + text->size();
-            if (const auto [stop, error] = std::from_chars(text->data(), end, value);
-                error != std::errc{} || stop != end || value < 1)
-                pods.error("annotation kai.scheduler/segment-size: " + in_quotes(*text) +
-                           " is not a size (expected a whole number of at least 1)");
-            else
-                set.segment_size = value;
+            const auto size = translate::segment_size(from);
+            if (size == 0)
+                pods.error("annotation kai.scheduler/segment-size is not a size (expected a whole "
+                           "number of at least 1)");
+            else if (!set.segment_size)
+                set.segment_size = size;
         }
     if (!set.segment_size)
         return;
@@ -67,20 +62,16 @@ inline void read_segments(object_reader& pods, translate::leader_worker_set& set
 
 } // namespace detail
 
-/// leaderworkerset.x-k8s.io/v1 LeaderWorkerSet.
-[[nodiscard]] inline translate::job_gangs
-read_leader_worker_set(object_reader& object, reading_context& context,
-                       const translate::job_options& options) {
-    translate::leader_worker_set set;
-    set.object = read_job_object(object, context);
+/// The spec of a LeaderWorkerSet; `annotations` are the set's.
+inline void read_leader_worker_spec(object_reader& spec, const boost::json::object* annotations,
+                                    const reading_context& context,
+                                    translate::leader_worker_set& set) {
     const auto annotation = [&](std::string_view key) {
-        return translate::find_text(set.object.annotations, key).value_or(std::string_view{});
+        return translate::find_text(annotations, key).value_or(std::string_view{});
     };
     set.exclusive_topology = annotation("leaderworkerset.sigs.k8s.io/exclusive-topology");
     set.segment_exclusive_topology =
         annotation("leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology");
-    const field spec_at = object.required("spec");
-    object_reader spec = spec_at.as_object();
     set.replicas = count_of(spec.optional("replicas")).value_or(1);
     const field pods_at = spec.required("leaderWorkerTemplate");
     object_reader pods = pods_at.as_object();
@@ -118,7 +109,13 @@ read_leader_worker_set(object_reader& object, reading_context& context,
     }
     note_present(spec, {"rolloutStrategy"}, set.lifecycle);
     spec.finish();
-    object.finish();
+}
+
+namespace detail {
+
+[[nodiscard]] inline translate::job_gangs make_groups(const translate::leader_worker_set& set,
+                                                      const object_reader& object,
+                                                      const translate::job_options& options) {
     if (set.replicas * set.size > most_pods_of_a_job) {
         report_too_many_pods(object);
         return {};
@@ -126,6 +123,58 @@ read_leader_worker_set(object_reader& object, reading_context& context,
     if (set.replicas == 0)
         object.warning("it has no replicas, and so no gangs");
     return pods_of(set, gangs_of(set, options), options);
+}
+
+} // namespace detail
+
+/// leaderworkerset.x-k8s.io/v1 LeaderWorkerSet.
+[[nodiscard]] inline translate::job_gangs
+read_leader_worker_set(object_reader& object, reading_context& context,
+                       const translate::job_options& options) {
+    translate::leader_worker_set set;
+    set.object = read_job_object(object, context);
+    const field spec_at = object.required("spec");
+    object_reader spec = spec_at.as_object();
+    read_leader_worker_spec(spec, set.object.annotations, context, set);
+    object.finish();
+    return detail::make_groups(set, object, options);
+}
+
+/// disaggregatedset.x-k8s.io/v1 DisaggregatedSet: a LeaderWorkerSet `<set>-<role>` per role.
+[[nodiscard]] inline translate::job_gangs
+read_disaggregated_set(object_reader& object, reading_context& context,
+                       const translate::job_options& options) {
+    const translate::job_object own = read_job_object(object, context);
+    translate::job_gangs made;
+    const field spec_at = object.required("spec");
+    object_reader spec = spec_at.as_object();
+    const field roles_at = spec.required("roles");
+    const array_reader roles = roles_at.as_array();
+    roles.for_each_object([&](object_reader& each) {
+        const std::string name =
+            std::string(own.name) + '-' + std::string(text_of(each.required("name")));
+        translate::leader_worker_set set;
+        set.object = own;
+        set.object.name = name;
+        const field metadata_at = each.optional("metadata");
+        object_reader metadata = metadata_at.as_object();
+        const auto* const annotations = read_texts(metadata.optional("annotations"));
+        const field inner_at = each.required("spec");
+        object_reader inner = inner_at.as_object();
+        read_leader_worker_spec(inner, annotations ? annotations : own.annotations, context, set);
+        each.finish();
+        translate::job_gangs part = detail::make_groups(set, object, options);
+        for (translate::gang_bundle& bundle : part.gangs) {
+            // Pods and gangs are those of the role; the set itself owns both.
+            bundle.gang.owners.front().name = own.name;
+            made.gangs.push_back(std::move(bundle));
+        }
+        std::ranges::move(part.loose_pods, std::back_inserter(made.loose_pods));
+        std::ranges::move(part.losses, std::back_inserter(made.losses));
+    });
+    spec.finish();
+    object.finish();
+    return made;
 }
 
 } // namespace codec

@@ -92,12 +92,9 @@ inline void read_volcano_task(object_reader& object, translate::volcano_job& job
 
 } // namespace detail
 
-[[nodiscard]] inline translate::volcano_job read_volcano_job(object_reader& object,
-                                                             reading_context& context) {
-    translate::volcano_job job;
-    job.object = read_job_object(object, context);
-    const field spec_at = object.required("spec");
-    object_reader spec = spec_at.as_object();
+/// The spec of a Volcano Job; `object` reports what is wrong with the whole.
+inline void read_volcano_spec(object_reader& spec, const object_reader& object,
+                              const reading_context& context, translate::volcano_job& job) {
     const field tasks_at = spec.required("tasks");
     const array_reader tasks = tasks_at.as_array();
     tasks.for_each_object(
@@ -138,6 +135,15 @@ inline void read_volcano_task(object_reader& object, translate::volcano_job& job
     job.lifecycle.erase(std::unique(job.lifecycle.begin(), job.lifecycle.end()),
                         job.lifecycle.end());
     spec.finish();
+}
+
+[[nodiscard]] inline translate::volcano_job read_volcano_job(object_reader& object,
+                                                             reading_context& context) {
+    translate::volcano_job job;
+    job.object = read_job_object(object, context);
+    const field spec_at = object.required("spec");
+    object_reader spec = spec_at.as_object();
+    read_volcano_spec(spec, object, context, job);
     object.finish();
     return job;
 }
@@ -151,6 +157,64 @@ inline void read_volcano_task(object_reader& object, translate::volcano_job& job
     if (!can_make(plan, object))
         return {};
     return pods_of(job, std::move(plan), options);
+}
+
+/// batch.volcano.sh/v1alpha1 CronJob: one of the Jobs that it makes, as if for the minute 0.
+[[nodiscard]] inline translate::job_gangs
+read_volcano_cron_job(object_reader& object, reading_context& context,
+                      const translate::job_options& options) {
+    translate::volcano_job job;
+    job.object = read_job_object(object, context);
+    const std::string run = std::string(job.object.name) + "-0";
+    const field spec_at = object.required("spec");
+    object_reader spec = spec_at.as_object();
+    static_cast<void>(spec.required("schedule").as_string());
+    const field template_at = spec.required("jobTemplate");
+    object_reader made = template_at.as_object();
+    const field inner_at = made.required("spec");
+    object_reader inner = inner_at.as_object();
+    read_volcano_spec(inner, object, context, job);
+    note_present(spec,
+                 {"concurrencyPolicy", "startingDeadlineSeconds", "suspend",
+                  "successfulJobsHistoryLimit", "failedJobsHistoryLimit", "timeZone"},
+                 job.lifecycle);
+    spec.finish();
+    object.finish();
+    object.warning("a CronJob makes a Job at each of its times; " + in_quotes(run) +
+                   " stands for one of them");
+    // What it makes is a Job of that name.
+    job.object.kind = "Job";
+    job.object.name = run;
+    job.object.uid = {};
+    translate::job_plan plan = gangs_of(job, options);
+    if (!can_make(plan, object))
+        return {};
+    return pods_of(job, std::move(plan), options);
+}
+
+/// flow.volcano.sh/v1alpha1 JobTemplate: a Job that a JobFlow makes, here by its own name.
+[[nodiscard]] inline translate::job_gangs
+read_volcano_template(object_reader& object, reading_context& context,
+                      const translate::job_options& options) {
+    object.warning("a JobTemplate runs when a JobFlow names it; a Job of its name stands for that");
+    return read_volcano(object, context, options);
+}
+
+/// flow.volcano.sh/v1alpha1 JobFlow: its Jobs are those of the JobTemplates that it names, one
+/// after the other; it has no gang of its own.
+[[nodiscard]] inline translate::job_gangs
+read_volcano_flow(object_reader& object, reading_context& context, const translate::job_options&) {
+    const translate::job_object own = read_job_object(object, context);
+    object.warning(
+        "its Jobs are made of the JobTemplates that it names; those of the input are read "
+        "as Jobs, the flow itself has no gang");
+    translate::job_plan plan;
+    lose(plan, translate::loss_kind::startup_order, own,
+         "flows: Jobs start when those before them are done");
+    object.ignore_rest();
+    translate::job_gangs made;
+    made.losses = std::move(plan.losses);
+    return made;
 }
 
 } // namespace codec

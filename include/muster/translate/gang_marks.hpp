@@ -173,6 +173,31 @@ closeness_asked(const boost::json::object* annotations) {
     return asked;
 }
 
+/// How close the pods of a segment are to stand, as annotations of a template say it.
+[[nodiscard]] inline std::optional<topology_constraint>
+segment_closeness(const boost::json::object* annotations) {
+    boost::json::object words;
+    for (const auto& [from, to] :
+         {std::pair{"kai.scheduler/segment-topology-required-placement",
+                    owner_mark::topology_required},
+          {"kai.scheduler/segment-topology-preferred-placement", owner_mark::topology_preferred}})
+        if (const auto said = translate::find_text(annotations, from))
+            words[to] = *said;
+    return closeness_asked(&words);
+}
+
+/// How many pods a segment has, as an annotation says it; 0 when it says no number.
+[[nodiscard]] inline std::optional<std::int64_t>
+segment_size(const boost::json::object* annotations) {
+    const auto said = translate::find_text(annotations, "kai.scheduler/segment-size");
+    if (!said)
+        return std::nullopt;
+    std::int32_t value = 0;
+    const char* const end = said->data() + said->size();
+    const auto [stop, error] = std::from_chars(said->data(), end, value);
+    return error == std::errc{} && stop == end && value > 0 ? value : 0;
+}
+
 namespace detail {
 
 /// The first text that a search in the templates gives.

@@ -147,9 +147,33 @@ struct kubeflow_job {
     return sum;
 }
 
+namespace detail {
+
+/// The segments of a PyTorchJob's workers, subgroups of the workers' vertex: the pods of each stand
+/// close. The podgrouper makes them when an annotation of the template says how large they are.
+inline void split_workers(planned_gang& planned, std::size_t at, std::int64_t size) {
+    const pod_series workers = planned.series[at];
+    gang_tree& tree = planned.gang.tree;
+    std::vector<pod_series> segments;
+    for (std::int64_t from = 0; from < workers.count; from += size) {
+        pod_series one = workers;
+        one.first = from;
+        one.count = std::min(size, workers.count - from);
+        one.leaf = tree.add(workers.leaf, one.count, "worker-" + std::to_string(from / size));
+        if (auto asked = translate::segment_closeness(annotations_of(workers.pod_template)))
+            tree.keep_together(one.leaf, std::move(*asked));
+        segments.push_back(std::move(one));
+    }
+    const auto place = planned.series.begin() + static_cast<std::ptrdiff_t>(at);
+    planned.series.insert(planned.series.erase(place), segments.begin(), segments.end());
+}
+
+} // namespace detail
+
 /// The one gang of the job, named as the job, with a leaf per role. Its controller asks only for a
 /// number of members; the podgrouper also wants all masters of a PyTorchJob, and the rest of the
-/// minimum from the workers. ACK's labels on the templates win. O(roles).
+/// minimum from the workers, in segments if they ask for them. ACK's labels on the templates win.
+/// O(roles).
 [[nodiscard]] inline job_plan gangs_of(const kubeflow_job& job, const job_options& options = {}) {
     job_plan plan;
     std::vector<const boost::json::object*> templates;
@@ -173,16 +197,31 @@ struct kubeflow_job {
     std::int64_t masters = 0;
     for (const pod_series& series : planned.series)
         masters += series.role == "master" ? series.count : 0;
-    const bool by_role = options.rules == job_rules::podgrouper && !labelled && masters > 0 &&
-                         job.kind == kubeflow_kind::pytorch;
-    for (pod_series& series : planned.series)
-        if (own > 1 && !series.loose) {
-            const std::int64_t least = !by_role ? 0
-                                       : series.role == "master"
-                                           ? series.count
-                                           : std::max<std::int64_t>(0, minimum - masters);
-            series.leaf = gang.tree.add(root, least, series.role);
+    const bool grouped =
+        options.rules == job_rules::podgrouper && !labelled && job.kind == kubeflow_kind::pytorch;
+    const bool by_role = grouped && masters > 0;
+    std::size_t split = planned.series.size();
+    std::int64_t segment = 0;
+    for (std::size_t i = 0; i < planned.series.size(); ++i) {
+        pod_series& series = planned.series[i];
+        const auto said = grouped && !series.loose && series.role == "worker"
+                              ? translate::segment_size(detail::annotations_of(series.pod_template))
+                              : std::nullopt;
+        if (said && *said > 0) {
+            split = i;
+            segment = *said;
         }
+        if (series.loose || (own < 2 && split != i))
+            continue;
+        const std::int64_t least = !grouped                  ? 0
+                                   : series.role == "master" ? series.count
+                                   : by_role || split == i
+                                       ? std::max<std::int64_t>(0, minimum - masters)
+                                       : 0;
+        series.leaf = gang.tree.add(root, least, series.role);
+    }
+    if (split < planned.series.size())
+        detail::split_workers(planned, split, segment);
     count_leaves(planned);
 
     if (!job.scheduling.queue.empty())

@@ -57,17 +57,7 @@ namespace detail {
 
 [[nodiscard]] inline std::optional<topology_constraint>
 segment_closeness(const leader_worker_set& set) {
-    const boost::json::object* const from = annotations_of(set.worker_template);
-    const auto required =
-        translate::find_text(from, "kai.scheduler/segment-topology-required-placement");
-    const auto preferred =
-        translate::find_text(from, "kai.scheduler/segment-topology-preferred-placement");
-    boost::json::object words;
-    if (required)
-        words[owner_mark::topology_required] = *required;
-    if (preferred)
-        words[owner_mark::topology_preferred] = *preferred;
-    auto asked = closeness_asked(&words);
+    auto asked = translate::segment_closeness(annotations_of(set.worker_template));
     return asked ? asked : one_domain(set.segment_exclusive_topology);
 }
 

@@ -109,6 +109,32 @@ TEST_CASE("a PyTorchJob's podgrouper wants all masters and the rest of the minim
           "5 (master 0, worker 0)");
 }
 
+TEST_CASE("segments of a PyTorchJob's workers are subgroups for the podgrouper") {
+    const auto with = [](const std::string& size, const job_options& options) {
+        return read_job(
+            torch,
+            job("PyTorchJob", "pytorchReplicaSpecs",
+                role("Master", "1") +
+                    "    Worker: {replicas: 5, template: {metadata: {annotations: "
+                    "{kai.scheduler/segment-size: \"" +
+                    size +
+                    "\", kai.scheduler/segment-topology-required-placement: rack}}, spec: "
+                    "{containers: [{name: c}]}}}\n"),
+            options);
+    };
+    const auto read = with("2", grouped);
+    const auto& tree = read.gangs.at(0).gang.tree;
+    CHECK(tree_text(tree) == "6 (master 1, worker 5 (worker-0 2, worker-1 2, worker-2 1))");
+    REQUIRE(tree[3].together);
+    CHECK(tree[3].together->within.levels.at(0) == "rack");
+    CHECK(pod_names(read.gangs[0].pods) ==
+          "j-master-0 j-worker-0 j-worker-1 j-worker-2 j-worker-3 j-worker-4");
+    CHECK(tree[read.gangs[0].pods.at(4).leaf].name == "worker-1");
+    CHECK(tree_text(with("2", {}).gangs.at(0).gang.tree) == "6 (master 0, worker 0)");
+    CHECK(with("no", grouped).findings.find("segment-size of the template is not a size") !=
+          std::string::npos);
+}
+
 TEST_CASE("an elastic PyTorchJob wants minReplicas, and schedulingPolicy beats both") {
     const std::string elastic = "  elasticPolicy: {minReplicas: 2, maxReplicas: 6}\n";
     const std::string roles = role("Worker", "4");

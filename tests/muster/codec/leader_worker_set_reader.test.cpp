@@ -136,6 +136,21 @@ TEST_CASE("pods of a LeaderWorkerSet know their group, their index and their lea
     CHECK(env_of(unique.gangs.at(0).pods.at(1).document, "LWS_LEADER_ADDRESS") == "l-0.l-0.ns");
 }
 
+TEST_CASE("a DisaggregatedSet is a LeaderWorkerSet per role") {
+    const std::string inner = "leaderWorkerTemplate: {size: 2, " + worker + "}";
+    const auto made = read_job(
+        read_disaggregated_set,
+        "apiVersion: disaggregatedset.x-k8s.io/v1\nkind: DisaggregatedSet\nmetadata: {name: d, "
+        "namespace: ns}\nspec: {roles: [{name: prefill, spec: {replicas: 2, " +
+            inner + "}}, {name: decode, spec: {" + inner + "}}]}\n");
+    CHECK(made.findings.empty());
+    REQUIRE(made.gangs.size() == 3);
+    CHECK(made.gangs[1].gang.name == "d-prefill-group-1");
+    CHECK(made.gangs[2].gang.name == "d-decode-group-0");
+    CHECK(made.gangs[2].gang.owners.at(0).name == "d");
+    CHECK(pod_names(made.gangs[2].pods) == "d-decode-0 d-decode-0-1");
+}
+
 TEST_CASE("bad LeaderWorkerSets are refused at the field that is wrong") {
     const auto refused = [](const std::string& text, const std::string& finding) {
         const auto made = read(text);
@@ -149,7 +164,8 @@ TEST_CASE("bad LeaderWorkerSets are refused at the field that is wrong") {
             "the workers do not fill segments of 2 evenly");
     refused(set("size: 2", "  startupPolicy: Never\n"),
             "spec.startupPolicy: \"Never\" is no policy");
-    refused(set("size: 2", {}, "kai.scheduler/segment-size: x"), "\"x\" is not a size");
+    refused(set("size: 2", {}, "kai.scheduler/segment-size: x"),
+            "kai.scheduler/segment-size is not a size");
     refused(set("size: 2000000000", "  replicas: 2000000000\n"),
             "the job has more than 1000000 pods");
 }

@@ -159,6 +159,36 @@ TEST_CASE("order, policies and clean up of a Volcano Job are losses") {
           "controller sees to it\n");
 }
 
+TEST_CASE("a CronJob of Volcano stands for one of its Jobs") {
+    const auto made = read_job(
+        read_volcano_cron_job,
+        "apiVersion: batch.volcano.sh/v1alpha1\nkind: CronJob\nmetadata: {name: c, uid: "
+        "u}\nspec:\n  "
+        "schedule: \"* * * * *\"\n  concurrencyPolicy: Forbid\n  jobTemplate: {spec: "
+        "{minAvailable: "
+        "1, tasks: [{name: t, replicas: 2, template: {spec: {containers: [{name: c}]}}}]}}\n");
+    REQUIRE(made.gangs.size() == 1);
+    CHECK(made.gangs[0].gang.name == "c-0");
+    CHECK(made.gangs[0].gang.kind == "Job");
+    CHECK(tree_text(made.gangs[0].gang.tree) == "1");
+    CHECK(pod_names(made.gangs[0].pods) == "c-0-t-0 c-0-t-1");
+    CHECK(made.findings.find("\"c-0\" stands for one of them") != std::string::npos);
+    CHECK(loss_text(made.losses).find("concurrencyPolicy") != std::string::npos);
+}
+
+TEST_CASE("a JobTemplate is read as the Job of its name, a JobFlow has no gang of its own") {
+    const auto made = read_job(read_volcano_template, job(task("name: a, replicas: 2")));
+    CHECK(made.gangs.at(0).pods.size() == 2);
+    CHECK(made.findings.find("a JobTemplate runs when a JobFlow names it") != std::string::npos);
+    const auto flow = read_job(read_volcano_flow,
+                               "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: "
+                               "{name: f}\nspec: {flows: [{name: a}]}\n");
+    CHECK(flow.gangs.empty());
+    CHECK(flow.findings.find("warning: its Jobs are made of the JobTemplates") !=
+          std::string::npos);
+    CHECK(loss_text(flow.losses).find("startup-order: JobFlow default/f") == 0);
+}
+
 TEST_CASE("bad Volcano Jobs are refused at the field that is wrong") {
     const auto refused = [](const std::string& text, const std::string& finding) {
         const auto made = read(text);
