@@ -206,6 +206,9 @@ template<std::size_t Width>
         spec.created = facts.created.value_or(std::numeric_limits<timestamp>::max());
         spec.duration = longest_run(objects, facts, queue_ages);
         spec.tree = facts.tree;
+        spec.may_preempt = std::ranges::none_of(facts.members, [&](std::size_t member) {
+            return lookup.never_preempts(objects.pods[member]);
+        });
         spec.fault = facts.fault;
         spec.tenant = lookup.namespace_labels(key.name_space);
         const event_result taken = state.upsert_gang(key, std::move(spec));

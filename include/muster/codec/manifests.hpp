@@ -43,7 +43,8 @@ namespace detail {
     read.metadata = read_metadata(object, false, context);
     read.value = object.required("value").as_integer(-2147483648LL, 2147483647).value_or(0);
     read.global_default = object.optional("globalDefault").as_boolean().value_or(false);
-    object.ignore({"apiVersion", "kind", "description", "preemptionPolicy"});
+    read.never_preempts = read_never_preempts(object.optional("preemptionPolicy"));
+    object.ignore({"apiVersion", "kind", "description"});
     object.finish();
     return read;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -98,6 +99,8 @@ public:
             namespaces_.emplace(object.metadata.key.name, &object);
         for (const priority_class_object& object : objects.priority_classes) {
             classes_.emplace(object.metadata.key.name, object.value);
+            if (object.never_preempts)
+                never_preempting_.insert(object.metadata.key.name);
             // Of several default classes the lowest is one (Kubernetes' priority admission).
             if (object.global_default)
                 default_priority_ =
@@ -133,8 +136,14 @@ public:
         return known == classes_.end() ? std::nullopt : std::optional(known->second);
     }
 
+    /// It or its class says that nobody is to be evicted for it.
+    [[nodiscard]] bool never_preempts(const pod_object& pod) const {
+        return pod.never_preempts || never_preempting_.contains(pod.priority_class);
+    }
+
 private:
     std::map<std::string_view, const namespace_object*> namespaces_;
+    std::set<std::string_view> never_preempting_;
     std::map<std::string_view, std::int64_t> classes_;
     std::optional<std::int64_t> default_priority_;
 };

@@ -101,6 +101,8 @@ struct pod_object {
     std::string scheduler_name;
     std::optional<std::int64_t> priority;
     std::string priority_class;
+    /// Its preemptionPolicy is Never.
+    bool never_preempts = false;
     /// When it became PodScheduled=True.
     std::optional<timestamp> scheduled;
     /// When its kubelet took it up.
@@ -164,6 +166,8 @@ struct priority_class_object {
     object_metadata metadata;
     std::int64_t value = 0;
     bool global_default = false;
+    /// Its preemptionPolicy is Never.
+    bool never_preempts = false;
 };
 
 /// What an input holds, as far as it is understood. It refers to the documents that it was read

@@ -314,6 +314,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     read.priority = spec.optional("priority").as_integer();
     if (const auto name = spec.optional("priorityClassName").as_string())
         read.priority_class = *name;
+    read.never_preempts = read_never_preempts(spec.optional("preemptionPolicy"));
     if (const auto name = spec.optional("schedulerName").as_string())
         read.scheduler_name = *name;
     if (const auto name = spec.optional("nodeName").as_string())
@@ -337,7 +338,6 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
                  "readinessGates",
                  "runtimeClassName",
                  "enableServiceLinks",
-                 "preemptionPolicy",
                  "setHostnameAsFQDN",
                  "os",
                  "ephemeralContainers",

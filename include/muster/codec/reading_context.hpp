@@ -70,6 +70,14 @@ struct reading_context {
     return labels;
 }
 
+/// The preemptionPolicy of a pod or a PriorityClass; absent, others may be evicted for it.
+[[nodiscard]] inline bool read_never_preempts(const field& at) {
+    const auto policy = at.as_string().value_or("PreemptLowerPriority");
+    if (policy != "Never" && policy != "PreemptLowerPriority")
+        at.error(in_quotes(policy) + " is not a policy (expected Never or PreemptLowerPriority)");
+    return policy == "Never";
+}
+
 /// Strings of a list; other elements are errors.
 [[nodiscard]] inline std::vector<std::string> read_strings(const array_reader& list) {
     std::vector<std::string> strings;

@@ -92,6 +92,8 @@ public:
 
 private:
     bool ask(const turn& which, std::int64_t& left) {
+        if (!(*known_)[which.gang].spec.may_preempt)
+            return false;
         const std::int64_t given = std::min(left, limit_.per_gang);
         std::int64_t steps = given;
         // What is kept for itself is no hindrance to it.

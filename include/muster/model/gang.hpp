@@ -120,6 +120,9 @@ struct gang {
     gang_tree tree{};
     /// Its pods may be evicted for others, if their queue's may; otherwise they stand firm.
     bool preemptible = true;
+    /// Others may be evicted for it; otherwise it waits for room that is there (Kubernetes:
+    /// preemptionPolicy).
+    bool may_preempt = true;
     gang_fault fault = gang_fault::none;
     /// Labels of the namespace or tenant that asks; queues admit by them.
     label_set tenant{};

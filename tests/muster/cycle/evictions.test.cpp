@@ -125,6 +125,36 @@ TEST_CASE("T9k: a pod does not preempt a queue of its own priority") {
     CHECK(is(answered(known, "B2"), answer::waiting, gate::space));
 }
 
+TEST_CASE("T9k: of four queues, one is full, one over its quota, and one preempts A3") {
+    cluster known = four_queues();
+    // Of all pods that D2 may preempt A3 has the lowest priority.
+    ok(known.upsert_gang("B1", ranked(1, "B", 2)));
+    add_gang(known, "B2", 1, 50, "B");
+    CHECK(evicted(known, t9k).empty());
+    add_gang(known, "C2", 1, 50, "C");
+    CHECK(evicted(known, t9k).empty());
+    add_gang(known, "D2", 1, 50, "D");
+    CHECK(evicted(known, t9k) == keys{"A3-0"});
+    let_go(known);
+    static_cast<void>(cycle(known, 0, t9k));
+    CHECK(node_of(known, "D2-0") == "n");
+    CHECK(is(answered(known, "B2"), answer::waiting, gate::space));
+    CHECK(is(answered(known, "C2"), answer::waiting, gate::quota));
+}
+
+TEST_CASE("a gang that may not preempt waits for room that is there") {
+    cluster known = four_queues();
+    auto patient = ranked(1, "D", 0);
+    patient.may_preempt = false;
+    ok(known.upsert_gang("D2", patient));
+    ok(known.upsert_pod("D2-0", "D2", asking(50)));
+    CHECK(evicted(known, t9k).empty());
+    CHECK(is(answered(known, "D2"), answer::waiting, gate::space));
+    ok(known.remove_pod("B1-0"));
+    static_cast<void>(cycle(known, 0, t9k));
+    CHECK(node_of(known, "D2-0") == "n");
+}
+
 TEST_CASE("T9k: a pod over its own queue's quota preempts nobody") {
     cluster known = four_queues();
     add_gang(known, "C2", 1, 50, "C");
