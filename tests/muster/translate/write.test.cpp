@@ -92,8 +92,8 @@ TEST_CASE("gangs across namespaces are for gang groups only") {
     made.gang.sizes[1].name_space = "other";
     CHECK(losers(made, loss_kind::namespaces) ==
           "t9k scheduler-plugins volcano kai-0.14 kai-0.15 " + std::string(workloads) + " grove");
-    for (const auto& [to, name] : targets)
-        CHECK_MESSAGE(count(write(to, made), "Pod") == 5, name);
+    for (const auto& each : targets)
+        CHECK_MESSAGE(count(write(each.first, made), "Pod") == 5, each.second);
 }
 
 TEST_CASE("a queue is lost by ACK, scheduler-plugins and Kubernetes") {
@@ -164,9 +164,9 @@ TEST_CASE("all that a target writes is legal there, whatever names a gang has") 
             made.gang.name = name;
             for (std::size_t at = 0; at < made.pods.size(); ++at)
                 made.pods[at].document["metadata"].as_object()["name"] = "p" + std::to_string(at);
-            for (const auto& [to, called] : targets) {
-                const written out = write(to, made);
-                CAPTURE(called);
+            for (const auto& each : targets) {
+                const written out = write(each.first, made);
+                CAPTURE(each.second);
                 CHECK(violations(out) == "");
                 CHECK(count(out, "Pod") == 3);
             }
@@ -180,9 +180,10 @@ TEST_CASE("nothing of ours is written into a target's objects") {
     made.gang.wait_seconds = 5;
     made.gang.preemptible = true;
     made.gang.tree.keep_together(muster::vertex_index{0}, levels({"rack"}, 0));
-    for (const auto& [to, name] : targets)
-        for (const auto& each : write(to, made).objects)
-            CHECK_MESSAGE(boost::json::serialize(each).find("muster") == std::string::npos, name);
+    for (const auto& to : targets)
+        for (const auto& each : write(to.first, made).objects)
+            CHECK_MESSAGE(boost::json::serialize(each).find("muster") == std::string::npos,
+                          to.second);
 }
 
 TEST_CASE("the same gang is written the same way every time") {
@@ -201,10 +202,11 @@ TEST_CASE("the same gang is written the same way every time") {
 TEST_CASE("an option names another scheduler") {
     write_options options;
     options.scheduler_name = "mine";
-    for (const auto& [to, name] : targets)
-        if (to != target::pods)
-            CHECK_MESSAGE(spec(write(to, plain(), options), "Pod").at("schedulerName") == "mine",
-                          name);
+    for (const auto& to : targets)
+        if (to.first != target::pods)
+            CHECK_MESSAGE(spec(write(to.first, plain(), options), "Pod").at("schedulerName") ==
+                              "mine",
+                          to.second);
 }
 
 TEST_CASE("pods get back the marks that they came with") {

@@ -321,19 +321,21 @@ TEST_CASE("a target never asks for more than the gang, and for less only where i
         const gang_bundle bundle = make();
         CAPTURE(at);
         CAPTURE(text(bundle.gang.tree));
-        for (const auto& [to, name] : targets) {
+        for (const auto& each : targets) {
+            const target to = each.first;
+            const std::string name(each.second);
             if (to == target::pods)
                 continue;
             const written out = write(to, bundle);
             CAPTURE(name);
             REQUIRE(violations(out) == "");
             documents groups, pods;
-            for (const auto& each : out.objects)
-                (each.at("kind").as_string() == "Pod" ? pods : groups).push_back(each);
+            for (const auto& object : out.objects)
+                (object.at("kind").as_string() == "Pod" ? pods : groups).push_back(object);
             REQUIRE(pods.size() == bundle.pods.size());
             const bool lossy = says(out, {loss_kind::total_minimum, loss_kind::role_minima,
                                           loss_kind::subgroup_minima, loss_kind::all_or_nothing});
-            exact[std::string(name)] += lossy ? 0 : 1;
+            exact[name] += lossy ? 0 : 1;
             for_each_choice(bundle, [&](const counts& members) {
                 documents chosen;
                 counts left = members;
@@ -349,8 +351,8 @@ TEST_CASE("a target never asks for more than the gang, and for less only where i
             });
         }
     }
-    for (const auto& [name, count] : exact)
-        CHECK_MESSAGE(count > 0, name);
+    for (const auto& each : exact)
+        CHECK_MESSAGE(each.second > 0, each.first);
 }
 
 } // namespace translate_write_properties_test
