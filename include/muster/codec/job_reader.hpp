@@ -70,7 +70,9 @@ inline constexpr std::int64_t most_pods_of_a_job = 1'000'000;
         read.name_space = context.default_namespace;
     read.uid = text_of(metadata.optional("uid"));
     read.labels = read_texts(metadata.optional("labels"));
-    read.annotations = read_texts(metadata.optional("annotations"));
+    const field annotations_at = metadata.optional("annotations");
+    detail::check_annotations(annotations_at);
+    read.annotations = annotations_at.value() ? annotations_at.value()->if_object() : nullptr;
     if (const field created_at = metadata.optional("creationTimestamp"); created_at.is_present())
         static_cast<void>(context.time(created_at));
     metadata.ignore_rest();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,18 @@ inline void check_strings(const field& at) {
             element.mismatch("a string");
         static_cast<void>(element.as_string());
     });
+}
+
+/// Strings of at most 256 KiB in all, keys and values, as Kubernetes takes them.
+inline void check_annotations(const field& at) {
+    constexpr std::size_t most = std::size_t{256} * 1024;
+    std::size_t bytes = 0;
+    object_reader object = at.as_object();
+    object.for_each_string(
+        [&](std::string_view key, std::string_view value) { bytes += key.size() + value.size(); });
+    if (bytes > most)
+        at.error("the annotations have " + std::to_string(bytes) + " bytes (expected at most " +
+                 std::to_string(most) + ")");
 }
 
 inline void check_environment(const field& at) {
@@ -150,11 +163,10 @@ inline void check_pod_template(const field& at, const reading_context& context) 
     object_reader object = at.as_object();
     const field metadata_at = object.optional("metadata");
     object_reader metadata = metadata_at.as_object();
-    for (const std::string_view strings : {"labels", "annotations"}) {
-        const field strings_at = metadata.optional(strings);
-        object_reader each = strings_at.as_object();
-        each.for_each_string([](std::string_view, std::string_view) {});
-    }
+    const field labels_at = metadata.optional("labels");
+    object_reader labels = labels_at.as_object();
+    labels.for_each_string([](std::string_view, std::string_view) {});
+    detail::check_annotations(metadata.optional("annotations"));
     metadata.ignore_rest();
     const field spec_at = object.optional("spec");
     object_reader spec = spec_at.as_object();

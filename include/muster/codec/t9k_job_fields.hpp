@@ -28,8 +28,10 @@ namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
 
-/// Beyond it a job is taken for a slip of the pen: no cluster holds as many pods.
-inline constexpr std::int64_t largest_replica_count = 1'000'000;
+/// As many pods as Kubernetes promises to hold; a job of more is taken for a slip of the pen.
+inline constexpr std::int64_t largest_replica_count = 150'000;
+/// Where every pod lists all replicas, as in TF_CONFIG.
+inline constexpr std::int64_t largest_replica_list = 5'000;
 
 [[nodiscard]] inline const boost::json::object* object_at(const field& at) {
     return at.value() != nullptr ? at.value()->if_object() : nullptr;

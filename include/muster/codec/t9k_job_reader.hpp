@@ -62,7 +62,9 @@ inline void read_job_metadata(object_reader& object, translate::t9k_job& job,
     job.name_space = text_at(metadata.optional("namespace"), context.default_namespace);
     job.uid = text_at(metadata.optional("uid"));
     job.labels = string_map_at(metadata.optional("labels"));
-    job.annotations = string_map_at(metadata.optional("annotations"));
+    const field annotations_at = metadata.optional("annotations");
+    check_annotations(annotations_at);
+    job.annotations = object_at(annotations_at);
     static_cast<void>(context.time(metadata.optional("creationTimestamp")));
     metadata.ignore_rest();
 }
@@ -133,9 +135,11 @@ inline void check_counts(const field& spec_at, const translate::t9k_job& job) {
         if (counts[i] > 0)
             check_pod_name(spec_at, job, {i, counts[i] - 1});
     }
-    if (total > largest_replica_count)
+    const std::int64_t most =
+        job.kind == translate::t9k_kind::tensorflow ? largest_replica_list : largest_replica_count;
+    if (total > most)
         spec_at.error("there are " + std::to_string(total) + " replicas in all (expected at most " +
-                      std::to_string(largest_replica_count) + ")");
+                      std::to_string(most) + ")");
     if (!job.replica_specs.empty() && total == 0)
         spec_at.error("there are no replicas at all (expected at least one)");
 }

@@ -57,13 +57,13 @@ TEST_CASE("a finding names file, line, column and field") {
     CHECK(
         about_replica("replicas: -1") ==
         "job.yaml:6:25: spec.replicaSpecs[0].replicas: found -1, expected a whole number from 0 to "
-        "1000000\n");
+        "150000\n");
 }
 
 TEST_CASE("wrong types are errors that say what was expected") {
     CHECK(without_places(about_replica("replicas: many")) ==
           "spec.replicaSpecs[0].replicas: found \"many\", expected a whole number from 0 to "
-          "1000000\n");
+          "150000\n");
     CHECK(without_places(about_replica("template: []")) ==
           "spec.replicaSpecs[0].template: found a list, expected an object\n");
     CHECK(without_places(about_pod("{containers: {}}")) ==
@@ -387,17 +387,26 @@ TEST_CASE("hostile input ends in a finding") {
     CHECK(t9k_of("GenericJob", "{replicaSpecs: [{type: w, template: {spec: " + deep + "}}]}")
               .findings.find("nested too deeply") != std::string::npos);
     const std::string large(1'000'000, 'x');
-    const auto noted = read_t9k("{apiVersion: batch.tensorstack.dev/v1beta1, kind: GenericJob, "
-                                "metadata: {name: j, annotations: {note: " +
-                                large + "}}, spec: {replicaSpecs: [{type: w}]}}");
-    CHECK(noted.findings == "");
-    CHECK(noted.job.annotations->at("note").as_string().size() == large.size());
+    const std::string much = "{note: " + large + "}";
+    CHECK(without_places(read_t9k("{apiVersion: batch.tensorstack.dev/v1beta1, kind: GenericJob, "
+                                  "metadata: {name: j, annotations: " +
+                                  much + "}, spec: {replicaSpecs: [{type: w}]}}")
+                             .findings) ==
+          "metadata.annotations: the annotations have 1000004 bytes (expected at most 262144)\n");
+    CHECK(without_places(about_replica("template: {metadata: {annotations: " + much + "}}")) ==
+          "spec.replicaSpecs[0].template.metadata.annotations: the annotations have 1000004 bytes "
+          "(expected at most 262144)\n");
     CHECK(without_places(about_replica("replicas: 99999999999999999999")) != "");
-    CHECK(
-        without_places(t9k_of("GenericJob", "{replicaSpecs: [{type: w, replicas: 1000000}, {type: "
-                                            "x, replicas: 1000000}]}")
-                           .findings) ==
-        "spec: there are 2000000 replicas in all (expected at most 1000000)\n");
+    CHECK(without_places(t9k_of("GenericJob", "{replicaSpecs: [{type: w, replicas: 150000}, {type: "
+                                              "x, replicas: 1}]}")
+                             .findings) ==
+          "spec: there are 150001 replicas in all (expected at most 150000)\n");
+}
+
+TEST_CASE("a TensorFlowTrainingJob lists at most 5000 replicas in each of its pods") {
+    CHECK(without_places(
+              t9k_of("TensorFlowTrainingJob", "{replicaSpecs: [{type: worker, replicas: 5001}]}")
+                  .findings) == "spec: there are 5001 replicas in all (expected at most 5000)\n");
 }
 
 TEST_CASE("kinds are known by their group and name") {
