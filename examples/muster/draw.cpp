@@ -152,10 +152,13 @@ std::string draw_nodes(const report& made) {
     const std::int64_t column_width = name_width + bar + 30;
     const std::int64_t width = columns * column_width;
 
+    bool comes_later = false;
     std::map<std::pair<std::string, std::string>, std::size_t> groups;
     for (const node_line& node : made.node_lines)
-        for (const node_pod& pod : node.pods)
+        for (const node_pod& pod : node.pods) {
             groups.emplace(std::pair(pod.name_space, pod.group), 0);
+            comes_later = comes_later || pod.nominated;
+        }
     std::vector<std::pair<std::string, std::string>> legend;
     constexpr std::size_t most_named = 40;
     std::size_t next = 0;
@@ -172,7 +175,8 @@ std::string draw_nodes(const report& made) {
     const std::int64_t top = 30 + 18 * legend_lines(width, legend);
     svg on(width, top + rows * row + 10,
            "What stands where once the plan of " + time_text(made.now) +
-               " is carried out; outlined pods start now");
+               " is carried out; outlined pods start now" +
+               (comes_later ? ", dashed ones once others have left" : ""));
     draw_legend(on, 20, width, legend);
     for (std::int64_t at = 0; at < count; ++at) {
         const node_line& node = made.node_lines[static_cast<std::size_t>(at)];
@@ -187,6 +191,9 @@ std::string draw_nodes(const report& made) {
         if (node.others > 0)
             tip += ", and " + std::to_string(node.others) +
                    (node.others == 1 ? " pod that asks" : " pods that ask") + " for none of it";
+        if (node.leaving > 0)
+            tip += ", and " + std::to_string(node.leaving) +
+                   (node.leaving == 1 ? " pod that leaves" : " pods that leave");
         on.text(x + name_width - 16, y + 11,
                 shortened(node.name, columns == 1 ? 26 : 16) + (node.unschedulable ? " *" : ""),
                 true, tip);
@@ -200,8 +207,10 @@ std::string draw_nodes(const report& made) {
                     colour_of(groups.at({pod.name_space, pod.group})),
                     pod.name_space + "/" + pod.name + " of " + pod.group + ": " +
                         amount_text(node.kind, pod.amount) + " " + node.kind +
-                        (pod.placed_now ? ", starts now" : ""),
-                    pod.placed_now ? outline : "#ffffff");
+                        (pod.placed_now  ? ", starts now"
+                         : pod.nominated ? ", starts when others have left"
+                                         : ""),
+                    pod.placed_now || pod.nominated ? outline : "#ffffff", pod.nominated);
         }
     }
     return std::move(on).finish();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -11,6 +12,8 @@
 #include <muster/admission/affinity_refusal.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/muster.hpp>
+
+#include "report.hpp"
 
 namespace cli {
 
@@ -130,22 +133,74 @@ refusals(const muster::state<Traits>& known, const muster::kind_table& kinds,
     return counts;
 }
 
-/// Why the gang waits in the words of kube-scheduler. When it is not the nodes that say no,
-/// `otherwise` stands in their place, as there does what a PreFilter plugin says.
+/// What is wrong with a node that would take the members one by one.
+[[nodiscard]] inline std::string gang_refusal(const std::vector<reason_line>& why) {
+    const auto names = [&](const char* code) {
+        return std::ranges::find(why, code, &reason_line::code) != why.end();
+    };
+    return names("QuotaExceeded")        ? "node(s) would take the queue over its quota"
+           : names("TopologyFragmented") ? "node(s) stood in no domain that takes the group"
+           : names("RoomReserved")       ? "node(s) had room kept for other groups"
+                                         : "node(s) couldn't take the group with the others";
+}
+
+/// What the nodes say to a member when it is not they alone that say no: those that would take it
+/// are refused in the gang's name.
+template<class Traits>
+[[nodiscard]] std::map<std::string, std::size_t>
+refusals_of_gang(const muster::state<Traits>& known, const muster::kind_table& kinds,
+                 const muster::gang_members<Traits::width>& members,
+                 const std::vector<reason_line>& why) {
+    auto accounts = known.accounts();
+    const muster::plan<Traits::width> into(accounts);
+    std::map<std::string, std::size_t> counts;
+    if (members.turns.empty())
+        return counts;
+    const auto& of = members.classes[members.turns.front()];
+    muster::node_query<Traits::width> query;
+    query.request = &of.request;
+    query.where = &known.constraint_sets()[of.where];
+    if (members.queue && known[*members.queue].present)
+        query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
+    for (const muster::node_index node : known.node_order()) {
+        if (!known[node].present)
+            continue;
+        std::map<std::string, std::size_t> own;
+        count_refusals(known, kinds, into, of, query, node, own);
+        if (own.empty())
+            ++own[gang_refusal(why)];
+        for (const auto& [text, count] : own)
+            counts[text] += count;
+    }
+    return counts;
+}
+
+/// Why the gang waits in the words of kube-scheduler: what each node says to the first member that
+/// finds none. Where every member would find one, or a quota stands in the way, the first of the
+/// gang's own reasons follows. Before any node is looked at it stands alone, as there does what a
+/// PreFilter plugin says.
 template<class Traits, class Score>
 [[nodiscard]] std::string
 headline(const muster::state<Traits>& known, const muster::kind_table& kinds,
          const muster::gang_members<Traits::width>& members, muster::gate at, const Score& score,
-         const std::string& otherwise) {
+         const std::vector<reason_line>& why) {
     std::size_t nodes = 0;
     for (const muster::node_index node : known.node_order())
         nodes += known[node].present ? 1U : 0U;
+    std::map<std::string, std::size_t> counts;
+    bool nodes_alone = false;
+    if (at == muster::gate::space || at == muster::gate::quota) {
+        counts = refusals(known, kinds, members, score);
+        nodes_alone = at == muster::gate::space && !counts.empty();
+        if (counts.empty())
+            counts = refusals_of_gang(known, kinds, members, why);
+    }
     std::string listed;
-    if (at == muster::gate::space)
-        for (const auto& [text, count] : refusals(known, kinds, members, score))
-            listed += (listed.empty() ? "" : ", ") + std::to_string(count) + " " + text;
-    return "0/" + std::to_string(nodes) +
-           " nodes are available: " + (listed.empty() ? otherwise : listed) + ".";
+    for (const auto& [text, count] : counts)
+        listed += (listed.empty() ? "" : ", ") + std::to_string(count) + " " + text;
+    if (!why.empty() && !nodes_alone)
+        listed += (listed.empty() ? "" : ". ") + why.front().message;
+    return "0/" + std::to_string(nodes) + " nodes are available: " + listed + ".";
 }
 
 } // namespace cli

@@ -177,7 +177,7 @@ int explain(cli::request asked, const look& how, const std::string& wanted) {
         for (const cli::group_line& group : made.groups) {
             const bool named =
                 wanted == group.name || wanted == group.name_space + "/" + group.name;
-            if (wanted.empty() ? group.starts() : !named)
+            if (wanted.empty() ? group.starts() && group.lost.empty() : !named)
                 continue;
             found = true;
             waits = waits || group.waits > 0;

@@ -9,6 +9,7 @@
 
 #include <boost/json/array.hpp>
 
+#include <muster/admission/explain_kept.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/cycle/forecast.hpp>
 #include <muster/muster.hpp>
@@ -71,15 +72,12 @@ public:
         placements placed_later;
         std::set<object_key> gone;
         bool nominates = false;
-        std::set<muster::gang_index> decided;
         for (const muster::decision& decision : result.decisions) {
-            decided.insert(decision.gang);
             nominates = nominates || decision.nominated;
             for (const muster::pod_index victim : decision.evictions) {
                 gone.insert(state[victim].key);
                 listed[state[victim].gang] = true;
-                if (decided.contains(state[victim].gang))
-                    bereft_.insert(state[victim].gang);
+                evicted_for_.emplace(victim, decision.gang);
             }
             for (const muster::placement& one : decision.placements) {
                 placed_later.emplace(state[one.pod].key, state[one.node].key);
@@ -109,20 +107,19 @@ public:
                 born != std::numeric_limits<timestamp>::max())
                 line.created = born;
             line.holding = static_cast<std::int64_t>(held[decision.gang]);
-            const auto kind = decision.outcome.kind;
-            if (kind == muster::answer::waiting || kind == muster::answer::undecided) {
+            if (line.answer == "waiting" || line.answer == "undecided") {
                 line.position = ++waiting[queue];
                 line.overall_position = ++all_waiting;
                 if (const auto start = starts_.find(decision.gang); start != starts_.end())
                     line.expected_start = start->second;
             }
-            if (tries_ > 0 && !line.starts() && is_wanted(line))
+            if (tries_ > 0 && !line.is_settled() && is_wanted(line))
                 look_for_changes(decision.gang, line);
             made.groups.push_back(std::move(line));
         }
         for (const auto& [key, pod] : state.pod_keys()) {
             made.pods.push_back(pod_of(pod));
-            made.pods_pending += state[pod].placeable() ? 1U : 0U;
+            made.pods_pending += state[pod].placeable() || state[pod].nominated ? 1U : 0U;
         }
         for (const muster::node_index node : state.node_order())
             made.nodes += state[node].present ? 1U : 0U;
@@ -130,6 +127,8 @@ public:
         if (asked_->node_lines)
             made.node_lines = list_nodes();
         made.pods_placed = result.counters.pods_placed;
+        made.pods_nominated = result.counters.pods_nominated;
+        made.pods_evicted = result.counters.pods_evicted;
         made.search_steps = result.counters.search_steps;
         made.violations =
             violations_of(*known_->objects, known_->groups, placed, asked_->queue_namespace);
@@ -273,6 +272,11 @@ private:
             at.emplace(node, std::pair(lines.size(), kind));
             lines.push_back(std::move(line));
         }
+        // Those who leave are not there any more when those come for whom they leave.
+        std::set<muster::node_index> changes;
+        for (const auto& [key, pod] : state.pod_keys())
+            if (state[pod].nominated)
+                changes.insert(*state[pod].node);
         for (const auto& [key, gang] : state.gang_keys())
             for (const muster::pod_index index : state[gang].members) {
                 const auto& pod = state[index];
@@ -280,11 +284,13 @@ private:
                     continue;
                 const auto& [line, kind] = at.at(*pod.node);
                 const std::int64_t amount = state.request(index)[kind];
-                if (amount == 0)
+                if (pod.charged_as() == muster::tenure::leaving && changes.contains(*pod.node))
+                    ++lines[line].leaving;
+                else if (amount == 0)
                     ++lines[line].others;
                 else
                     lines[line].pods.push_back({pod.key.name_space, pod.key.name, key.name, amount,
-                                                placed_.contains(index)});
+                                                placed_.contains(index), pod.nominated});
             }
         return lines;
     }
@@ -369,43 +375,105 @@ private:
         for (const muster::placement& one : decision.placements)
             line.placements.push_back({state[one.pod].key.name,
                                        role_name(tree, state[one.pod].role), state[one.node].key});
-        line.nominated = decision.nominated;
         for (const muster::pod_index victim : decision.evictions)
             line.evictions.push_back(state[victim].key.name_space + "/" + state[victim].key.name);
+        if (decision.nominated)
+            line.answer = "nominated";
 
         group_standing standing;
         standing.object = facts.object;
         const auto now_holding = muster::members_of(state, decision.gang);
         standing.sufficient = muster::reaches_minima(tree, now_holding.alive);
-        standing.scheduled = muster::reaches_minima(tree, now_holding.holding);
+        standing.scheduled = muster::reaches_minima(tree, placed_of(decision.gang));
         for (const std::size_t member : facts.members) {
             const pod_object& object = known_->objects->pods[member];
             const muster::pod_index index = state.pod_keys().at(object.metadata.key);
             const auto& pod = state[index];
             line.pods.push_back(pod_of(index));
             standing.members.push_back(&object);
-            if (pod.charged())
+            if (pod.charged() && !pod.nominated)
                 standing.allocated.push_back(&object);
             line.members += pod.alive() ? 1 : 0;
             line.waits += pod.placeable() ? 1U : 0U;
+            if (const auto to = evicted_for_.find(index); to != evicted_for_.end())
+                line.lost.push_back({pod.key.name, name_of(to->second)});
         }
         line.waited = line.waits + decision.placements.size();
+        if (decision.nominated)
+            line.waits = line.waited;
+        const bool stands =
+            std::ranges::any_of(now_holding.holding, [](std::int64_t count) { return count > 0; });
+        if (!line.lost.empty() && !(stands && muster::reaches_minima(tree, now_holding.holding)))
+            line.answer = "evicted";
         std::int64_t roles = 0;
         for (std::size_t role = 1; role < tree.size(); ++role)
             roles += tree[role].min_member;
         line.minimum = std::max(tree[0].min_member, roles);
         if (facts.object)
             line.status = status_of(standing, known_->now);
-        if (line.starts())
+        if (line.is_settled()) {
+            line.gate.reset();
             return line;
-        if (outcome.proof)
+        }
+        line.kept = kept_for(decision.gang);
+        if (const auto& lacks = decision.short_after_evictions; lacks && asked_->evicts())
+            line.short_after_evictions = {lacks->kind ? known_->kinds.name(*lacks->kind) : "",
+                                          lacks->needed, lacks->there};
+        // The members are those that the proof is about, as long as none was lost since.
+        if (outcome.proof && line.lost.empty())
             line.certificate = certificate_of(decision, now_holding);
-        if (asked_->reasons)
-            line.reasons = reasons_of(decision, now_holding);
+        if (!asked_->reasons)
+            return line;
+        // Reasons are what would keep it even if nothing were kept for anybody; when there are
+        // none, it is that.
+        muster::without_reservations<traits> all_free(known_->state);
+        line.reasons = reasons_of(decision, now_holding, all_free);
         if (asked_->headlines)
-            line.headline = headline(state, known_->kinds, now_holding, outcome.at, how_.score,
-                                     line.reasons.empty() ? "" : line.reasons.front().message);
+            line.headline =
+                headline(state, known_->kinds, now_holding, outcome.at, how_.score, line.reasons);
         return line;
+    }
+
+    [[nodiscard]] std::string name_of(muster::gang_index group) const {
+        const auto& key = known_->state[group].key;
+        return key.name_space + "/" + key.name;
+    }
+
+    /// Per vertex: members that were placed by now, whether or not they are to go; not those that
+    /// are nominated.
+    [[nodiscard]] std::vector<std::int64_t> placed_of(muster::gang_index group) const {
+        const auto& state = known_->state;
+        std::vector<std::int64_t> counts(state[group].spec.tree.size(), 0);
+        for (const muster::pod_index member : state[group].members) {
+            auto pod = state[member];
+            pod.evicted = false;
+            if (pod.holding() && !pod.nominated && pod.role.value() < counts.size())
+                ++counts[pod.role.value()];
+        }
+        return counts;
+    }
+
+    [[nodiscard]] amounts_by_kind amounts_of(const muster::resources<Width>& all) const {
+        amounts_by_kind found;
+        for (std::size_t column = 0; column < known_->kinds.size(); ++column)
+            if (all[column] > 0)
+                found.emplace(known_->kinds.name(muster::kind_id{column}), all[column]);
+        return found;
+    }
+
+    [[nodiscard]] std::optional<kept_line> kept_for(muster::gang_index owner) const {
+        const auto& state = known_->state;
+        for (const auto& each : state.reservations()) {
+            if (each.owner.index != owner)
+                continue;
+            kept_line line;
+            line.start = each.start;
+            for (const auto& part : each.parts)
+                line.nodes.emplace(state[part.node].key, amounts_of(part.amount));
+            line.quota = amounts_of(each.quota);
+            return line;
+        }
+        return std::nullopt;
     }
 
     /// What exactly is wrong with a group, or with its members.
@@ -461,18 +529,21 @@ private:
 
     [[nodiscard]] std::vector<muster::reason> explain(const muster::decision& decision,
                                                       const muster::gang_members<Width>& members,
+                                                      muster::without_reservations<traits>& now,
                                                       const muster::explain_options& options) {
         const muster::gate at = decision.outcome.at;
-        if (at != muster::gate::space && at != muster::gate::quota)
-            return muster::explain(known_->state, decision.gang, options);
+        // What is kept for a gang is no hindrance to it alone.
+        if ((at != muster::gate::space && at != muster::gate::quota) || kept_for(decision.gang))
+            return now.explain(decision.gang, options);
         const auto [place, fresh] = explained_.try_emplace(likeness_of(decision, members));
         if (fresh)
-            place->second = muster::explain(known_->state, decision.gang, options);
+            place->second = now.explain(decision.gang, options);
         return place->second;
     }
 
     [[nodiscard]] std::vector<reason_line> reasons_of(const muster::decision& decision,
-                                                      const muster::gang_members<Width>& members) {
+                                                      const muster::gang_members<Width>& members,
+                                                      muster::without_reservations<traits>& now) {
         const auto& group = known_->state[decision.gang];
         const auto& facts = facts_of(decision.gang);
         muster::explain_options options;
@@ -491,8 +562,11 @@ private:
         context.queue = facts.queue;
         context.detail = detail_of(facts);
         std::vector<reason_line> lines;
-        for (const muster::reason& each : explain(decision, members, options)) {
+        for (const muster::reason& each : explain(decision, members, now, options)) {
             reason_line line;
+            for (const muster::gang_index owner : each.owners)
+                line.kept_for.push_back(name_of(owner));
+            context.owners = line.kept_for;
             line.code = code_name(each.code);
             line.kind = kind_name(each.kind);
             line.not_minimal = each.not_minimal;
@@ -510,17 +584,12 @@ private:
         return lines;
     }
 
-    /// Nothing when the group has lost members since: the proof is about them, too.
     [[nodiscard]] std::optional<boost::json::object>
     certificate_of(const muster::decision& decision, const muster::gang_members<Width>& members) {
-        if (bereft_.contains(decision.gang))
-            return std::nullopt;
         const muster::certificate& proof = *decision.outcome.proof;
         auto tree = proof_writer(known_->state, known_->kinds, members, proof).write();
         if (!tree) {
-            const auto& key = known_->state[decision.gang].key;
-            faults_.push_back("the proof for group " + key.name_space + "/" + key.name +
-                              " is not in order");
+            faults_.push_back("the proof for group " + name_of(decision.gang) + " is not in order");
             return std::nullopt;
         }
         boost::json::array classes;
@@ -552,8 +621,8 @@ private:
     std::map<std::string, std::int64_t> max_ages_;
     std::map<muster::gang_index, timestamp> starts_;
     std::set<muster::pod_index> placed_;
-    /// Groups that lost members to others after their own turn.
-    std::set<muster::gang_index> bereft_;
+    /// Who is to go, and for which group.
+    std::map<muster::pod_index, muster::gang_index> evicted_for_;
     /// Our own mistakes.
     std::vector<std::string> faults_;
     std::map<likeness, std::vector<muster::reason>> explained_;

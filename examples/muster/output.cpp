@@ -120,11 +120,45 @@ object reason_object(const reason_line& reason) {
         roles.push_back(std::move(one));
     }
     out["roles"] = std::move(roles);
+    if (!reason.kept_for.empty())
+        out["keptFor"] = array(reason.kept_for.begin(), reason.kept_for.end());
     out["message"] = reason.message;
     return out;
 }
 
+object amounts_object(const amounts_by_kind& amounts) {
+    object out;
+    for (const auto& [kind, amount] : amounts)
+        out[kind] = amount_text(kind, amount);
+    return out;
+}
+
+object kept_object(const kept_line& kept) {
+    object out;
+    if (kept.start)
+        out["start"] = time_text(*kept.start);
+    array nodes;
+    for (const auto& [node, amounts] : kept.nodes)
+        nodes.push_back(object{{"node", node}, {"amounts", amounts_object(amounts)}});
+    out["nodes"] = std::move(nodes);
+    if (!kept.quota.empty())
+        out["quota"] = amounts_object(kept.quota);
+    return out;
+}
+
+object shortage_object(const shortage_line& lacks) {
+    if (lacks.kind.empty())
+        return {{"needed", lacks.needed}, {"left", lacks.there}};
+    return {{"resource", lacks.kind},
+            {"needed", amount_text(lacks.kind, lacks.needed)},
+            {"left", amount_text(lacks.kind, lacks.there)}};
+}
+
 std::string first_reason(const group_line& group) {
+    if (!group.evictions.empty())
+        return "Evicts(" + std::to_string(group.evictions.size()) + ")";
+    if (!group.lost.empty())
+        return "Loses(" + std::to_string(group.lost.size()) + ")";
     if (group.reasons.empty())
         return "";
     const std::size_t more = group.reasons.size() - 1;
@@ -216,14 +250,22 @@ object group_object(const group_line& group) {
         placements.push_back(std::move(one));
     }
     out["placements"] = std::move(placements);
-    if (group.nominated) {
-        out["nominated"] = true;
+    if (group.nominated())
         out["evictions"] = array(group.evictions.begin(), group.evictions.end());
+    if (!group.lost.empty()) {
+        array lost;
+        for (const lost_line& each : group.lost)
+            lost.push_back(object{{"pod", each.pod}, {"for", each.to}});
+        out["evicted"] = std::move(lost);
     }
     array reasons;
     for (const reason_line& reason : group.reasons)
         reasons.push_back(reason_object(reason));
     out["reasons"] = std::move(reasons);
+    if (group.short_after_evictions)
+        out["shortAfterEvictions"] = shortage_object(*group.short_after_evictions);
+    if (group.kept)
+        out["reservation"] = kept_object(*group.kept);
     if (group.position)
         out["position"] = object{{"queue", *group.position}, {"overall", *group.overall_position}};
     if (group.expected_start)
@@ -265,9 +307,12 @@ object plan_object(const report& made) {
     };
     object summary;
     summary["groups"] = made.groups.size();
-    for (const std::string_view answer : {"admitted", "waiting", "never", "undecided"})
+    for (const std::string_view answer :
+         {"admitted", "nominated", "evicted", "waiting", "never", "undecided"})
         summary[answer] = count(answer);
     summary["podsPlaced"] = made.pods_placed;
+    summary["podsNominated"] = made.pods_nominated;
+    summary["podsEvicted"] = made.pods_evicted;
     summary["podsPending"] = made.pods_pending;
     summary["nodes"] = made.nodes;
     summary["searchSteps"] = made.search_steps;
@@ -283,12 +328,10 @@ object plan_object(const report& made) {
 std::string plan_table(const report& made, table_form form) {
     table groups({"NAMESPACE", "NAME", "QUEUE", "PRIORITY", "ANSWER", "PLACED", "REASON"});
     for (const group_line& group : made.groups)
-        groups.add(
-            {group.name_space, group.name, group.queue.value_or(""), std::to_string(group.priority),
-             group.nominated ? "Nominated" : capitalised(group.answer),
-             std::to_string(group.placements.size()) + "/" + std::to_string(group.waited),
-             group.evictions.empty() ? first_reason(group)
-                                     : "Evicts(" + std::to_string(group.evictions.size()) + ")"});
+        groups.add({group.name_space, group.name, group.queue.value_or(""),
+                    std::to_string(group.priority), capitalised(group.answer),
+                    std::to_string(group.placements.size()) + "/" + std::to_string(group.waited),
+                    first_reason(group)});
     return groups.text(form);
 }
 
@@ -352,6 +395,31 @@ std::string changes_text(const group_line& group) {
     return "\n" + out;
 }
 
+std::string shortage_text(const shortage_line& lacks) {
+    const auto amount = [&](std::int64_t of) {
+        return lacks.kind.empty() ? std::to_string(of) : amount_text(lacks.kind, of);
+    };
+    return "Evictions do not help: with all gone that may be evicted, " +
+           (lacks.kind.empty() ? "there is room for " + amount(lacks.there) + " of the " +
+                                     amount(lacks.needed) + " pods needed."
+                               : amount(lacks.there) + " " + lacks.kind + " of the " +
+                                     amount(lacks.needed) + " needed are there.");
+}
+
+std::string kept_text(const kept_line& kept) {
+    std::string out;
+    for (const auto& [node, amounts] : kept.nodes) {
+        std::string what;
+        for (const auto& [kind, amount] : amounts)
+            if (kind != "pods")
+                what += (what.empty() ? "" : ", ") + amount_text(kind, amount) + " " + kind;
+        out += (out.empty() ? "" : "; ") + node + (what.empty() ? "" : " " + what);
+    }
+    return "Room is kept for it" +
+           (kept.start ? ", to start at " + time_text(*kept.start) : std::string()) +
+           (out.empty() ? "" : ": ") + out + ".";
+}
+
 } // namespace
 
 std::string explanation(const group_line& group, const request& asked, bool with_header) {
@@ -383,6 +451,21 @@ std::string explanation(const group_line& group, const request& asked, bool with
             out += " (contributes)";
         out += '\n';
     }
+    if (!group.evictions.empty()) {
+        out += "\nIt starts in the room of ";
+        for (std::size_t at = 0; at < group.evictions.size(); ++at)
+            out += (at > 0 ? ", " : "") + group.evictions[at];
+        out += group.evictions.size() == 1 ? ", which is evicted.\n" : ", which are evicted.\n";
+    }
+    for (std::size_t at = 0; at < group.lost.size(); ++at)
+        out += (at == 0 ? "\n" : "") + group.lost[at].pod + " is evicted for " + group.lost[at].to +
+               ".\n";
+    if (group.short_after_evictions)
+        out += "\n" + shortage_text(*group.short_after_evictions) + "\n";
+    else if (asked.evicts() && (group.gate == "space" || group.gate == "quota"))
+        out += "\nEvictions do not help: no pods that may be evicted were found to make room.\n";
+    if (group.kept)
+        out += "\n" + kept_text(*group.kept) + "\n";
     if (group.expected_start)
         out += "\nExpected to start at " + time_text(*group.expected_start) +
                ", when pods end as they declare.\n";

@@ -2,6 +2,7 @@
 #include "plan_diff.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -40,7 +41,13 @@ void read_group(object_reader& from, plan_digest& into) {
     if (queue.is_present())
         if (const auto known = queue.as_string())
             group.queue = std::string(*known);
-    group.answer = text(from, "answer");
+    const field answer = from.required("answer");
+    group.answer = std::string(answer.as_string().value_or(""));
+    constexpr std::string_view answers[] = {"admitted", "nominated", "evicted",
+                                            "waiting",  "never",     "undecided"};
+    if (answer.is_present() && std::ranges::find(answers, group.answer) == std::end(answers))
+        answer.error(in_quotes(group.answer) + " is no answer (expected admitted, nominated, "
+                                               "evicted, waiting, never or undecided)");
     group.pods = count(from, "holding");
     const field placements_at = from.required("placements");
     const array_reader placements = placements_at.as_array();
@@ -49,6 +56,9 @@ void read_group(object_reader& from, plan_digest& into) {
         each.ignore_rest();
     });
     group.pods += static_cast<std::int64_t>(group.placements.size());
+    const field evicted_at = from.optional("evicted");
+    if (evicted_at.is_present())
+        group.pods -= static_cast<std::int64_t>(evicted_at.as_array().size());
     const field reasons_at = from.required("reasons");
     const array_reader reasons = reasons_at.as_array();
     reasons.for_each_object([&](object_reader& each) {
@@ -93,7 +103,9 @@ change compare(const plan_digest::group* before, const plan_digest::group* after
                 now != after->placements.end() && now->second != node)
                 found.moves.push_back({pod, node, now->second});
     const auto pods = [](const plan_digest::group* of) { return of ? of->pods : 0; };
-    const auto starts = [](const plan_digest::group* of) { return of && of->answer == "admitted"; };
+    const auto starts = [](const plan_digest::group* of) {
+        return of && (of->answer == "admitted" || of->answer == "nominated");
+    };
     if (!after)
         found.name = "gone";
     else if (pods(after) > pods(before) || (starts(after) && before && !starts(before)))
@@ -104,7 +116,7 @@ change compare(const plan_digest::group* before, const plan_digest::group* after
         found.name = "new";
     else if (!found.moves.empty() || before->placements.size() != after->placements.size())
         found.name = "moved";
-    else if (before->answer != after->answer)
+    else if (before->answer != after->answer || before->reason != after->reason)
         found.name = "changed";
     return found;
 }
@@ -191,6 +203,10 @@ std::string use_text(const std::string& kind, const resource_use& used) {
                 : "");
 }
 
+bool starts_now(const plan_digest::group& of) {
+    return of.answer == "admitted" && !of.placements.empty();
+}
+
 std::string state_text(const plan_digest::group* of) {
     if (!of)
         return "";
@@ -208,10 +224,11 @@ plan_digest digest_of(const report& made) {
         one.queue = group.queue;
         one.answer = group.answer;
         one.reason = group.reasons.empty() ? "" : group.reasons.front().code;
-        one.pods = group.holding + static_cast<std::int64_t>(group.placements.size());
+        one.pods = group.holding + static_cast<std::int64_t>(group.placements.size()) -
+                   static_cast<std::int64_t>(group.lost.size());
         for (const placed_line& placed : group.placements)
             one.placements.emplace(placed.pod, placed.node);
-        digest.starting += one.placements.empty() ? 0 : 1;
+        digest.starting += starts_now(one) ? 1 : 0;
         digest.groups.emplace(std::tuple(group.name_space, group.name, group.origin),
                               std::move(one));
     }
@@ -253,7 +270,7 @@ plan_digest read_digest(const std::string& file, diagnostics& out) {
     summary.ignore_rest();
     plan.ignore_rest();
     digest.starting = std::ranges::count_if(
-        digest.groups, [](const auto& each) { return !each.second.placements.empty(); });
+        digest.groups, [](const auto& each) { return starts_now(each.second); });
     return digest;
 }
 
@@ -376,7 +393,7 @@ const char* const diff_schema = R"json({
         "name": {"type": "string", "minLength": 1},
         "origin": {"enum": ["podGroup", "labels", "pod"]},
         "queue": {"type": ["string", "null"]},
-        "change": {"description": "More or fewer of its members stand, it starts or no longer does; it is only in the one plan or the other; its members stand elsewhere; its answer is another.", "enum": ["gained", "lost", "gone", "new", "moved", "changed"]},
+        "change": {"description": "More or fewer of its members stand, it starts or no longer does; it is only in the one plan or the other; its members stand elsewhere; its answer or first reason is another.", "enum": ["gained", "lost", "gone", "new", "moved", "changed"]},
         "before": {"$ref": "#/$defs/side"},
         "after": {"$ref": "#/$defs/side"},
         "moved": {
@@ -401,8 +418,8 @@ const char* const diff_schema = R"json({
       "additionalProperties": false,
       "required": ["answer", "pods"],
       "properties": {
-        "answer": {"enum": ["admitted", "waiting", "never", "undecided"]},
-        "pods": {"description": "Members that hold a node once the plan is carried out, or have succeeded.", "$ref": "#/$defs/count"},
+        "answer": {"enum": ["admitted", "nominated", "evicted", "waiting", "never", "undecided"]},
+        "pods": {"description": "Members that hold a node once the plan is carried out and those have left that are to be evicted, or have succeeded.", "$ref": "#/$defs/count"},
         "reason": {"description": "The code of the first reason.", "type": "string", "minLength": 1}
       }
     },

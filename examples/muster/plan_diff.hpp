@@ -23,9 +23,10 @@ struct plan_digest {
         std::string answer;
         /// Its first reason, if it does not start.
         std::string reason;
-        /// Members that hold a node once the plan is carried out, or have succeeded.
+        /// Members that hold a node once the plan is carried out and all have left that are to be
+        /// evicted, or have succeeded.
         std::int64_t pods = 0;
-        /// What starts now, by pod.
+        /// What starts now, or once those have left, by pod.
         std::map<std::string, std::string> placements;
     };
     /// By namespace, name and origin.

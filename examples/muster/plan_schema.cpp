@@ -19,19 +19,23 @@ const char* const plan_schema = R"json({
     "summary": {
       "type": "object",
       "additionalProperties": false,
-      "required": ["groups", "admitted", "waiting", "never", "undecided", "podsPlaced", "podsPending", "nodes", "searchSteps", "resources"],
+      "required": ["groups", "admitted", "nominated", "evicted", "waiting", "never", "undecided", "podsPlaced", "podsNominated", "podsEvicted", "podsPending", "nodes", "searchSteps", "resources"],
       "properties": {
         "groups": {"$ref": "#/$defs/count"},
         "admitted": {"$ref": "#/$defs/count"},
+        "nominated": {"$ref": "#/$defs/count"},
+        "evicted": {"$ref": "#/$defs/count"},
         "waiting": {"$ref": "#/$defs/count"},
         "never": {"$ref": "#/$defs/count"},
         "undecided": {"$ref": "#/$defs/count"},
         "podsPlaced": {"$ref": "#/$defs/count"},
-        "podsPending": {"description": "Members that could be placed and are not.", "$ref": "#/$defs/count"},
+        "podsNominated": {"description": "Members that are placed once others have left.", "$ref": "#/$defs/count"},
+        "podsEvicted": {"$ref": "#/$defs/count"},
+        "podsPending": {"description": "Members that could be placed and are not, those that are nominated among them.", "$ref": "#/$defs/count"},
         "nodes": {"$ref": "#/$defs/count"},
         "searchSteps": {"$ref": "#/$defs/count"},
         "resources": {
-          "description": "By kind: what all nodes have, and what all pods that hold one request once the plan is carried out.",
+          "description": "By kind: what all nodes have, and what all pods that hold one request once the plan is carried out. Those to evict still hold theirs, those that are nominated do not yet.",
           "type": "object",
           "additionalProperties": {
             "type": "object",
@@ -61,14 +65,59 @@ const char* const plan_schema = R"json({
         "origin": {"description": "A PodGroup (or pods that name one), gang labels on pods, or a pod of its own.", "enum": ["podGroup", "labels", "pod"]},
         "queue": {"type": ["string", "null"]},
         "priority": {"type": "integer"},
-        "answer": {"enum": ["admitted", "waiting", "never", "undecided"]},
+        "answer": {"description": "Nominated: it is placed for when others have left. Evicted: so many of its members are to go that it is left below its minima.", "enum": ["admitted", "nominated", "evicted", "waiting", "never", "undecided"]},
         "gate": {"description": "Where a group that does not start was stopped.", "enum": ["group", "members", "queue", "unsupported", "quota", "space", "order", null]},
         "couldStart": {"description": "Of a waiting group: whether a placement in the emptied cluster is known.", "enum": ["shown", "unknown"]},
         "holding": {"description": "Members that held a node before, or have succeeded.", "$ref": "#/$defs/count"},
-        "placements": {"description": "What starts now, in the order in which it was placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
-        "nominated": {"description": "The placements are for when those to evict, and others on their way out, have left.", "const": true},
-        "evictions": {"description": "Pods to evict first, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},
+        "placements": {"description": "What starts now, or of a nominated group when those have left that are to be evicted and others on their way out, in the order in which it was placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
+        "evictions": {"description": "Of a nominated group: pods to evict first, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},
+        "evicted": {
+          "description": "Its own members that are to go, and for which group, as NAMESPACE/NAME.",
+          "type": "array",
+          "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["pod", "for"],
+            "properties": {
+              "pod": {"type": "string", "minLength": 1},
+              "for": {"type": "string", "minLength": 1}
+            }
+          }
+        },
         "reasons": {"type": "array", "items": {"$ref": "#/$defs/reason"}},
+        "shortAfterEvictions": {
+          "description": "Why no eviction helps: of the resource, or without one in pods, what is needed, and what is left with all gone that may be evicted.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["needed", "left"],
+          "properties": {
+            "resource": {"type": "string", "minLength": 1},
+            "needed": {"type": ["string", "integer"]},
+            "left": {"type": ["string", "integer"]}
+          }
+        },
+        "reservation": {
+          "description": "Room that nobody else may take: what the proofs and answers of others count as used.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["nodes"],
+          "properties": {
+            "start": {"description": "When the group is planned to start, if that is known.", "$ref": "#/$defs/time"},
+            "nodes": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["node", "amounts"],
+                "properties": {
+                  "node": {"type": "string", "minLength": 1},
+                  "amounts": {"type": "object", "additionalProperties": {"$ref": "#/$defs/quantity"}}
+                }
+              }
+            },
+            "quota": {"description": "Of its queue's quota.", "type": "object", "additionalProperties": {"$ref": "#/$defs/quantity"}}
+          }
+        },
         "position": {
           "description": "Of a group that waits: its place among those of its queue, and among all.",
           "type": "object",
@@ -101,7 +150,7 @@ const char* const plan_schema = R"json({
       "additionalProperties": false,
       "required": ["code", "kind", "roles", "message"],
       "properties": {
-        "code": {"enum": ["GroupMissing", "GroupMalformed", "MembersDisagree", "NotEnoughMembers", "QueueUnknown", "QueueClosed", "QueueForbidden", "UnsupportedConstraint", "InsufficientResource", "QuotaExceeded", "NodeSelectorMismatch", "UntoleratedTaint", "NodeUnschedulable", "TopologyFragmented", "HostPortTaken", "SpreadUneven", "AffinityUnmet", "AntiAffinityMet", "KeptOffByOthers", "BehindInQueue", "SearchBudgetSpent"]},
+        "code": {"enum": ["GroupMissing", "GroupMalformed", "MembersDisagree", "NotEnoughMembers", "QueueUnknown", "QueueClosed", "QueueForbidden", "UnsupportedConstraint", "InsufficientResource", "QuotaExceeded", "NodeSelectorMismatch", "UntoleratedTaint", "NodeUnschedulable", "TopologyFragmented", "HostPortTaken", "SpreadUneven", "AffinityUnmet", "AntiAffinityMet", "KeptOffByOthers", "RoomReserved", "BehindInQueue", "SearchBudgetSpent"]},
         "kind": {"enum": ["blocking", "blockingTogether", "contributing"]},
         "notMinimal": {"description": "Some of those that block together may not be needed: the search ended first.", "const": true},
         "resource": {"type": "string", "minLength": 1},
@@ -120,6 +169,7 @@ const char* const plan_schema = R"json({
             }
           }
         },
+        "keptFor": {"description": "Of RoomReserved: the groups for which room is kept, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},
         "message": {"description": "For people; may change.", "type": "string", "minLength": 1}
       }
     },

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <muster/admission/certificate.hpp>
 #include <muster/admission/reason.hpp>
@@ -61,6 +62,8 @@ using muster::reason_kind;
         return "AntiAffinityMet";
     case reason_code::kept_off_by_others:
         return "KeptOffByOthers";
+    case reason_code::room_reserved:
+        return "RoomReserved";
     case reason_code::behind_in_queue:
         return "BehindInQueue";
     case reason_code::search_budget_spent:
@@ -112,6 +115,8 @@ struct reason_context {
     std::string queue;
     /// What exactly is wrong with a group, or not modelled of its members.
     std::string detail;
+    /// For whom room is kept, as NAMESPACE/NAME.
+    std::vector<std::string> owners;
 };
 
 namespace detail {
@@ -162,6 +167,8 @@ public:
             return "nodes have a pod that is avoided in their " + what_->topology + stopped();
         case reason_code::kept_off_by_others:
             return "nodes have a pod that avoids it in their " + what_->topology + stopped();
+        case reason_code::room_reserved:
+            return reserved();
         case reason_code::behind_in_queue:
             return "a group ahead of it waits, and queue " + context_->queue + " keeps its order";
         case reason_code::search_budget_spent:
@@ -181,8 +188,16 @@ private:
         for (const muster::role_shortage& one : what_->roles) {
             out += out.empty() ? "" : "; ";
             out += whose(one.role) + std::to_string(one.possible) + " of " +
-                   std::to_string(one.needed) + " members exist";
+                   std::to_string(one.needed) +
+                   (one.needed == 1 ? " member exists" : " members exist");
         }
+        return out;
+    }
+
+    [[nodiscard]] std::string reserved() const {
+        std::string out = "room for " + who_ + " is free, but kept for ";
+        for (std::size_t at = 0; at < context_->owners.size(); ++at)
+            out += (at > 0 ? ", " : "") + context_->owners[at];
         return out;
     }
 
@@ -198,8 +213,10 @@ private:
         for (const muster::role_shortage& one : what_->roles)
             if (!context_->single_pod && (none_short || one.possible < one.needed))
                 out += "; " + whose(one.role) + std::to_string(one.needed) +
-                       (one.role.value() == 0 ? " members" : "") + " needed, room for " +
-                       std::to_string(one.possible);
+                       (one.role.value() != 0 ? ""
+                        : one.needed == 1     ? " member"
+                                              : " members") +
+                       " needed, room for " + std::to_string(one.possible);
         return out;
     }
 

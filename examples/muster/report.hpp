@@ -44,6 +44,8 @@ struct request {
     bool forecast = false;
     /// Say what stands on each node.
     bool node_lines = false;
+
+    [[nodiscard]] bool evicts() const { return how.victims.which != preemption_kind::none; }
 };
 
 /// The exit codes, worst last.
@@ -73,6 +75,8 @@ struct reason_line {
     std::string needed;
     std::string left;
     std::vector<role_line> roles;
+    /// For whom room is kept, as NAMESPACE/NAME.
+    std::vector<std::string> kept_for;
 };
 
 /// A change, for people, as options of `muster whatif`, and for machines.
@@ -125,6 +129,33 @@ struct queue_line {
     std::optional<muster::codec::timestamp> oldest;
 };
 
+/// A member that is to go for a group that cannot start otherwise.
+struct lost_line {
+    std::string pod;
+    /// As NAMESPACE/NAME.
+    std::string to;
+};
+
+/// Amounts by the name of the kind, in the core's units; those of nothing are left out.
+using amounts_by_kind = std::map<std::string, std::int64_t>;
+
+/// Room that is kept for a group that waits: nobody else may take it.
+struct kept_line {
+    /// When the group is planned to start, if that is known.
+    std::optional<muster::codec::timestamp> start;
+    std::map<std::string, amounts_by_kind> nodes;
+    /// Of its queue's quota.
+    amounts_by_kind quota;
+};
+
+/// What all pods that may be evicted would leave a group short of.
+struct shortage_line {
+    /// Empty = room for pods, of which so many are needed and so many would find some.
+    std::string kind;
+    std::int64_t needed = 0;
+    std::int64_t there = 0;
+};
+
 struct group_line {
     std::string name_space;
     std::string name;
@@ -135,14 +166,18 @@ struct group_line {
     /// Of its queue, when its turn came.
     std::int64_t queue_priority = 0;
     share_line share;
+    /// admitted, nominated (placed for when others have left), evicted (left below its minima for
+    /// others), waiting, never or undecided.
     std::string answer;
     std::optional<std::string> gate;
     bool could_start = false;
     std::vector<placed_line> placements;
-    /// The placements are for when others have left.
-    bool nominated = false;
     /// Who is to be evicted first, as NAMESPACE/NAME.
     std::vector<std::string> evictions;
+    /// Its own members that are to go.
+    std::vector<lost_line> lost;
+    std::optional<kept_line> kept;
+    std::optional<shortage_line> short_after_evictions;
     std::vector<reason_line> reasons;
     std::optional<boost::json::object> certificate;
     std::optional<boost::json::object> status;
@@ -170,6 +205,9 @@ struct group_line {
     std::string headline;
 
     [[nodiscard]] bool starts() const { return answer == "admitted"; }
+    [[nodiscard]] bool nominated() const { return answer == "nominated"; }
+    /// It got what it asked for, or lost what it had: nothing remains to be explained.
+    [[nodiscard]] bool is_settled() const { return starts() || nominated() || answer == "evicted"; }
 };
 
 /// Of one kind: what all nodes have, and what all pods that hold one request. In the core's units.
@@ -184,6 +222,8 @@ struct node_pod {
     std::string group;
     std::int64_t amount = 0;
     bool placed_now = false;
+    /// It comes when others have left.
+    bool nominated = false;
 };
 
 /// What stands on a node once the plan is carried out, in the kind that is used most there (of
@@ -194,9 +234,11 @@ struct node_line {
     std::string kind;
     std::int64_t allocatable = 0;
     std::int64_t requested = 0;
-    /// Group by group; `others` ask for none of the kind.
+    /// Group by group; `others` ask for none of the kind, and those that leave for pods that are
+    /// nominated are only counted.
     std::vector<node_pod> pods;
     std::size_t others = 0;
+    std::size_t leaving = 0;
 };
 
 struct report {
@@ -208,6 +250,9 @@ struct report {
     /// All pods of the input, in the order of their names.
     std::vector<pod_line> pods;
     std::size_t pods_placed = 0;
+    std::size_t pods_nominated = 0;
+    std::size_t pods_evicted = 0;
+    /// Those that are nominated, too.
     std::size_t pods_pending = 0;
     std::size_t nodes = 0;
     /// In the order of names, when they are asked for.

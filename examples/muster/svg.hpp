@@ -46,14 +46,18 @@ public:
                "\" font-family=\"sans-serif\" font-size=\"11\">\n<title>" + xml_text(title) +
                "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n") {}
 
-    /// A filled rectangle; with a tooltip, and outlined, when these are given.
+    /// A filled rectangle; with a tooltip, and outlined, when these are given; the outline in
+    /// dashes when these are wanted.
     void rect(std::int64_t x, std::int64_t y, std::int64_t width, std::int64_t height,
-              std::string_view fill, std::string_view tooltip = {}, std::string_view stroke = {}) {
+              std::string_view fill, std::string_view tooltip = {}, std::string_view stroke = {},
+              bool dashed = false) {
         out_ += "<rect x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" width=\"" +
                 std::to_string(width) + "\" height=\"" + std::to_string(height) + "\" fill=\"" +
                 std::string(fill) + "\"";
         if (!stroke.empty())
             out_ += " stroke=\"" + std::string(stroke) + "\"";
+        if (dashed)
+            out_ += " stroke-dasharray=\"3 2\"";
         close("rect", tooltip);
     }
 

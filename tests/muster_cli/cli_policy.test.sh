@@ -26,8 +26,21 @@ run 1 plan -f line.yaml --patience -1
 
 # Surplus goes first, then the group of one; nobody of the queue that may not be evicted from.
 golden preempt_none.table 3 plan -f preempt.yaml
-golden preempt.wide 0 plan -f preempt.yaml --preempt queues -o wide
-golden preempt.json 0 plan -f preempt.yaml --preempt queues -o json
+# Who is nominated waits until those have left: something stays pending.
+golden preempt.wide 3 plan -f preempt.yaml --preempt queues -o wide
+golden preempt.json 3 plan -f preempt.yaml --preempt queues -o json
+golden preempt.svg 3 plan -f preempt.yaml --preempt queues -o svg
+golden preempt.explain 3 explain -f preempt.yaml --preempt queues --tries 0
+golden preempt.prio 0 prio -f preempt.yaml --preempt queues
+"$muster" plan -f preempt.yaml -o json >"$work/before.json" || true
+"$muster" plan -f preempt.yaml --preempt queues -o json >"$work/after.json" || true
+golden preempt_diff.table 0 diff "$work/before.json" "$work/after.json"
 run 3 plan -f preempt.yaml --preempt queue
+golden preempt_short.explain 3 explain -f preempt.yaml --preempt queue --tries 0
 run 1 plan -f preempt.yaml --preempt everybody
+
+# What is kept for others is no room, and why is said.
+golden reserved.explain 3 explain -f line.yaml "${now[@]}" --patience 0 --tries 0
+golden reserved.json 3 plan -f line.yaml "${now[@]}" --patience 0 -o json
+golden planned.explain 3 explain -f line.yaml "${now[@]}" --backfill conservative --tries 0
 finish

@@ -42,6 +42,8 @@ enum class reason_code : std::uint8_t {
     anti_affinity_met,
     /// The required anti-affinity of pods that stand already.
     kept_off_by_others,
+    /// Room enough is free, but kept for gangs that wait longer or come first.
+    room_reserved,
     /// A gang ahead of it waits, in a queue that keeps strict order.
     behind_in_queue,
     /// The search budget ended first.
@@ -89,6 +91,8 @@ struct reason {
     /// take the member, it stops.
     std::string topology;
     std::int64_t nodes = 0;
+    /// For whom room is kept.
+    std::vector<gang_index> owners;
 };
 
 } // namespace muster::inline v0_1
