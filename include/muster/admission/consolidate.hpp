@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -141,8 +140,7 @@ private:
         sizes_.clear();
         for (const movable_pod& each : pods_.all())
             sizes_.push_back(on.finder.weights().key(on.known.request(each.pod)));
-        std::ranges::stable_sort(by_size_, std::greater<>{},
-                                 [&](std::size_t at) { return sizes_[at]; });
+        std::ranges::stable_sort(by_size_, {}, [&](std::size_t at) { return ~sizes_[at]; });
         on.only = counted_class(on.known, on.by, on.deciding.members(), on.deciding.needs());
         std::size_t least = 1;
         std::size_t most = pods_.all().size();
@@ -303,7 +301,7 @@ private:
         chosen_.clear();
         bool fine = on.gang_fits();
         std::vector<std::size_t> moving;
-        std::ranges::sort(set_, std::greater<>{});
+        std::ranges::sort(set_, [](std::size_t lhs, std::size_t rhs) { return lhs > rhs; });
         for (const std::size_t at : set_)
             if (!pods_.put(at, pods_.all()[at].node, on.into))
                 moving.push_back(at);

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <tuple>
 #include <vector>
 
@@ -151,7 +150,7 @@ private:
             sizes_[column].clear();
             for (const std::size_t at : left_)
                 sizes_[column].push_back(request(at)[column]);
-            std::ranges::sort(sizes_[column], std::greater<>{});
+            std::ranges::sort(sizes_[column], {}, [](std::int64_t size) { return -size; });
         }
         for (std::int64_t more = 1; more <= missing; ++more) {
             const amounts short_of = deficit(free, room + more);
