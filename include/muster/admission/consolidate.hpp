@@ -51,7 +51,7 @@ public:
         if (into.looks_ahead() && on.gang_fits())
             return true;
         into.rollback(on.base);
-        if (enough_in_all(on)) {
+        if (anybody_may_move(known, by, rule, now) && enough_in_all(on)) {
             pods_.begin(known, by, rule, now);
             next_change_ = pods_.next_change();
             if (!pods_.all().empty() && choose(on))
@@ -108,6 +108,23 @@ private:
         }
         [[nodiscard]] std::int64_t need() const { return (*deciding.needs())[*only]; }
     };
+
+    /// False when the rule certainly spares everybody. O(queues).
+    template<consolidation_rule Rule>
+    [[nodiscard]] static bool anybody_may_move(const state<Traits>& known, gang_index by,
+                                               const Rule& rule, std::int64_t now) {
+        const contender mine = contender_of(known, by);
+        if (rule(mine, contender::least_of(std::nullopt, 0, true), now))
+            return true;
+        return std::ranges::any_of(known.queue_keys(), [&](const auto& each) {
+            const auto& queue = known[each.second];
+            return rule(mine,
+                        contender::least_of(each.second, queue.spec.priority,
+                                            queue.present && queue.spec.preemptible),
+                        now)
+                .has_value();
+        });
+    }
 
     /// False when what is free in all, or the quota, is too little: moves help neither. O(nodes).
     template<class On>

@@ -31,7 +31,9 @@ template<class Traits, cycle_policy<Traits> Policy>
 void cycle(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
            cycle_options options, cycle_result& result) {
     const bool evicts = detail::displaces<Policy> && !known.victims_at_rest(now);
-    if (known.at_rest() && known.promises_at_rest(now) && !evicts && !options.list_all) {
+    if (known.at_rest() && known.promises_at_rest(now) &&
+        (detail::staleness_of<Policy>::none || known.stale_at_rest(now)) && !evicts &&
+        !options.list_all) {
         result.clear();
         static_cast<answer_counts&>(result.counters) = known.last_answers();
         result.counters.skipped = known.gang_keys().size();

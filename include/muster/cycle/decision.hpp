@@ -30,6 +30,8 @@ struct decision {
     /// The placements are for when those have left who leave: a later cycle places them once more,
     /// for good, when there is room for all of them.
     bool nominated = false;
+    /// The evictions are what is left of the gang itself, which was below its minima for too long.
+    bool stale = false;
     /// Of a gang that waits: what all evictions together would leave it short of, where that is
     /// known.
     std::optional<eviction_shortage> short_after_evictions;
@@ -114,6 +116,14 @@ public:
         made.first_move = moved_.size();
         moved_.insert(moved_.end(), moves.begin(), moves.end());
         made.moves = {moved_.data(), moves.size()};
+    }
+
+    /// What is left of the gang of the decision goes.
+    void dissolve(decision& made, std::span<const pod_index> evictions) {
+        made.stale = true;
+        made.first_eviction = evicted_.size();
+        evicted_.insert(evicted_.end(), evictions.begin(), evictions.end());
+        made.evictions = {evicted_.data(), evictions.size()};
     }
 
     /// Makes the placements and evictions of all decisions readable.

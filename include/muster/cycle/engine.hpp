@@ -92,6 +92,8 @@ struct engine {
     agenda<Traits, GangOrder> asking;
     /// False until the agenda has been made from the whole state.
     bool has_agenda = false;
+    /// Whether all gangs were looked at for those below their minima.
+    bool knows_short = false;
     std::uint64_t release_epoch = 0;
     std::uint64_t capability_epoch = 0;
     std::uint64_t queue_epoch = 0;

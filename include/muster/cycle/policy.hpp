@@ -11,6 +11,7 @@
 #include <muster/policy/placement.hpp>
 #include <muster/policy/queue_order.hpp>
 #include <muster/policy/reservation.hpp>
+#include <muster/policy/staleness.hpp>
 #include <muster/policy/surplus.hpp>
 #include <muster/policy/victim_rule.hpp>
 
@@ -21,7 +22,7 @@ template<class Score = best_fit, gang_order GangOrder = priority_then_age,
          queue_order QueueOrder = priority_then_share,
          reservation_rule Reservations = no_reservations, surplus_rule Surplus = surplus_at_once,
          domain_order DomainOrder = most_packed, victim_rule Victims = no_eviction,
-         consolidation_rule Consolidation = no_consolidation>
+         consolidation_rule Consolidation = no_consolidation, staleness_rule Staleness = keep_stale>
 struct policy {
     Score score{};
     GangOrder gangs{};
@@ -32,6 +33,7 @@ struct policy {
     DomainOrder domains{};
     Victims victims{};
     Consolidation consolidation{};
+    Staleness staleness{};
 };
 
 // clang 14 does not deduce the arguments of an aggregate by itself.
@@ -61,8 +63,14 @@ policy(Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder, Victims
     -> policy<Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder, Victims,
               Consolidation>;
 
+template<class Score, class GangOrder, class QueueOrder, class Reservations, class Surplus,
+         class DomainOrder, class Victims, class Consolidation, class Staleness>
+policy(Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder, Victims, Consolidation,
+       Staleness) -> policy<Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder,
+                            Victims, Consolidation, Staleness>;
+
 /// What a cycle on such a state can be handed: a `policy`, or anything with the same members;
-/// `consolidation` may be missing.
+/// `consolidation` and `staleness` may be missing.
 template<class Policy, class Traits>
 concept cycle_policy = std::copyable<Policy> && requires(const Policy how) {
     requires placement_score<std::remove_cvref_t<decltype(how.score)>, Traits::width>;
@@ -100,6 +108,16 @@ template<class Policy>
 }
 template<class Policy>
 using consolidation_of = decltype(consolidation_in(std::declval<const Policy&>()));
+
+template<class Policy>
+[[nodiscard]] constexpr auto staleness_in(const Policy& how) noexcept {
+    if constexpr (requires { how.staleness; })
+        return how.staleness;
+    else
+        return keep_stale{};
+}
+template<class Policy>
+using staleness_of = decltype(staleness_in(std::declval<const Policy&>()));
 
 /// Gangs may start where others stand.
 template<class Policy>

@@ -14,6 +14,7 @@
 #include <muster/cycle/engine.hpp>
 #include <muster/cycle/eviction_pass.hpp>
 #include <muster/cycle/policy.hpp>
+#include <muster/cycle/stale_pass.hpp>
 #include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
@@ -65,6 +66,7 @@ class round {
     using order_type = gang_order_of<Policy>;
     static constexpr bool takes_turns = surplus_of<Policy>::own_turn;
     static constexpr bool evicts = displaces<Policy>;
+    static constexpr bool ages = !staleness_of<Policy>::none;
 
 public:
     round(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
@@ -108,6 +110,8 @@ public:
             any_cut_short_ |= !eviction_pass(*known_, now_, *how_, limit_, *result_, *kept_).run();
         close_gates();
         count_bypasses();
+        if constexpr (ages)
+            evict_stale();
         finish();
     }
 
@@ -115,6 +119,8 @@ private:
     void prepare() {
         state<Traits>& known = *known_;
         known.keep_promises(now_);
+        if constexpr (ages)
+            stale_pass(known, now_, how_->staleness).look(!std::exchange(kept_->knows_short, true));
         for (const gang_index which : known.gangs_with_nominations())
             if (nominations_stand(known, which))
                 known.recall(which);
@@ -401,13 +407,29 @@ private:
         }
     }
 
+    void evict_stale() {
+        stale_pass(*known_, now_, how_->staleness)
+            .run([&](gang_index which, const std::vector<pod_index>& pods) {
+                auto made = std::ranges::find(result_->decisions, which, &decision::gang);
+                if (made == result_->decisions.end()) {
+                    const standing& last = (*known_)[which].last;
+                    result_->add(which, {last.kind, last.at, last.could_start, {}, 0}, {});
+                    made_.push_back({visits_++, last});
+                    made = result_->decisions.end() - 1;
+                }
+                result_->dissolve(*made, pods);
+                result_->counters.pods_evicted += pods.size();
+                any_cut_short_ = true;
+            });
+    }
+
     void finish() {
         std::size_t left = 0;
         for (std::size_t at = 0; at < result_->decisions.size(); ++at) {
             decision& made = result_->decisions[at];
             const standing& before = made_[at].before;
             if (!options_.list_all && before.known && before.kind == made.outcome.kind &&
-                before.at == made.outcome.at && made.placements.empty()) {
+                before.at == made.outcome.at && made.placements.empty() && !made.stale) {
                 kept_->deciding.recycle(made.outcome.proof);
                 continue;
             }

@@ -117,6 +117,11 @@ struct gang {
     /// How many of its members may be on their way out at a time because they were evicted for
     /// others; absent = as many as it takes.
     std::optional<std::int64_t> max_disrupted{};
+    /// For how long it may stand below its minima before what is left of it is evicted, where the
+    /// policy does that; absent = as the policy says, negative = for ever.
+    std::optional<std::int64_t> grace{};
+    /// Since when it has been below them, as observed; absent = since a cycle sees it so.
+    std::optional<std::int64_t> short_since{};
     gang_tree tree{};
     /// Its pods may be evicted for others, if their queue's may; otherwise they stand firm.
     bool preemptible = true;

@@ -132,6 +132,8 @@ struct gang_record {
     label_set_index tenant;
     /// Members that are nominated.
     std::size_t nominated = 0;
+    /// Since when it has been below its minima, as cycles saw it whose policy asks.
+    std::optional<std::int64_t> short_since;
     /// False for a gang that only its members name.
     bool present = false;
     /// Something about it or its members changed since it was answered last.

@@ -12,14 +12,14 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/reservation.hpp>
-#include <muster/model/state_promises.hpp>
+#include <muster/model/state_staleness.hpp>
 
 namespace muster::inline v0_1 {
 
 /// Room kept for gangs that wait: what is free to others is less by it.
 template<class Traits>
-class state_reservations : public state_promises<Traits> {
-    using store = state_promises<Traits>;
+class state_reservations : public state_staleness<Traits> {
+    using store = state_staleness<Traits>;
 
 public:
     using store::width;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/members.hpp>
+#include <muster/admission/tree_standing.hpp>
+#include <muster/base/checked.hpp>
+#include <muster/cycle/decision.hpp>
+#include <muster/model/state.hpp>
+#include <muster/policy/staleness_concept.hpp>
+
+namespace muster::inline v0_1 {
+
+namespace detail {
+
+/// Members of the gang stand, and with all that hold it does not reach its minima. O(members).
+template<class Traits>
+[[nodiscard]] bool stands_short(const state<Traits>& known, gang_index which) {
+    const auto& group = known[which];
+    if (!group.present || group.spec.fault != gang_fault::none)
+        return false;
+    const bool stands = std::ranges::any_of(group.members, [&](pod_index member) {
+        return known[member].charged_as() == tenure::lasting && known[member].charged();
+    });
+    return stands && !reaches_minima(group.spec.tree, members_of(known, which).holding);
+}
+
+/// Evicts what is left of gangs that have been below their minima for too long.
+template<class Traits, staleness_rule Rule>
+class stale_pass {
+public:
+    stale_pass(state<Traits>& known, std::int64_t now, const Rule& rule)
+        : known_(&known), now_(now), rule_(&rule) {}
+
+    /// Before anybody is asked: notes who is short. `all`: of all gangs, else of those that
+    /// changed.
+    void look(bool all) {
+        if (all) {
+            for (const auto& [key, which] : known_->gang_keys())
+                look(which);
+            return;
+        }
+        std::vector<gang_index> changed;
+        known_->for_each_changed_gang([&](gang_index which) { changed.push_back(which); });
+        for (const gang_index which : changed)
+            look(which);
+    }
+
+    /// After everybody was: calls `evicted(gang, pods)` for gangs whose time is over.
+    template<class Use>
+    void run(const Use& evicted) {
+        std::optional<std::int64_t> next;
+        for (const gang_index which : known_->short_gangs()) {
+            if (!stands_short(*known_, which)) {
+                known_->found_whole(which);
+                continue;
+            }
+            const auto& group = (*known_)[which];
+            const auto grace = (*rule_)(group.spec.grace);
+            if (!grace)
+                continue;
+            const std::int64_t end = saturate(static_cast<int128>(*group.short_since) + *grace);
+            if (now_ < end) {
+                next = next ? std::min(*next, end) : end;
+                continue;
+            }
+            known_->found_whole(which);
+            evicted(which, evict(which));
+        }
+        known_->stale_seen(next);
+    }
+
+private:
+    void look(gang_index which) {
+        if (stands_short(*known_, which))
+            known_->found_short(which, now_);
+        else
+            known_->found_whole(which);
+    }
+
+    [[nodiscard]] std::vector<pod_index> evict(gang_index which) {
+        std::vector<pod_index> gone;
+        const std::vector<pod_index> members = (*known_)[which].members;
+        for (const pod_index member : members)
+            if (known_->evict((*known_)[member].key) == event_result::applied)
+                gone.push_back(member);
+        return gone;
+    }
+
+    state<Traits>* known_;
+    std::int64_t now_;
+    const Rule* rule_;
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <muster/policy/staleness_concept.hpp>
+
+namespace muster::inline v0_1 {
+
+/// A gang below its minima stays.
+struct keep_stale {
+    static constexpr bool none = true;
+    [[nodiscard]] std::optional<std::int64_t>
+    operator()(std::optional<std::int64_t>) const noexcept {
+        return std::nullopt;
+    }
+    [[nodiscard]] friend bool operator==(keep_stale, keep_stale) = default;
+};
+
+/// What is left of a gang is evicted when it has been below its minima for `grace`, or for as long
+/// as the gang asks for itself; never when that is negative.
+struct evict_stale {
+    static constexpr bool none = false;
+    /// In the caller's unit.
+    std::int64_t grace = 0;
+
+    [[nodiscard]] std::optional<std::int64_t>
+    operator()(std::optional<std::int64_t> own) const noexcept {
+        const std::int64_t given = own.value_or(grace);
+        return given < 0 ? std::nullopt : std::optional(given);
+    }
+    [[nodiscard]] friend bool operator==(evict_stale, evict_stale) = default;
+};
+
+} // namespace muster::inline v0_1
