@@ -34,6 +34,7 @@
 #include <muster/codec/volcano_groups.hpp>
 #include <muster/codec/workload_groups.hpp>
 #include <muster/codec/workload_reader.hpp>
+#include <muster/lifecycle/transition_id.hpp>
 #include <muster/translate/grove_gangs.hpp>
 #include <muster/translate/grove_pods.hpp>
 #include <muster/translate/grove_topology_check.hpp>
@@ -274,7 +275,18 @@ private:
                                                  : "default";
         translate::grove_options options;
         options.dialect = options_->dialect;
-        for (std::int64_t replica = 0; replica < set.replicas; ++replica)
+        // The walk-through's names hold uids. Of objects that do not exist yet they are made up
+        // from what names them.
+        if (seed)
+            report(*out_, severity::warning, from.where, {"metadata"},
+                   "the uids of its PodGangs are made up until they exist (names of PodGroups hold "
+                   "them in the dialect seed)");
+        const auto uid_of = [&](std::string_view kind, std::string_view name) {
+            return lifecycle::transition_id(set.name_space, kind, name);
+        };
+        for (std::int64_t replica = 0; replica < set.replicas; ++replica) {
+            made_.companions.push_back(translate::grove_service(set, replica, options));
+            translate::drop_absent_owners(made_.companions.back());
             for (const translate::grove_gang& gang : translate::grove_gangs_of(set, replica)) {
                 translate::gang_bundle made;
                 made.gang =
@@ -295,8 +307,14 @@ private:
                         made.pods.push_back(std::move(pod));
                     }
                 }
+                if (seed) {
+                    made.gang.uid = uid_of("PodGang", gang.name);
+                    if (set.uid.empty())
+                        made.gang.owners.front().uid = uid_of("PodCliqueSet", set.name);
+                }
                 book_.add_job(std::move(made), from.where, from.order);
             }
+        }
     }
 
     bool take_group(object_reader& object, std::string_view version, std::string_view kind,

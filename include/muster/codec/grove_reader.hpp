@@ -158,8 +158,14 @@ private:
             made.required = *old;
         }
         object.finish();
-        if (object.is_present() && !made.asks())
+        if (made.asks() || !object.is_present())
+            return made;
+        // A name alone is for those below to inherit.
+        if (pack.is_present() || made.topology.empty())
             at.error("asks for nothing (expected pack.required, pack.preferred or both)");
+        else
+            at.warning("only names a topology, for others to inherit (expected pack.required, "
+                       "pack.preferred or both)");
         return made;
     }
 

@@ -26,26 +26,12 @@ namespace translate {
 
 namespace detail {
 
-/// In the dialect `seed` owners are named without being controllers.
-inline void name_owners_as(grove_dialect dialect, written& made) {
-    if (dialect != grove_dialect::seed)
-        return;
-    for (boost::json::object& object : made.objects)
-        if (auto* const metadata = object.if_contains("metadata"))
-            if (auto* const owners = metadata->as_object().if_contains("ownerReferences"))
-                for (boost::json::value& owner : owners->as_array())
-                    if (owner.is_object())
-                        owner.get_object().erase("controller");
-}
-
 template<class Writer>
 [[nodiscard]] written write_derived(const Writer& writer, const gang_bundle& bundle,
                                     grove_dialect dialect) {
     write_options options;
     options.dialect = dialect;
-    written made = write_with(writer, bundle, options);
-    name_owners_as(dialect, made);
-    return made;
+    return write_with(writer, bundle, options);
 }
 
 } // namespace detail

@@ -67,7 +67,7 @@ struct grove_writer {
         out.give_back(document);
         out.add(std::move(document));
 
-        for (gang_pod& pod : out.pods("kai-scheduler")) {
+        for (gang_pod& pod : out.pods(scheduler_of(made.labels))) {
             set_label(pod.document, grove::gang_label, made.name);
             set_label(pod.document, grove::clique_label,
                       made.tree[podgroup_of[pod.leaf.value()]].name);
@@ -94,6 +94,21 @@ struct grove_writer {
     }
 
 private:
+    /// The scheduler whose backend the PodGang's labels name.
+    [[nodiscard]] static std::string_view scheduler_of(const boost::json::object& labels) {
+        const auto text = [&](std::string_view key) {
+            const auto* value = labels.if_contains(key);
+            return value && value->is_string() ? std::string_view(value->get_string())
+                                               : std::string_view{};
+        };
+        std::string_view name = text(grove::scheduler_label);
+        if (const std::string_view backend = text(grove::backend_label); !backend.empty())
+            name = backend == "kai"           ? "kai-scheduler"
+                   : backend == "koordinator" ? "koord-scheduler"
+                                              : "";
+        return name == "default-scheduler" ? std::string_view{} : name;
+    }
+
     [[nodiscard]] static std::string name_of(const gang_pod& pod, writing& out) {
         const auto* metadata = pod.document.if_contains("metadata");
         const auto* name = metadata && metadata->is_object()

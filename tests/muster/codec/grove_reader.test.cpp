@@ -270,9 +270,12 @@ TEST_CASE("a clique scales by itself only outside scaling groups") {
 TEST_CASE("topology constraints ask for something of one topology") {
     CHECK(findings({}, "    topologyConstraint: {topologyName: t, pack: {required: rack}}\n")
               .empty());
-    CHECK(findings({}, "    topologyConstraint: {topologyName: t}\n") ==
+    CHECK(findings({}, "    topologyConstraint: {topologyName: t, pack: {}}\n") ==
           "spec.template.topologyConstraint: asks for nothing (expected pack.required, "
           "pack.preferred or both)\n");
+    CHECK(findings({}, "    topologyConstraint: {topologyName: t}\n") ==
+          "warning: spec.template.topologyConstraint: only names a topology, for others to inherit "
+          "(expected pack.required, pack.preferred or both)\n");
     const auto old = read(two_cliques({}, "    topologyConstraint: {packDomain: rack}\n"));
     CHECK(old.findings ==
           "warning: spec.template.topologyConstraint.packDomain: deprecated, taken as "
