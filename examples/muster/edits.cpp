@@ -40,7 +40,8 @@ std::string expected(std::string_view what, std::string_view instead) {
 /// Applies one edit; what is wrong is the answer.
 class editor {
 public:
-    editor(const request& asked, manifests& objects) : asked_(&asked), objects_(&objects) {}
+    editor(const request& asked, manifests& objects, std::vector<std::string>& remarks)
+        : asked_(&asked), objects_(&objects), remarks_(&remarks) {}
 
     std::string apply(const edit& change) {
         switch (change.what) {
@@ -155,7 +156,8 @@ private:
     }
 
     std::string set_queue(std::string_view what, std::string_view value) {
-        constexpr std::string_view fields = "queue.NAME.quota.RESOURCE, priority or closed";
+        constexpr std::string_view fields =
+            "queue.NAME.quota.RESOURCE, priority, weight, closed or preemptible";
         const std::size_t quota = what.find(".quota.");
         const std::size_t dot = quota != what.npos ? quota : what.rfind('.');
         if (dot == what.npos)
@@ -172,21 +174,41 @@ private:
         const std::string_view field = what.substr(dot + 1);
         if (field == "priority")
             return set_number(value, 0, 100, queue->priority);
-        if (field == "closed") {
-            if (value != "true" && value != "false")
-                return expected(value, "true or false");
-            queue->closed = value == "true";
-            return {};
-        }
+        if (field == "weight")
+            return set_number(value, 1, 1'000'000, queue->weight);
+        if (field == "closed")
+            return set_flag(value, queue->closed);
+        if (field == "preemptible")
+            return set_flag(value, queue->preemptible);
         return expected(field, fields);
     }
 
-    static std::string set_quota(queue_object& queue, const std::string& kind,
-                                 std::string_view value) {
+    static std::string set_flag(std::string_view value, bool& to) {
+        if (value != "true" && value != "false")
+            return expected(value, "true or false");
+        to = value == "true";
+        return {};
+    }
+
+    /// Some node has it, or some pod asks for it.
+    [[nodiscard]] bool is_known_kind(const std::string& kind) const {
+        return kind == "pods" ||
+               std::ranges::any_of(
+                   objects_->nodes,
+                   [&](const node_object& node) { return node.allocatable.contains(kind); }) ||
+               std::ranges::any_of(objects_->pods, [&](const pod_object& pod) {
+                   return pod.requests.contains(kind);
+               });
+    }
+
+    std::string set_quota(queue_object& queue, const std::string& kind, std::string_view value) {
         if (value == "none") {
             queue.quota.erase(kind);
             return {};
         }
+        if (!is_known_kind(kind))
+            remarks_->push_back("no node has " + in_quotes(kind) + " and no pod asks for it: a " +
+                                "quota of it changes nothing");
         const auto parsed = muster::parse_quantity(value);
         if (!parsed || parsed->sign() < 0)
             return expected(value, "a quantity of at least 0 such as 40, 500m or 2Gi, or none");
@@ -369,6 +391,7 @@ private:
 
     const request* asked_;
     manifests* objects_;
+    std::vector<std::string>* remarks_;
 };
 
 } // namespace
@@ -379,8 +402,9 @@ std::string option_text(const edit& change) {
     return std::string(names[static_cast<std::size_t>(change.what)]) + " " + change.value;
 }
 
-std::string apply_edits(const std::vector<edit>& edits, const request& asked, manifests& objects) {
-    editor apply(asked, objects);
+std::string apply_edits(const std::vector<edit>& edits, const request& asked, manifests& objects,
+                        std::vector<std::string>& remarks) {
+    editor apply(asked, objects, remarks);
     for (const edit& each : edits)
         if (std::string fault = apply.apply(each); !fault.empty())
             return option_text(each) + ": " + fault;

@@ -31,8 +31,9 @@ struct edit {
 [[nodiscard]] std::string option_text(const edit& change);
 
 /// Changes the objects, one edit after the other. Answers with what is wrong with the first edit
-/// that cannot be applied, or with nothing.
+/// that cannot be applied, or with nothing; what may not be meant goes to `remarks`.
 [[nodiscard]] std::string apply_edits(const std::vector<edit>& edits, const request& asked,
-                                      muster::codec::manifests& objects);
+                                      muster::codec::manifests& objects,
+                                      std::vector<std::string>& remarks);
 
 } // namespace cli

@@ -240,10 +240,14 @@ int whatif(cli::request asked, const look& how, const std::vector<cli::edit>& ed
         const cli::report before = cli::make_report(objects, asked, found);
         if (refuse(objects, asked, found))
             return int{cli::invalid_input};
-        if (const std::string fault = cli::apply_edits(edits, asked, objects); !fault.empty()) {
+        std::vector<std::string> remarks;
+        if (const std::string fault = cli::apply_edits(edits, asked, objects, remarks);
+            !fault.empty()) {
             complain(fault);
             return int{cli::usage};
         }
+        for (const std::string& each : remarks)
+            complain(each);
         diagnostics of_edits;
         const cli::report after = cli::make_report(objects, asked, of_edits);
         if (!of_edits.ok()) {
@@ -314,10 +318,13 @@ int run_jobs(const cli::request& asked, const cli::run_request& more, const look
     return finish(write(out), made->pods_pending > 0);
 }
 
-int print_version(const std::string& format) {
+std::string version_text() {
     const auto [major, minor, patch] = muster::library_version;
-    const std::string text =
-        std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+int print_version(const std::string& format) {
+    const std::string text = version_text();
     if (format == "table")
         return finish(write("muster " + text + "\n"), false);
     boost::json::object out;
@@ -375,7 +382,10 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
                "both");
     to.add_option("--patience", how.reservations.bypasses,
                   "How many may start before a group that waits until room is kept for it")
-        ->check(CLI::NonNegativeNumber)
+        ->check([](const std::string& text) {
+            return text.starts_with('-') ? in_quotes(text) + " is too small (expected at least 0)"
+                                         : std::string();
+        })
         ->type_name("N");
 }
 
@@ -396,28 +406,36 @@ void add_request(CLI::App& to, cli::request& asked) {
               asked.now = parse_timestamp(text);
               if (!asked.now)
                   throw CLI::ValidationError(
-                      "--now", in_quotes(text) +
-                                   " is not an RFC 3339 time (expected e.g. 2023-12-17T13:48:16Z)");
+                      "--now",
+                      in_quotes(text) +
+                          (is_distant_time(text)
+                               ? " is out of range (expected a time of the years 1678 to 2261)"
+                               : " is not an RFC 3339 time (expected e.g. 2023-12-17T13:48:16Z)"));
           },
           "When it is; the newest time that the input names without")
         ->type_name("TIME");
     to.add_option("--queue-namespace", asked.queue_namespace, "Where T9k Queues live")
         ->capture_default_str();
-    to.add_option_function<std::vector<std::string>>(
+    to.add_option_function<std::string>(
           "--topology",
-          [&asked](const std::vector<std::string>& labels) {
-              asked.topology = labels;
-              for (auto at = labels.begin(); at != labels.end(); ++at)
-                  if (at->empty() || std::find(labels.begin(), at, *at) != at)
+          [&asked](const std::string& text) {
+              asked.topology.clear();
+              for (std::size_t from = 0; from <= text.size();) {
+                  const std::size_t comma = std::min(text.find(',', from), text.size());
+                  const std::string label = text.substr(from, comma - from);
+                  if (label.empty() || std::find(asked.topology.begin(), asked.topology.end(),
+                                                 label) != asked.topology.end())
                       throw CLI::ValidationError(
                           "--topology",
-                          in_quotes(*at) + " is no level or is there twice (expected e.g. "
-                                           "topology.example.com/block,topology.example.com/rack)");
+                          in_quotes(label) +
+                              " is no level or is there twice (expected e.g. "
+                              "topology.example.com/block,topology.example.com/rack)");
+                  asked.topology.push_back(label);
+                  from = comma + 1;
+              }
           },
           "Node labels from coarse to fine, for groups whose annotations ask for a level and name "
           "no Topology")
-        ->delimiter(',')
-        ->allow_extra_args(false)
         ->type_name("LABEL,LABEL,...");
     add_policy(to, asked.how);
     to.add_option("--budget", asked.budget, "Search steps for each gang")
@@ -456,6 +474,7 @@ void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
     add("--set", kind::set, "WHAT=VALUE",
         "A field of a queue or group:\n"
         "queue.NAME.quota.RESOURCE=QUANTITY (or none), .priority=N, .closed=true,\n"
+        ".preemptible=true, .weight=N,\n"
         "group.NAME.minMember=N, .roles.ROLE.minMember=N, .priority=N, .queue=NAME,\n"
         ".toleration=KEY[=VALUE]:EFFECT, .nodeSelector.LABEL=VALUE (empty: dropped),\n"
         ".nodeAffinity= (dropped)");
@@ -464,6 +483,7 @@ void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
 int run(int argc, char** argv) {
     CLI::App app("Says which gangs of pods start now, where, and why not the others.", "muster");
     app.require_subcommand(1);
+    app.set_version_flag("--version", "muster " + version_text());
     app.footer("Exit codes: 0 fine, 1 usage or input that cannot be read, 2 invalid input,\n"
                "3 something stays pending, 4 the plan is broken (a bug).");
     cli::request asked;
@@ -537,6 +557,16 @@ int run(int argc, char** argv) {
     CLI::App& version = *app.add_subcommand("version", "Which version this is");
     add_look(version, how, {"table", "json", "yaml"});
 
+    std::string all;
+    bool known = argc < 2 || *argv[1] == '-';
+    for (const CLI::App* each : app.get_subcommands(nullptr)) {
+        all += (all.empty() ? "" : ", ") + each->get_name();
+        known = known || each->get_name() == argv[1];
+    }
+    if (!known) {
+        complain(in_quotes(argv[1]) + " is no command (expected one of " + all + ")");
+        return cli::usage;
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -113,7 +113,7 @@ change compare(const plan_digest::group* before, const plan_digest::group* after
     else if (pods(after) < pods(before) || (!starts(after) && starts(before)))
         found.name = "lost";
     else if (!before)
-        found.name = "new";
+        found.name = after->answer == "evicted" ? "lost" : "new";
     else if (!found.moves.empty() || before->placements.size() != after->placements.size())
         found.name = "moved";
     else if (before->answer != after->answer || before->reason != after->reason)

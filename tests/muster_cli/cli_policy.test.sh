@@ -35,6 +35,8 @@ golden preempt.prio 0 prio -f preempt.yaml --preempt queues
 "$muster" plan -f preempt.yaml -o json >"$work/before.json" || true
 "$muster" plan -f preempt.yaml --preempt queues -o json >"$work/after.json" || true
 golden preempt_diff.table 0 diff "$work/before.json" "$work/after.json"
+golden preempt_whatif.table 3 whatif -f preempt.yaml --preempt queues --set queue.low.preemptible=false
+golden preempt_whatif_priority.table 3 whatif -f preempt.yaml --preempt queues --set queue.firm.preemptible=true
 run 3 plan -f preempt.yaml --preempt queue
 golden preempt_short.explain 3 explain -f preempt.yaml --preempt queue --tries 0
 run 1 plan -f preempt.yaml --preempt everybody

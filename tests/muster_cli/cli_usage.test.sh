@@ -13,16 +13,24 @@ run 0 plan --help
 run 1
 run 1 plan
 run 1 fly -f everything.yaml
+grep -q '"fly" is no command (expected one of plan, ' "$work/err" || fail "which word is no command"
+golden version.table 0 --version
 run 1 plan -f everything.yaml -o html
 run 1 plan -f everything.yaml --score luck
 run 1 plan -f everything.yaml --budget 0
 run 1 schema run
 complains bad_time.stderr 1 plan -f everything.yaml --now yesterday
+complains distant_time.stderr 1 plan -f everything.yaml --now 9999-12-31T23:59:59Z
+complains bad_patience.stderr 1 plan -f everything.yaml --patience -1
+complains bad_topology.stderr 1 plan -f everything.yaml --topology block,,rack
 complains no_file.stderr 1 plan -f nowhere.yaml
 complains no_group.stderr 1 explain nobody -f small.ndjson
 run 1 plan -f - -f - </dev/null
 
 complains bad.stderr 2 plan -f bad.yaml
+complains hollow.stderr 2 plan -f hollow.yaml
+golden contradictions.table 3 plan -f contradictions.yaml
+same contradictions.stderr "$work/err"
 golden unknown_field.table 0 plan -f unknown_field.yaml
 same unknown_field.stderr "$work/err"
 complains unknown_field_strict.stderr 2 plan -f unknown_field.yaml --strict

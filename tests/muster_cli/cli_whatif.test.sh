@@ -23,6 +23,12 @@ run 0 whatif "${lab[@]}" --add-nodes 5xgpu-3 --set queue.team-a.quota.nvidia.com
 run 3 whatif "${lab[@]}" --set group.report.nodeSelector.disk= -o json
 grep -q '"change": "gained"' "$work/out" || fail "report does not start without its selector"
 
+# Who waits for another reason than before has changed.
+golden whatif_ghost.table 3 whatif "${lab[@]}" --set group.tune.queue=ghost
+golden whatif_weight.table 3 whatif "${lab[@]}" --queue-order weighted --set queue.team-b.weight=3
+run 3 whatif "${lab[@]}" --set queue.team-a.quota.bogus=4
+grep -q "bogus.*changes nothing" "$work/err" || fail "a quota of what nobody has is taken silently"
+
 "$muster" plan "${lab[@]}" -o json >"$work/a.json" || true
 "$muster" plan "${lab[@]}" --score worst-fit -o json >"$work/same.json" || true
 sed 's/cpu: "64"/cpu: "4"/' lab.yaml >"$work/small.yaml"
@@ -49,6 +55,9 @@ same whatif_wrong.stderr "$work/complaints"
 run 1 diff "$work/a.json"
 run 1 diff "$work/a.json" nowhere.json
 run 2 diff "$work/a.json" lab.yaml
+(cd "$work" && sed 's/"answer": "waiting"/"answer": "perhaps"/' a.json >answer.json)
+run 2 diff "$work/a.json" "$work/answer.json"
+grep -q 'perhaps.* is no answer' "$work/err" || fail "an answer that there is not"
 (cd "$work" && sed 's/"podsPlaced": 1/"podsPlaced": "one"/' a.json >wrong.json)
 run 2 diff "$work/a.json" "$work/wrong.json"
 grep -q 'wrong.json:[0-9]*:[0-9]*: summary.podsPlaced: ' "$work/err" || fail "where it is wrong"

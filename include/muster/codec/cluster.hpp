@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <muster/base/assert.hpp>
+#include <muster/codec/cluster_checks.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
@@ -181,6 +182,7 @@ template<std::size_t Width>
         spec.priority = object.priority;
         spec.closed = object.closed;
         spec.preemptible = object.preemptible;
+        spec.weight = object.weight;
         if (object.max_duration)
             queue_ages.emplace(object.metadata.key.name, *object.max_duration);
         // Of a queue an absent or empty selector admits no namespace.
@@ -198,6 +200,7 @@ template<std::size_t Width>
     std::vector<const group_map::value_type*> group_of;
     made.groups = find_groups(objects, lookup, group_of, out);
     keep_groups_together(objects, options.levels, made.groups, out);
+    check_cluster(objects, made.groups, options.queue_namespace, out);
     for (const auto& [key, facts] : made.groups) {
         gang<std::string> spec;
         if (!facts.queue.empty())

@@ -121,6 +121,11 @@ public:
         if (const auto* text = value_->if_string()) {
             if (const auto time = parse_timestamp({text->data(), text->size()}))
                 return time;
+            if (is_distant_time({text->data(), text->size()})) {
+                error(in_quotes({text->data(), text->size()}) +
+                      " is out of range (expected a time of the years 1678 to 2261)");
+                return std::nullopt;
+            }
         }
         mismatch("an RFC 3339 time such as 2023-12-17T13:48:16Z");
         return std::nullopt;

@@ -146,6 +146,8 @@ struct queue_object {
     std::int64_t priority = 0;
     bool closed = false;
     bool preemptible = true;
+    /// For orders of queues that go by weights; no manifest says it.
+    std::int64_t weight = 1;
     /// How old its pods may get, in nanoseconds; absent = any age.
     std::optional<std::int64_t> max_duration;
     std::optional<label_selector> namespaces;

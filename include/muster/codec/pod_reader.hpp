@@ -277,6 +277,8 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     });
     const field containers_at = spec.required("containers");
     const array_reader containers = containers_at.as_array();
+    if (containers.is_present() && containers.size() == 0)
+        containers_at.error("no container is there (expected at least one)");
     containers.for_each_object([&](object_reader& each) {
         request.add_container(with_set_aside(each));
         each.ignore({"restartPolicy"});

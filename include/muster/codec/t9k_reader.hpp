@@ -68,7 +68,9 @@ inline constexpr std::int64_t largest_member_count = std::numeric_limits<std::in
         if (!name)
             return;
         role.name = *name;
-        if (std::ranges::find(read.roles, role.name, &role_minimum::name) != read.roles.end())
+        if (role.name.empty())
+            name_at.error("is empty (expected the name of a role)");
+        else if (std::ranges::find(read.roles, role.name, &role_minimum::name) != read.roles.end())
             name_at.error(in_quotes(role.name) + " is there twice (expected every role once)");
         else
             read.roles.push_back(std::move(role));
@@ -113,8 +115,8 @@ inline constexpr std::int64_t largest_member_count = std::numeric_limits<std::in
         else if (*longest > 0)
             read.max_duration = *longest;
     }
-    // It is checked when pods are created.
-    spec.ignore({"resourceShapeProfile"});
+    if (const field profile = spec.optional("resourceShapeProfile"); profile.is_present())
+        profile.warning("is not looked at: what its pods may ask for at most is not checked");
     spec.finish();
     object.ignore({"apiVersion", "kind", "status"});
     object.finish();

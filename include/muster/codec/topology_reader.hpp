@@ -110,8 +110,13 @@ inline void grant(const topology_wish& wish, const manifests& objects, const top
         if (into)
             return;
         facts.fault = gang_fault::malformed;
-        facts.fault_detail = std::string(annotation) + ": " + in_quotes(label) +
-                             " is no level of its topology (expected one of";
+        facts.fault_detail =
+            std::string(annotation) + ": " + in_quotes(label) + " is no level of its topology";
+        if (how.within.levels.empty()) {
+            facts.fault_detail += ": Topology " + wish.name + " has no levels";
+            return;
+        }
+        facts.fault_detail += " (expected one of";
         for (const std::string& each : how.within.levels)
             facts.fault_detail += " " + each;
         facts.fault_detail += ")";

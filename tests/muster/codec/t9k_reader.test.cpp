@@ -101,6 +101,8 @@ TEST_CASE("a role has a name, and has it alone") {
           "f:2:45: spec.roles[2].name: \"r\" is there twice (expected every role once)\n");
     CHECK(group("spec: {roles: [{minMember: 1}]}\n").findings ==
           "f:2:16: spec.roles[0].name: required, but missing\n");
+    CHECK(group("spec: {roles: [{name: ''}]}\n").findings ==
+          "f:2:23: spec.roles[0].name: is empty (expected the name of a role)\n");
 }
 
 TEST_CASE("a topology policy, which nobody defines, is remembered as not modelled") {
@@ -144,7 +146,6 @@ TEST_CASE("a queue has a quota, a rank, its users and its nodes") {
   closed: true
   preemptible: false
   maxDuration: 1d
-  resourceShapeProfile: small
   namespaceSelector: {matchLabels: {team: a}}
   nodeSelector: {matchExpressions: [{key: gpu, operator: Exists}]}
 )");
@@ -159,6 +160,12 @@ TEST_CASE("a queue has a quota, a rank, its users and its nodes") {
     CHECK_FALSE(object.namespaces->matches({}));
     CHECK(object.nodes.matches({{"gpu", ""}}));
     CHECK_FALSE(object.nodes.matches({}));
+}
+
+TEST_CASE("what a queue says and nobody looks at is told") {
+    CHECK(queue("spec: {resourceShapeProfile: small}\n").findings ==
+          "f:2:30: warning: spec.resourceShapeProfile: is not looked at: what its pods may ask for "
+          "at most is not checked\n");
 }
 
 TEST_CASE("a queue without a spec is open to no namespace, unlimited, and takes every node") {
