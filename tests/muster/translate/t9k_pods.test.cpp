@@ -258,6 +258,35 @@ TEST_CASE("ColossalAI's launcher has its own image, and runs colossalai on the w
     CHECK(first_command(make_pod(input.job, {1, 0})) == "/usr/sbin/sshd -D |");
 }
 
+TEST_CASE("a launcher with a template of its own is started by the script, else by its command") {
+    const auto launcher = [](std::string_view config) {
+        return t9k_of("MPIJob",
+                      "{" + std::string(config) +
+                          "replicaSpecs: [{type: worker, template: &t {spec: {containers: [{name: "
+                          "worker, image: i}]}}}, {type: launcher, template: {spec: {containers: "
+                          "[{name: launcher, image: own, command: [run]}]}}}]}");
+    };
+    const t9k_input own = launcher("");
+    CHECK(first_command(make_pod(own.job, {1, 0})) == "run |");
+    const t9k_input script = launcher("mpiConfig: {script: [go]}, ");
+    CHECK(first_command(make_pod(script.job, {1, 0})) == "mpirun --hostfile /t9k/hostfile go |");
+    CHECK(text_at(make_pod(script.job, {1, 0}), "/spec/containers/0/image") == R"("own")");
+    CHECK(text_at(make_pod(script.job, {1, 0}), "/metadata/name") == R"("j-launcher")");
+}
+
+TEST_CASE("ColossalAI's second generation has replicaSpecs and torchConfig") {
+    const t9k_input input = t9k_of(
+        "ColossalAIJob", "{torchConfig: {procPerWorker: 2, script: [t.py], extraArgs: [--z]}, "
+                         "replicaSpecs: [{type: worker, replicas: 2, template: {spec: {containers: "
+                         "[{name: worker, image: i}]}}}]}");
+    CHECK(input.findings == "");
+    const json::object launcher = make_pod(input.job, {0, 0});
+    CHECK(first_command(launcher) == "colossalai run --hostfile /t9k/hostfile --nproc_per_node 2 "
+                                     "--master_addr j-worker-0 --z t.py |");
+    CHECK(text_at(launcher, "/spec/containers/0/image") == R"("i")");
+    CHECK(pods_of(input.job).size() == 3);
+}
+
 TEST_CASE("DeepSpeed's worker 0 runs deepspeed beside sshd, the others sshd alone") {
     const t9k_input input = t9k_of(
         "DeepSpeedJob", "{config: {slotsPerWorker: 8, run: {python: [/t9k/mnt/train.py, -a]}, "
