@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <muster/base/version.hpp>
 #include <muster/codec/input.hpp>
 #include <muster/codec/manifests.hpp>
+#include <muster/sim/foreign_jobs.hpp>
 #include <muster/sim/read_jobs.hpp>
 
 #include "draw.hpp"
@@ -277,7 +279,7 @@ int compare(const std::vector<std::string>& files, const look& how) {
 
 int run_jobs(const cli::request& asked, const cli::run_request& more, const look& how) {
     diagnostics found;
-    const std::vector<document> documents = read_inputs(asked.files, found);
+    std::vector<document> documents = read_inputs(asked.files, found);
     std::vector<document> events;
     if (!more.events.empty())
         events = read_inputs(std::vector{more.events}, found);
@@ -287,15 +289,23 @@ int run_jobs(const cli::request& asked, const cli::run_request& more, const look
     }
     manifest_options options;
     options.default_namespace = asked.default_namespace;
-    manifests objects = read_manifests(documents, options, found);
     reading_context context;
     context.default_namespace = asked.default_namespace;
+    gang_options of_gangs;
+    of_gangs.default_namespace = asked.default_namespace;
+    muster::sim::foreign_jobs others = muster::sim::read_foreign_jobs(documents, of_gangs, found);
+    // All that refers to documents comes after this.
+    std::ranges::move(others.documents, std::back_inserter(documents));
     std::vector<muster::sim::job_input> jobs = muster::sim::read_jobs(documents, context, found);
+    for (const auto& each : others.losses)
+        complain("lost: " + std::string(to_text(each.what)) + " of " + each.object + ": " +
+                 each.detail);
+    manifests objects = read_manifests(documents, options, found);
     std::erase_if(objects.skipped, [](const auto& each) {
         const std::size_t space = each.first.find(' ');
-        return t9k_job_kind(std::string_view(each.first).substr(0, space),
-                            std::string_view(each.first).substr(space + 1))
-            .has_value();
+        const auto version = std::string_view(each.first).substr(0, space);
+        const auto kind = std::string_view(each.first).substr(space + 1);
+        return t9k_job_kind(version, kind) || muster::sim::is_foreign_job(version, kind);
     });
     const auto script = muster::sim::read_script(events, asked.default_namespace, found);
     if (refuse(objects, asked, found) || (asked.strict && !objects.skipped.empty()))
@@ -534,14 +544,15 @@ int run(int argc, char** argv) {
     add_request(queueing, asked);
     add_look(queueing, how, {"table", "wide", "json", "yaml", "name", "csv", "svg"});
     CLI::App& running = *app.add_subcommand(
-        "run", "T9k jobs from creation to their end in virtual time, and all that happens");
+        "run", "Jobs from creation to their end in virtual time, and all that happens");
     running.footer(
         "A template's annotations say how its replicas fare, an entry per attempt:\n"
         "  muster.dev/run-seconds: \"600, 30\"   (absent: until an event ends it)\n"
         "  muster.dev/exit-code: \"1, 0\"        (absent: 0)\n"
         "Events are a list `events:` of {at: SECONDS, WHAT: [NAMESPACE/]NAME} with WHAT\n"
         "one of pause, resume, scale (with replicas), deleteJob, end (with exitCode),\n"
-        "deletePod, loseNode, returnNode.");
+        "deletePod, loseNode, returnNode. Jobs of other APIs than T9k's run as the groups and\n"
+        "pods that they make first: nothing of theirs is started again.");
     cli::run_request more;
     add_request(running, asked);
     add_look(running, how, {"table", "json", "yaml", "csv"});

@@ -10,6 +10,8 @@ golden run_events.table 0 run "${jobs[@]}" --events run_events.yaml
 golden run.json 0 run "${jobs[@]}" -o json
 golden run_cut.table 3 run "${jobs[@]}" --until 60
 grep -q 'cut short' "$work/err" || fail "nothing says that the run was cut short"
+# Jobs of others run as the groups and pods that they make first.
+golden run_foreign.table 0 run -f run_cluster.yaml -f run_foreign.yaml
 complains run_bad.stderr 2 run -f run_cluster.yaml -f run_bad.yaml
 complains run_bad_events.stderr 2 run "${jobs[@]}" --events run_bad_events.yaml
 complains run_wrong_events.stderr 2 run "${jobs[@]}" --events run_wrong_events.yaml

@@ -415,17 +415,30 @@ private:
 
 } // namespace detail
 
+/// As read_gangs(), but of those objects only for which `keep(version, kind)` says so.
+template<class Keep>
+[[nodiscard]] gangs read_gangs_of(const std::vector<document>& documents,
+                                  const gang_options& options, diagnostics& out, const Keep& keep) {
+    detail::gang_input_reader reader(documents, options, out);
+    each_object(documents, out,
+                [&](object_reader& object, std::string_view version, std::string_view kind,
+                    const object_place& where) {
+                    if (keep(version, kind))
+                        reader.take(object, version, kind, where);
+                    else
+                        object.ignore_rest();
+                });
+    return std::move(reader).finish();
+}
+
 /// Reads the gangs of an input: groups of any gang API with their pods, jobs of any kind, and pods
 /// by themselves, which are gangs of one. Kinds that are not understood are warnings. Groups and
 /// pods that the input says were made by a job that it holds as well are left out with a warning.
 /// The gangs are to be used only when there is no error; they refer to nothing. O(input · log).
 [[nodiscard]] inline gangs read_gangs(const std::vector<document>& documents,
                                       const gang_options& options, diagnostics& out) {
-    detail::gang_input_reader reader(documents, options, out);
-    each_object(documents, out,
-                [&](object_reader& object, std::string_view version, std::string_view kind,
-                    const object_place& where) { reader.take(object, version, kind, where); });
-    return std::move(reader).finish();
+    return read_gangs_of(documents, options, out,
+                         [](std::string_view, std::string_view) { return true; });
 }
 
 } // namespace codec

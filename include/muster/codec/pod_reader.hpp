@@ -211,11 +211,11 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     std::optional<std::int64_t> seconds = deadline.as_integer(1, most);
     if (const std::string* declared =
             pod.metadata.annotations.find(std::string(run_seconds_annotation))) {
+        // Of a list with an entry for each attempt, the first.
+        const std::string_view first = std::string_view(*declared).substr(0, declared->find(','));
         std::int64_t value = 0;
-        const auto [end, error] =
-            std::from_chars(declared->data(), declared->data() + declared->size(), value);
-        if (error != std::errc{} || end != declared->data() + declared->size() || value < 1 ||
-            value > most)
+        const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), value);
+        if (error != std::errc{} || end != first.data() + first.size() || value < 1 || value > most)
             object.warning("annotation " + std::string(run_seconds_annotation) + ": " +
                            in_quotes(*declared) +
                            " is no number of seconds, and says nothing (expected 1 to 2147483647)");

@@ -84,6 +84,18 @@ public:
         return plan_.tasks[of.task].pods[static_cast<std::size_t>(of.rank)];
     }
 
+    /// How long the first attempts run at most, in nanoseconds, when all of them say so.
+    [[nodiscard]] std::optional<std::int64_t> longest_run() const {
+        std::int64_t longest = 0;
+        for (const declared_attempts& each : declared_) {
+            const auto seconds = declared_attempts::of(each.seconds, 0);
+            if (!seconds)
+                return std::nullopt;
+            longest = std::max(longest, *seconds);
+        }
+        return longest * 1'000'000'000;
+    }
+
     /// After a change of `job`.
     void edited() {
         plan_ = lifecycle::plan_of(job);
@@ -122,7 +134,7 @@ public:
         if (boost::json::value* const notes =
                 made["metadata"].as_object().if_contains("annotations");
             notes != nullptr && notes->is_object())
-            for (const std::string_view key : {seconds_key, code_key})
+            for (const std::string_view key : {run_seconds_key, exit_code_key})
                 notes->get_object().erase(key);
         const std::string name = "pod " + pod_name(of);
         const auto documents = codec::read_documents(name, boost::json::serialize(made), out,
@@ -151,9 +163,6 @@ public:
     /// How many pods a name has had.
     std::map<std::string, std::int64_t> attempts;
 
-    static constexpr std::string_view seconds_key = "muster.dev/run-seconds";
-    static constexpr std::string_view code_key = "muster.dev/exit-code";
-
 private:
     static declared_attempts read_declared(const job_input& input, std::size_t spec,
                                            codec::diagnostics& out) {
@@ -178,8 +187,8 @@ private:
                            "attempt from " + std::to_string(least) + " to " + std::to_string(most) +
                            ", such as 30, 60)");
         };
-        take(seconds_key, 1, most_seconds, read.seconds);
-        take(code_key, 0, 255, read.exit_codes);
+        take(run_seconds_key, 1, most_seconds, read.seconds);
+        take(exit_code_key, 0, 255, read.exit_codes);
         return read;
     }
 

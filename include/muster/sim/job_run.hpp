@@ -27,7 +27,6 @@
 
 namespace muster::inline v0_1 {
 namespace sim {
-
 namespace detail {
 
 /// Runs jobs in a cluster in memory: every controller looks at its job whenever something happened
@@ -117,6 +116,8 @@ private:
                 key, known_->state[record.gang].key,
                 codec::detail::core_pod<Width>(pod, record.role, known_->kinds, pods_kind_), on,
                 pod.run_time, now_);
+            if (const auto code = exit_code_of(pod, *out_))
+                codes_[key] = *code;
         }
     }
 
@@ -160,8 +161,10 @@ private:
 
     [[nodiscard]] std::int64_t declared_code(const object_key& pod) const {
         const auto job = owner_.find(pod);
-        if (job == owner_.end())
-            return 0;
+        if (job == owner_.end()) {
+            const auto code = codes_.find(pod);
+            return code == codes_.end() ? 0 : code->second;
+        }
         const job_controller& of = (*jobs_)[job->second];
         const auto replica = replica_.at(pod);
         return declared_attempts::of(of.declared(replica.task).exit_codes,
@@ -354,25 +357,13 @@ private:
         spec.created = now_;
         spec.tree = made.tree;
         spec.tenant = lookup_.namespace_labels(job.key().name_space);
-        spec.duration = longest(job);
+        spec.duration = job.longest_run();
         const event_result taken = known_->state.upsert_gang(group_of(job), std::move(spec));
         MUSTER_ASSERT(taken == event_result::applied, "a group comes before its pods");
         static_cast<void>(taken);
         job.group = true;
         groups_[group_of(job)] = which;
         tell("PodGroup", {job.key().name_space, translate::group_name(job.job)}, "Created");
-    }
-
-    /// How long the first attempts of a job run, when all of them say so.
-    [[nodiscard]] static std::optional<std::int64_t> longest(const job_controller& job) {
-        std::int64_t longest = 0;
-        for (std::size_t spec = 0; spec < job.plan().tasks.size(); ++spec) {
-            const auto seconds = declared_attempts::of(job.declared(spec).seconds, 0);
-            if (!seconds)
-                return std::nullopt;
-            longest = std::max(longest, *seconds);
-        }
-        return longest * 1'000'000'000;
     }
 
     void create_pod(std::size_t which, lifecycle::replica_id id, bool resumed) {
@@ -487,6 +478,7 @@ private:
     std::set<std::size_t> dirty_;
     std::map<object_key, std::size_t> owner_;
     std::map<object_key, lifecycle::replica_id> replica_;
+    std::map<object_key, std::int64_t> codes_; ///< declared by pods that nobody owns
     std::map<codec::group_key, std::size_t> groups_;
     /// When nodes were lost, and what ran there.
     std::map<std::string, std::pair<timestamp, std::vector<object_key>>> lost_;

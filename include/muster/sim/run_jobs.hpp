@@ -25,6 +25,7 @@ namespace detail {
 /// Two owners of one name are an error.
 inline void foresee_pods(const job_input& input, job_controller& job, codec::manifests& foreseen,
                          std::map<codec::object_key, std::string>& owners,
+                         std::map<codec::object_key, std::string>& groups,
                          codec::diagnostics& out) {
     const std::string self =
         std::string(to_text(job.job.kind)) + " " + job.key().name_space + "/" + job.key().name;
@@ -40,6 +41,14 @@ inline void foresee_pods(const job_input& input, job_controller& job, codec::man
                        "pod " + name + " would be that of " + known->second +
                            " too (expected names of pods that are its own)");
         }
+    if (job.plan().grouped) {
+        const auto [known, fresh] =
+            groups.emplace(codec::object_key{job.key().name_space, group_name(job.job)}, self);
+        if (!fresh)
+            report(out, codec::severity::error, input.where, {"metadata", "name"},
+                   "its PodGroup would be that of " + known->second +
+                       " too (expected a name of its own)");
+    }
     for (std::size_t type = 0; type < job.plan().tasks.size(); ++type) {
         if (job.plan().tasks[type].pods.empty())
             continue;
@@ -100,10 +109,13 @@ run_jobs(const codec::manifests& objects, std::vector<job_input> inputs,
     std::map<codec::object_key, std::string> owners;
     for (const codec::pod_object& pod : objects.pods)
         owners.emplace(pod.metadata.key, "the input");
+    std::map<codec::object_key, std::string> groups;
+    for (const codec::pod_group_object& group : objects.pod_groups)
+        groups.emplace(group.metadata.key, "the input");
     std::optional<codec::timestamp> first;
     for (const job_input& each : inputs) {
         jobs.emplace_back(each, out);
-        detail::foresee_pods(each, jobs.back(), foreseen, owners, out);
+        detail::foresee_pods(each, jobs.back(), foreseen, owners, groups, out);
         if (each.created && (!first || *each.created < *first))
             first = each.created;
     }

@@ -150,5 +150,23 @@ parse_attempts(std::string_view text, std::int64_t least, std::int64_t most) {
     }
 }
 
+inline constexpr std::string_view run_seconds_key = "muster.dev/run-seconds";
+inline constexpr std::string_view exit_code_key = "muster.dev/exit-code";
+
+/// With which code a pod of the input ends that no job of the run owns: the first of its list.
+[[nodiscard]] inline std::optional<std::int64_t> exit_code_of(const codec::pod_object& pod,
+                                                              codec::diagnostics& out) {
+    const std::string* const text = pod.metadata.annotations.find(std::string(exit_code_key));
+    if (text == nullptr)
+        return std::nullopt;
+    if (const auto list = parse_attempts(*text, 0, 255))
+        return list->front();
+    report(out, codec::severity::warning, pod.metadata.where,
+           {"metadata", "annotations", exit_code_key},
+           codec::in_quotes(*text) + " is no list of exit codes, and says nothing (expected e.g. "
+                                     "1, 0)");
+    return std::nullopt;
+}
+
 } // namespace sim
 } // namespace muster::inline v0_1

@@ -450,6 +450,7 @@ TEST_CASE("how long a pod runs is the least of what it declares and its deadline
     CHECK_FALSE(read("").pod.run_time);
     CHECK(read("  activeDeadlineSeconds: 60\n").pod.run_time == 60 * second);
     CHECK(with("30", "").pod.run_time == 30 * second);
+    CHECK(with("30, 90", "").pod.run_time == 30 * second); // of several attempts, the first
     CHECK(with("30", "activeDeadlineSeconds: 60, ").pod.run_time == 30 * second);
     CHECK(with("90", "activeDeadlineSeconds: 60, ").pod.run_time == 60 * second);
     for (const char* wrong : {"", "0", "-5", "1h", "3000000000"}) {

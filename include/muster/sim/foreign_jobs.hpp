@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <muster/codec/gang_reader.hpp>
+#include <muster/codec/read_documents.hpp>
+#include <muster/translate/loss.hpp>
+#include <muster/translate/to_t9k.hpp>
+#include <muster/translate/write_with.hpp>
+
+namespace muster::inline v0_1 {
+namespace sim {
+
+/// Whether objects of a kind are jobs of others that a run can take up: Kubeflow's, Volcano's,
+/// Kubernetes' own, JobSets, LeaderWorkerSets, Ray's and Grove's, and what they need to be read.
+[[nodiscard]] inline bool is_foreign_job(std::string_view version, std::string_view kind) {
+    if (version.starts_with("kubeflow.org/"))
+        return kind.ends_with("Job");
+    if (version.starts_with("batch.volcano.sh/") || version == "batch/v1")
+        return kind == "Job";
+    if (version.starts_with("grove.io/"))
+        return kind == "PodCliqueSet";
+    return version.starts_with("jobset.x-k8s.io/") ||
+           version.starts_with("leaderworkerset.x-k8s.io/") || version.starts_with("ray.io/") ||
+           version.starts_with("trainer.kubeflow.org/");
+}
+
+/// Jobs of others as T9k's scheduler would see them.
+struct foreign_jobs {
+    /// Their PodGroups and pods, to be read with the rest of the input.
+    std::vector<codec::document> documents;
+    /// What they ask for and nobody here does.
+    std::vector<translate::loss> losses;
+};
+
+/// The jobs of others in an input, as their controllers make them first: groups and pods. Their
+/// controllers are not there: nothing of theirs is started again or cleaned up.
+[[nodiscard]] inline foreign_jobs read_foreign_jobs(const std::vector<codec::document>& documents,
+                                                    const codec::gang_options& options,
+                                                    codec::diagnostics& out) {
+    foreign_jobs read;
+    codec::gangs found = codec::read_gangs_of(documents, options, out, is_foreign_job);
+    read.losses = std::move(found.losses);
+    if (!out.ok())
+        return read;
+    for (const translate::gang_bundle& bundle : found.bundles) {
+        translate::written made = translate::write_with(translate::t9k_writer{}, bundle, {});
+        std::ranges::move(made.losses, std::back_inserter(read.losses));
+        for (const translate::violation& each : made.violations)
+            out.error({each.object, 0, 0}, each.field + ": " + each.message);
+        for (const boost::json::object& object : made.objects)
+            std::ranges::move(codec::read_documents(bundle.gang.kind + " " + bundle.gang.name,
+                                                    boost::json::serialize(object), out,
+                                                    codec::input_format::json),
+                              std::back_inserter(read.documents));
+    }
+    return read;
+}
+
+} // namespace sim
+} // namespace muster::inline v0_1
