@@ -24,6 +24,7 @@
 #include "queue_report.hpp"
 #include "report.hpp"
 #include "run.hpp"
+#include "translate_command.hpp"
 
 namespace {
 
@@ -266,6 +267,19 @@ int whatif(cli::request asked, const look& how, const std::vector<cli::edit>& ed
     });
 }
 
+int translate(const cli::translate_request& asked) {
+    diagnostics found;
+    const cli::translation made = cli::translate(asked, found);
+    print(found, asked.strict);
+    if (!found.ok())
+        return unreadable(found) ? cli::usage : cli::invalid_input;
+    for (const std::string& each : made.remarks)
+        complain(each);
+    if (made.refused || (asked.strict && (made.lost || found.warnings() > 0)))
+        return cli::invalid_input;
+    return finish(write(made.manifests), false);
+}
+
 int compare(const std::vector<std::string>& files, const look& how) {
     diagnostics found;
     const auto before = cli::read_digest(files.at(0), found);
@@ -453,6 +467,44 @@ void add_request(CLI::App& to, cli::request& asked) {
         ->type_name("N");
 }
 
+void add_translation(CLI::App& to, cli::translate_request& asked) {
+    using namespace muster::translate;
+    static const std::map<std::string, target> names = [] {
+        std::map<std::string, target> all;
+        for (const auto& [which, name] : targets)
+            all.emplace(name, which);
+        return all;
+    }();
+    static const std::map<std::string, grove_dialect> dialects{
+        {"seed", grove_dialect::seed}, {"upstream", grove_dialect::upstream}};
+    static const std::map<std::string, kai_naming> namings{{"backend", kai_naming::backend},
+                                                           {"podgrouper", kai_naming::podgrouper}};
+    static const std::map<std::string, bool> formats{{"yaml", false}, {"json", true}};
+    to.add_option("-f,--filename", asked.files,
+                  "A file, a directory, or - for stdin: YAML or JSON manifests; may be repeated")
+        ->required()
+        ->allow_extra_args(false)
+        ->type_name("FILE|DIR|-");
+    add_choice(to, "--to", asked.to, names, "Whose objects to write");
+    to.get_option("--to")->required();
+    add_choice(to, "--dialect", asked.how.dialect, dialects,
+               "Whose reading of Grove is meant: as merged (upstream, the default), or as its "
+               "complete example has it (seed)");
+    add_choice(to, "-o,--output", asked.json, formats, "How to print (default: yaml)");
+    to.add_flag("--strict", asked.strict, "What is lost, and all warnings, are errors");
+    to.add_option("-n,--namespace", asked.default_namespace,
+                  "The namespace of objects that name none")
+        ->capture_default_str();
+    to.add_option_function<std::string>(
+          "--kai-naming", [&](const std::string& text) { asked.how.naming = namings.at(text); },
+          "What KAI's PodGroups are called: as their gang (backend), or as KAI's podgrouper would "
+          "(default: what the dialect of a PodGang does, else backend)")
+        ->check(CLI::IsMember(namings));
+    to.add_option("--kai-topology", asked.how.kai_topology,
+                  "The Topology of gangs that ask for levels and name none")
+        ->type_name("NAME");
+}
+
 void add_look(CLI::App& to, look& how, const std::vector<std::string>& formats) {
     to.add_option("-o,--output", how.format, "How to print")
         ->check(CLI::IsMember(formats))
@@ -561,6 +613,12 @@ int run(int argc, char** argv) {
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
         ->capture_default_str()
         ->type_name("SECONDS");
+    CLI::App& translating = *app.add_subcommand(
+        "translate", "Jobs and groups of any gang API as the objects of another");
+    translating.footer("Losses and warnings go to stderr. Exit code 2: invalid input, an object "
+                       "that the\ntarget would refuse, or with --strict a loss.");
+    cli::translate_request translated;
+    add_translation(translating, translated);
     CLI::App& describing = *app.add_subcommand("schema", "The JSON Schema of an output");
     describing.add_option("output", schema, "Of which command")
         ->required()
@@ -595,6 +653,8 @@ int run(int argc, char** argv) {
         return queues(asked, how);
     if (changing)
         return whatif(asked, how, edits);
+    if (translating)
+        return translate(translated);
     if (comparing)
         return compare(files, how);
     if (running)

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <muster/codec/diagnostic.hpp>
+#include <muster/translate/target.hpp>
+#include <muster/translate/write_options.hpp>
+
+namespace cli {
+
+/// What `muster translate` is asked for.
+struct translate_request {
+    std::vector<std::string> files;
+    std::string default_namespace = "default";
+    muster::translate::target to = muster::translate::target::t9k;
+    muster::translate::write_options how;
+    bool strict = false;
+    bool json = false;
+};
+
+/// What it answers. `manifests` is empty unless they may be used.
+struct translation {
+    std::string manifests; ///< YAML documents, or one JSON list
+    /// Lines for people: losses, what the target would refuse, what was left out.
+    std::vector<std::string> remarks;
+    bool lost = false;    ///< something that the input says is not in the manifests
+    bool refused = false; ///< the target would refuse an object, or there is nothing to write
+};
+
+/// Reads the files and writes every gang in them for the target. What is wrong with the input goes
+/// to `found`; then there is no translation.
+[[nodiscard]] translation translate(const translate_request& asked,
+                                    muster::codec::diagnostics& found);
+
+} // namespace cli
