@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <muster/translate/document_hash.hpp>
+#include <muster/translate/gang_marks.hpp>
+#include <muster/translate/job_object.hpp>
+#include <muster/translate/json_text.hpp>
+#include <muster/translate/pod_draft.hpp>
+
+namespace muster::inline v0_1 {
+namespace translate {
+
+/// The driver or the executors of a SparkApplication.
+struct spark_part {
+    std::int64_t count = 1;
+    std::string cpu = "1";                         ///< what a pod requests
+    std::string_view cpu_limit;                    ///< empty: none
+    std::int64_t memory_mib = 1024;                ///< of the JVM
+    std::int64_t overhead_mib = 384;               ///< beside it
+    const boost::json::object* document = nullptr; ///< the part as written
+};
+
+/// A sparkoperator.k8s.io SparkApplication, as its manifest says it.
+struct spark_job {
+    job_object object;
+    std::string_view image;
+    spark_part driver;
+    spark_part executor;
+    const boost::json::object* scheduling = nullptr; ///< batchSchedulerOptions
+    std::vector<std::string_view> lifecycle;
+};
+
+/// The one gang of an application: its driver, and executors that start when they can. O(1).
+[[nodiscard]] inline job_plan gangs_of(const spark_job& job, const job_options& = {}) {
+    job_plan plan;
+    planned_gang planned;
+    planned.gang = gang_of(job.object, std::string(job.object.name), {});
+    planned.gang.tree.require_members(vertex_index{0}, 1);
+    if (const auto queue = translate::find_text(job.scheduling, "queue"); queue && !queue->empty())
+        planned.gang.queue = std::string(*queue);
+    if (const auto name = translate::find_text(job.scheduling, "priorityClassName"))
+        planned.gang.priority.class_name = *name;
+    planned.series.push_back({vertex_index{0}, "driver", nullptr, 0, 1, 0, false});
+    planned.series.push_back(
+        {vertex_index{0}, "executor", nullptr, 1, job.executor.count, 0, false});
+    count_leaves(planned);
+    plan.gangs.push_back(std::move(planned));
+    lose(plan, loss_kind::startup_order, job.object,
+         "the driver makes its executors when it runs; here they start together");
+    lose_lifecycle(plan, job.object, job.lifecycle);
+    return plan;
+}
+
+/// The pods `<application>-driver` and `<application>-exec-<i>` with Spark's labels and what they
+/// request. What the operator and Spark put into them beside that (commands, configuration) is left
+/// out.
+[[nodiscard]] inline job_gangs pods_of(const spark_job& job, job_plan plan,
+                                       const job_options& options = {}) {
+    const std::string name(job.object.name);
+    const std::string selector =
+        "spark-" + document_hash{}.add(job.object.name_space).add(name).letters(12);
+    return make_pods(
+        job.object, std::move(plan), options,
+        [&](const planned_gang&, const pod_series& series, std::int64_t index) {
+            return series.role == "driver" ? name + "-driver"
+                                           : name + "-exec-" + std::to_string(index);
+        },
+        [&](pod_draft& pod, const planned_gang&, const pod_series& series, std::int64_t index) {
+            const bool driver = series.role == "driver";
+            const spark_part& part = driver ? job.driver : job.executor;
+            if (!driver)
+                pod.own({"v1", "Pod", name + "-driver", {}});
+            for (const std::string_view map : {"labels", "annotations"})
+                if (const auto* const own = find_object(part.document, map))
+                    for (const auto& each : *own)
+                        if (const auto* const text = each.value().if_string()) {
+                            const std::string_view key(each.key().data(), each.key().size());
+                            map == "labels" ? pod.label(key, view(*text))
+                                            : pod.annotate(key, view(*text));
+                        }
+            pod.label("spark-app-name", name);
+            pod.label("spark-app-selector", selector);
+            pod.label("spark-role", series.role);
+            pod.label("sparkoperator.k8s.io/app-name", name);
+            if (!driver)
+                pod.label("spark-exec-id", std::to_string(index));
+            const std::string memory = std::to_string(part.memory_mib + part.overhead_mib) + "Mi";
+            boost::json::object limits{{"memory", memory}};
+            if (!part.cpu_limit.empty())
+                limits["cpu"] = part.cpu_limit;
+            if (const auto* const gpu = find_object(part.document, "gpu")) {
+                const boost::json::value* const quantity = find(gpu, "quantity");
+                const auto kind = translate::find_text(gpu, "name");
+                if (quantity && kind)
+                    limits[*kind] = *quantity;
+            }
+            boost::json::object container{
+                {"name", driver ? "spark-kubernetes-driver" : "spark-kubernetes-executor"},
+                {"image", translate::find_text(part.document, "image").value_or(job.image)},
+                {"resources",
+                 {{"requests", {{"cpu", part.cpu}, {"memory", memory}}}, {"limits", limits}}}};
+            for (const std::string_view key : {"env", "envFrom", "volumeMounts", "securityContext"})
+                if (const auto* const value = find(part.document, key))
+                    container[key] = *value;
+            pod.spec()["containers"] = boost::json::array{std::move(container)};
+            pod.spec()["restartPolicy"] = "Never";
+            for (const std::string_view key :
+                 {"nodeSelector", "tolerations", "affinity", "schedulerName", "hostNetwork",
+                  "initContainers", "priorityClassName"})
+                if (const auto* const value = find(part.document, key))
+                    pod.spec()[key] = *value;
+            if (const auto account = translate::find_text(part.document, "serviceAccount"))
+                pod.spec()["serviceAccountName"] = *account;
+        });
+}
+
+} // namespace translate
+} // namespace muster::inline v0_1
