@@ -110,19 +110,20 @@ TEST_CASE("an AmlJob wants its nodes, and says that its pods are not known") {
 }
 
 TEST_CASE("kinds whose controllers alone know their pods are a gang of one, with a warning") {
-    for (const auto& [version, kind] : {std::pair{"egx.nvidia.io/v1", "SPOTRequest"},
-                                        {"machinelearning.seldon.io/v1", "SeldonDeployment"},
-                                        {"kubevirt.io/v1", "VirtualMachineInstance"},
-                                        {"workspace.devfile.io/v1alpha2", "DevWorkspace"},
-                                        {"kubeflow.org/v1beta1", "ScheduledWorkflow"},
-                                        {"tekton.dev/v1", "PipelineRun"},
-                                        {"tekton.dev/v1", "TaskRun"},
-                                        {"argoproj.io/v1alpha1", "Workflow"},
-                                        {"run.ai/v2alpha1", "TrainingWorkload"},
-                                        {"nvidia.com/v1alpha1", "DynamoGraphDeployment"}}) {
+    for (const auto& each : {std::pair{"egx.nvidia.io/v1", "SPOTRequest"},
+                             {"machinelearning.seldon.io/v1", "SeldonDeployment"},
+                             {"kubevirt.io/v1", "VirtualMachineInstance"},
+                             {"workspace.devfile.io/v1alpha2", "DevWorkspace"},
+                             {"kubeflow.org/v1beta1", "ScheduledWorkflow"},
+                             {"tekton.dev/v1", "PipelineRun"},
+                             {"tekton.dev/v1", "TaskRun"},
+                             {"argoproj.io/v1alpha1", "Workflow"},
+                             {"run.ai/v2alpha1", "TrainingWorkload"},
+                             {"nvidia.com/v1alpha1", "DynamoGraphDeployment"}}) {
+        const std::string kind = each.second;
         CAPTURE(kind);
         const auto made =
-            read(version, kind, "anything: [1]", ", labels: {kai.scheduler/queue: q}");
+            read(each.first, kind, "anything: [1]", ", labels: {kai.scheduler/queue: q}");
         CHECK(tree(made) == "1");
         CHECK(made.gangs[0].gang.name == "w");
         CHECK(made.gangs[0].gang.kind == kind);
