@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
-
 #include <muster/cycle/policy.hpp>
 
 /// What each peer does, as policies of Muster.
@@ -24,26 +21,12 @@ using kai_preempt = kai_profile<muster::priority_preemption>;
 using kai_reclaim_deserved = kai_profile<muster::reclaim_what_is_due<false>>;
 using kai_reclaim_fair_share = kai_profile<muster::reclaim_what_is_due<true>>;
 
-/// For one gang alone, known by when it was made and its priority: whoever may be evicted, up to
-/// one gang in the order of victims.
-struct move_for_one {
-    static constexpr bool none = false;
-    static constexpr bool timeless = true;
-    std::int64_t created = 0;
-    std::int64_t priority = 0;
-    std::int64_t last_created = 0;
-    std::int64_t last_priority = 0;
-
-    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
-                                                                 const muster::contender& of,
-                                                                 std::int64_t) const noexcept {
-        const bool far = of.priority > last_priority ||
-                         (of.priority == last_priority && of.created < last_created);
-        if (by.created != created || by.priority != priority || !of.preemptible || far)
-            return std::nullopt;
-        return muster::victim_terms{0, of.priority};
-    }
-    [[nodiscard]] friend bool operator==(move_for_one, move_for_one) = default;
+/// Moves whoever may be evicted at all.
+struct kai_consolidate
+    : muster::policy<muster::best_fit, muster::minima_first<>, muster::fair_share_first,
+                     muster::no_reservations, muster::surplus_in_turn, muster::most_packed,
+                     muster::no_eviction, muster::move_preemptible> {
+    kai_consolidate() { this->surplus = {1, true}; }
 };
 
 /// Queues by priority, then by their share of what they are due; surplus a member at a time.

@@ -296,46 +296,14 @@ private:
         });
     }
 
-    /// A gang that waits starts in the room of others who all get another place at once; the fewest
-    /// levels of them, as victims are ordered, are looked at first. Tried on copies.
+    /// Gangs that wait start where others move, who all get another place.
     void consolidate() {
-        std::vector<std::string> victims;
-        std::vector<std::string> waiting;
-        for (const auto& [key, which] : known_.gang_keys()) {
-            const auto& group = known_[which];
-            const bool holds = std::ranges::any_of(group.members, [&](muster::pod_index pod) {
-                return known_[pod].node.has_value() && !known_[pod].nominated;
-            });
-            if (holds && group.spec.preemptible)
-                victims.push_back(key);
-            if (!holds && group.placeable > 0)
-                waiting.push_back(key);
-        }
-        const auto created = [&](const std::string& key) {
-            return known_[known_.find_gang(key)->index].spec.created;
-        };
-        const auto priority = [&](const std::string& key) {
-            return known_[known_.find_gang(key)->index].spec.priority;
-        };
-        std::ranges::stable_sort(victims, std::greater<>{}, created);
-        std::ranges::stable_sort(victims, {}, priority);
-        std::ranges::stable_sort(waiting, {}, created);
-        std::ranges::stable_sort(waiting, std::greater<>{}, priority);
-        for (const std::string& key : waiting)
-            for (const std::string& last : victims) {
-                kai_profile<move_for_one> how;
-                how.victims = {created(key), priority(key), created(last), priority(last)};
-                const cluster before = known_;
-                const bool all_moved = evict([&] { cycle(how); });
-                if (all_moved && known_[known_.find_gang(key)->index].nominated > 0)
-                    break;
-                known_ = before;
-            }
+        evict([&] { cycle(kai_consolidate{}); });
     }
 
-    /// KAI gives who was evicted another place at once, where there is one; true when all got one.
+    /// KAI gives who was evicted another place at once, where there is one.
     template<class Action>
-    bool evict(const Action& action) {
+    void evict(const Action& action) {
         std::set<std::string> before;
         each_evicted(
             [&](const gang_case&, const task&, const std::string& key) { before.insert(key); });
@@ -350,15 +318,11 @@ private:
             waiting.push_back(again(key));
         });
         if (waiting.empty())
-            return true;
+            return;
         cycle(kai_allocate{});
-        bool all_moved = true;
         for (const std::string& key : waiting)
-            if (!known_[known_.find_pod(key)->index].node) {
+            if (!known_[known_.find_pod(key)->index].node)
                 ok(known_.remove_pod(key), key);
-                all_moved = false;
-            }
-        return all_moved;
     }
     template<class Use>
     void each_evicted(const Use& use) const {
