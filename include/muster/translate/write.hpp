@@ -86,8 +86,10 @@ inline written write_pods(const gang_bundle& bundle, const write_options& option
             return each.at("kind").as_string() != "Pod";
         });
     } else {
-        for (const gang_pod& pod : bundle.pods)
+        for (const gang_pod& pod : bundle.pods) {
             made.objects.push_back(with_marks(pod));
+            leave_out_owners_to_be(made.objects.back());
+        }
         for (const boost::json::object& object : made.objects)
             manifest_check(object, made.violations).metadata();
     }

@@ -55,6 +55,27 @@ namespace translate {
     return vertex.together->within.levels[*vertex.together->preferred];
 }
 
+/// Takes those owners off that have no uid yet: the API server would refuse the object, and whoever
+/// makes the owner adopts it.
+inline void leave_out_owners_to_be(boost::json::object& document) {
+    auto* const metadata = document.if_contains("metadata");
+    auto* const found = metadata && metadata->is_object()
+                            ? metadata->get_object().if_contains("ownerReferences")
+                            : nullptr;
+    if (!found || !found->is_array())
+        return;
+    boost::json::array kept;
+    for (boost::json::value& owner : found->get_array()) {
+        const auto* uid = owner.is_object() ? owner.get_object().if_contains("uid") : nullptr;
+        if (uid && uid->is_string() && !uid->get_string().empty())
+            kept.push_back(std::move(owner));
+    }
+    if (kept.empty())
+        metadata->get_object().erase("ownerReferences");
+    else
+        *found = std::move(kept);
+}
+
 /// What one writer gives for one gang, in the making.
 class writing {
 public:
@@ -124,6 +145,7 @@ public:
     [[nodiscard]] std::vector<gang_pod> pods(std::string_view scheduler) {
         std::vector<gang_pod> made = bundle_->pods;
         for (gang_pod& pod : made) {
+            leave_out_owners_to_be(pod.document);
             boost::json::object& spec = child_at(pod.document, "spec");
             if (can_.priority == priority_word::pods && !gang().priority.class_name.empty())
                 rank(spec);

@@ -132,6 +132,17 @@ TEST_CASE("an owner that has no uid yet is left out") {
           json("[{'apiVersion': 'v1', 'kind': 'B', 'name': 'b', 'uid': 'u', 'controller': true}]"));
 }
 
+TEST_CASE("a pod's owner that has no uid yet is left out, too") {
+    gang_bundle made = gang("g", 0);
+    add(made, "worker", 1, 2);
+    made.pods[0].document["metadata"].as_object()["ownerReferences"] =
+        json("[{'kind': 'A', 'uid': ''}, {'kind': 'B', 'uid': 'u'}]");
+    made.pods[1].document["metadata"].as_object()["ownerReferences"] = json("[{'kind': 'A'}]");
+    const written out = to_t9k(made);
+    CHECK(metadata(out, "Pod").at("ownerReferences") == json("[{'kind': 'B', 'uid': 'u'}]"));
+    CHECK_FALSE(metadata(out, "Pod", 1).as_object().contains("ownerReferences"));
+}
+
 TEST_CASE("a gang in two namespaces becomes one in each, and says so") {
     gang_bundle made = gang("g", 0);
     add(made, "a", 1, 1);
