@@ -16,8 +16,6 @@
 
 namespace cycle_evictions_end_test {
 
-namespace {
-
 using namespace builders;
 using namespace muster;
 
@@ -56,6 +54,8 @@ struct some_rule {
     }
     friend bool operator==(some_rule, some_rule) = default;
 };
+
+namespace {
 
 struct preempting : policy<> {
     some_rule victims{};
