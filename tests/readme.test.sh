@@ -126,7 +126,7 @@ check_command() {
         kubectl) [[ $2 == get && $3 =~ ^[a-z.,]+$ ]] || fault "README.md: kubectl: $*" ;;
         muster)
             # Quotes are part of the match: a name in running text is not a command.
-            grep -q "add_subcommand(\"$2\"" "$source/examples/muster/main.cpp" ||
+            tr -d ' \n' <"$source/examples/muster/main.cpp" | grep -q "add_subcommand(\"$2\"" ||
                 fault "README.md: muster has no command $2"
             if [[ ${3-} == -* ]]; then
                 grep -q "\"$3[,\"]" "$source/examples/muster/main.cpp" ||
