@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/model/gang.hpp>
+#include <muster/model/pod.hpp>
+#include <muster/model/traits.hpp>
+
+namespace muster::inline v0_1 {
+namespace adapter {
+
+/// Tells an object from those of its name before and after it. Opaque.
+using object_uid = std::string;
+
+/// What a cluster has four streams of.
+enum class object_kind : std::uint8_t { node, queue, gang, pod };
+inline constexpr std::size_t object_kinds = 4;
+
+/// A pod as it was seen.
+template<class Traits>
+struct seen_pod {
+    object_uid uid;
+    /// The gang that it is counted with. A pod that is to count with none, because it is another
+    /// scheduler's or stands since before its group was created, is in a gang that nobody else is
+    /// in.
+    typename Traits::gang_key gang{};
+    /// With `phase` gated for pods that somebody else still holds back; pending for those that only
+    /// the scheduler's own gate does.
+    pod<Traits::width> spec{};
+    /// The node that it is assigned to.
+    std::optional<typename Traits::node_key> on{};
+    /// It is this scheduler's to bind. Others are taken into account once they have a node, and
+    /// never touched.
+    bool ours = true;
+    /// The scheduler's own gate is on it, and no other: it is to be taken off before the bind.
+    bool own_gate = false;
+};
+
+/// A gang as it was seen.
+template<class Traits>
+struct seen_gang {
+    /// Of the object that defines it; empty where there is none but its pods.
+    object_uid uid;
+    gang<typename Traits::queue_key> spec{};
+    /// What its object says of whether its minima were ever reached. Absent: nobody keeps that, as
+    /// with gangs known by the labels of their pods.
+    std::optional<bool> reached{};
+};
+
+/// What a fresh listing says is there, for a comparison. In any order.
+template<class Traits>
+struct listing {
+    struct listed_pod {
+        typename Traits::pod_key key{};
+        object_uid uid;
+        std::optional<typename Traits::node_key> on{};
+        /// It has succeeded or failed.
+        bool ended = false;
+        bool ours = true;
+    };
+
+    std::vector<typename Traits::node_key> nodes;
+    std::vector<listed_pod> pods;
+    /// Those with an object.
+    std::vector<std::pair<typename Traits::gang_key, object_uid>> gangs;
+};
+
+} // namespace adapter
+} // namespace muster::inline v0_1
