@@ -10,6 +10,7 @@
 
 #include <muster/admission/affinity_members.hpp>
 #include <muster/admission/closeness.hpp>
+#include <muster/admission/disruption_room.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/admission/victims.hpp>
 #include <muster/base/id.hpp>
@@ -32,10 +33,10 @@ struct movable_pod {
 };
 
 /// The pods that a rule allows to move for one gang, in which order they go, and where to. Of each
-/// gang no more may be on the move than `max_disrupted` says, and what is to keep its minima keeps
-/// them; gangs below their minima and queues above a ceiling stay. Pods that terms between pods
-/// keep where they are, or off other nodes, do not move; members that are to stand together stay in
-/// their domain.
+/// gang no more may be on the move than `max_disrupted` and budgets say, and what is to keep its
+/// minima keeps them; gangs below their minima and queues above a ceiling stay. Pods that terms
+/// between pods keep where they are, or off other nodes, do not move; members that are to stand
+/// together stay in their domain.
 template<class Traits>
 class movable_pods {
 public:
@@ -48,6 +49,7 @@ public:
         pods_.clear();
         gangs_.clear();
         list_.begin(known, by, rule, now);
+        budgets_.begin(known);
         for (std::size_t at = 0; at < list_.size(); ++at) {
             gangs_.emplace_back();
             victim& of = gangs_.back();
@@ -80,9 +82,11 @@ public:
         victim& of = gangs_[pods_[at].of];
         const std::size_t role = (*known_)[pods_[at].pod].role.value();
         --of.holding[role];
-        if (static_cast<std::int64_t>(of.count) >= of.most ||
+        budgets_.take(pods_[at].pod);
+        if (static_cast<std::int64_t>(of.count) >= of.most || !budgets_.kept() ||
             (of.terms.only_surplus && !reaches_minima((*known_)[of.gang].spec.tree, of.holding))) {
             ++of.holding[role];
+            budgets_.put_back(pods_[at].pod);
             return false;
         }
         ++of.count;
@@ -92,6 +96,7 @@ public:
     void put_back(std::size_t at) {
         victim& of = gangs_[pods_[at].of];
         ++of.holding[(*known_)[pods_[at].pod].role.value()];
+        budgets_.put_back(pods_[at].pod);
         --of.count;
         taken_[at] = 0;
     }
@@ -174,6 +179,7 @@ private:
 
     const state<Traits>* known_ = nullptr;
     victim_list<Traits> list_;
+    disruption_room<Traits> budgets_;
     std::vector<victim> gangs_;
     std::vector<movable_pod> pods_;
     std::vector<char> taken_;

@@ -32,6 +32,8 @@ struct victim_pod {
     std::size_t rank = 0;
     std::size_t of = 0;
     std::size_t at = 0;
+    /// Of those that make room together.
+    bool last = false;
 };
 
 // Two ways to tell whether a gang fits once certain pods are gone. Pods are taken and put back in
@@ -104,9 +106,11 @@ public:
         }
         std::ranges::stable_sort(groups, {}, &group::key);
         std::vector<victim_pod> ordered;
-        for (const group& each : groups)
+        for (const group& each : groups) {
             ordered.insert(ordered.end(), pods.begin() + static_cast<std::ptrdiff_t>(each.first),
                            pods.begin() + static_cast<std::ptrdiff_t>(each.first + each.count));
+            ordered.back().last = true;
+        }
         pods = std::move(ordered);
     }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <muster/admission/borrowing.hpp>
-#include <muster/admission/tree_standing.hpp>
 #include <muster/admission/victim_fit.hpp>
+#include <muster/admission/victim_taking.hpp>
 #include <muster/admission/victims.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
@@ -27,7 +27,9 @@ namespace muster::inline v0_1 {
 /// all by (highest outer level, highest inner level, gangs broken, pods, newest first); else the
 /// least that it finds as it goes through the levels.
 template<class Traits>
-class victim_search {
+class victim_search : victim_taking<Traits> {
+    using taking = victim_taking<Traits>;
+
 public:
     enum class outcome : std::uint8_t {
         found,
@@ -44,14 +46,8 @@ public:
     [[nodiscard]] outcome run(const state<Traits>& known, gang_index by, const Rule& rule,
                               std::int64_t now, borrowing<Traits>& borrowed, Fit& fit,
                               std::int64_t& steps) {
-        known_ = &known;
-        borrowed_ = &borrowed;
-        steps_ = &steps;
-        victims_.clear();
-        units_.clear();
+        this->begin_taking(known, by, rule, now, borrowed, steps);
         chosen_.clear();
-        list_.begin(known, by, rule, now);
-        slots_.assign(list_.size(), unopened);
         outcome found = outcome::open;
         if (is_small())
             found = least_of_all(fit);
@@ -71,134 +67,26 @@ public:
     }
 
 private:
-    static constexpr std::size_t whole = victim_unit::whole;
-    static constexpr std::size_t unopened = std::numeric_limits<std::size_t>::max();
-    static constexpr std::size_t nothing = unopened - 1;
+    using taking::budgets_;
+    using taking::keeps_deserved;
+    using taking::keeps_minima;
+    using taking::known_;
+    using taking::list_;
+    using taking::open;
+    using taking::put_all_back;
+    using taking::put_back;
+    using taking::put_back_pod;
+    using taking::slots_;
+    using taking::steps_;
+    using taking::take_again;
+    using taking::take_pod;
+    using taking::take_rest;
+    using taking::take_spare;
+    using taking::units_;
+    using taking::unopened;
+    using taking::victims_;
+    using taking::whole;
 
-    using unit = victim_unit;
-
-    // ---- taking and putting back ---------------------------------------------------------------
-
-    template<class Fit>
-    void take_pod(victim& from, std::size_t at, Fit& fit) {
-        --*steps_;
-        from.taken[at] = 1;
-        ++from.count;
-        --from.holding[(*known_)[from.pods[at]].role.value()];
-        if (list_.any_borrowed())
-            borrowed_->take(from.pods[at]);
-        fit.take(from.pods[at]);
-    }
-    template<class Fit>
-    void put_back_pod(victim& from, std::size_t at, Fit& fit) {
-        --*steps_;
-        from.taken[at] = 0;
-        --from.count;
-        ++from.holding[(*known_)[from.pods[at]].role.value()];
-        if (list_.any_borrowed())
-            borrowed_->put_back(from.pods[at]);
-        fit.put_back(from.pods[at]);
-    }
-    [[nodiscard]] bool keeps_deserved(const victim& from, std::size_t at) const {
-        return !from.terms.only_borrowed ||
-               (from.terms.lenient ? keeps_leniently(from)
-                                   : borrowed_->admits(from.pods[at], from.terms.by_fair_share));
-    }
-    /// Some unit taken of the gang's queue could have gone last.
-    [[nodiscard]] bool keeps_leniently(const victim& from) const {
-        const auto queue = (*known_)[from.gang].queue;
-        return std::ranges::any_of(victims_, [&](const victim& each) {
-            if (each.count == 0 || (*known_)[each.gang].queue != queue)
-                return false;
-            const auto nothing_left = [&] {
-                const std::vector<std::int64_t> none(each.holding.size(), 0);
-                return reaches_minima((*known_)[each.gang].spec.tree, none);
-            };
-            if (!each.broken() || nothing_left()) {
-                for (std::size_t at = 0; at < each.pods.size(); ++at)
-                    if (each.taken[at] && last_of(each, known_->request(each.pods[at])))
-                        return true;
-                return false;
-            }
-            // Of a whole gang what it could spare goes first, the rest of it at once.
-            std::vector<std::int64_t> left = each.holding;
-            for (const pod_index pod : each.pods)
-                ++left[(*known_)[pod].role.value()];
-            resources<Traits::width> core;
-            for (const pod_index pod : each.pods) {
-                std::int64_t& role = left[(*known_)[pod].role.value()];
-                --role;
-                if (reaches_minima((*known_)[each.gang].spec.tree, left))
-                    continue;
-                ++role;
-                for (std::size_t column = 0; column < Traits::width; ++column)
-                    core[column] = saturating_add(core[column], known_->request(pod)[column]);
-            }
-            return last_of(each, core);
-        });
-    }
-    [[nodiscard]] bool last_of(const victim& of, const resources<Traits::width>& amount) const {
-        return borrowed_->admits_before(*(*known_)[of.gang].queue, amount, of.terms.by_fair_share,
-                                        of.terms.of_leaves);
-    }
-    [[nodiscard]] bool keeps_minima(const victim& of) const {
-        return static_cast<std::int64_t>(of.count) <= of.most &&
-               reaches_minima((*known_)[of.gang].spec.tree, of.holding);
-    }
-
-    template<class Fit>
-    bool take_spare(std::size_t which, std::size_t at, Fit& fit) {
-        victim& from = victims_[which];
-        take_pod(from, at, fit);
-        if (keeps_minima(from) && keeps_deserved(from, at)) {
-            units_.push_back({which, at, {}});
-            return true;
-        }
-        put_back_pod(from, at, fit);
-        return false;
-    }
-    template<class Fit>
-    bool take_rest(std::size_t which, Fit& fit) {
-        victim& from = victims_[which];
-        unit all{which, whole, {}};
-        bool may = true;
-        for (std::size_t at = 0; at < from.pods.size(); ++at)
-            if (!from.taken[at]) {
-                take_pod(from, at, fit);
-                all.pods.push_back(at);
-            }
-        for (const std::size_t at : all.pods)
-            may = may && keeps_deserved(from, at);
-        if (may && !all.pods.empty()) {
-            units_.push_back(std::move(all));
-            return true;
-        }
-        put_back(all, fit);
-        return false;
-    }
-    template<class Fit>
-    void put_back(const unit& what, Fit& fit) {
-        victim& from = victims_[what.of];
-        if (what.pod != whole)
-            return put_back_pod(from, what.pod, fit);
-        for (std::size_t at = what.pods.size(); at-- > 0;)
-            put_back_pod(from, what.pods[at], fit);
-    }
-    template<class Fit>
-    void take_again(const unit& what, Fit& fit) {
-        victim& from = victims_[what.of];
-        if (what.pod != whole)
-            return take_pod(from, what.pod, fit);
-        for (const std::size_t at : what.pods)
-            take_pod(from, at, fit);
-    }
-    template<class Fit>
-    void put_all_back(Fit& fit) {
-        for (std::size_t which = victims_.size(); which-- > 0;)
-            for (std::size_t at = victims_[which].pods.size(); at-- > 0;)
-                if (victims_[which].taken[at])
-                    put_back_pod(victims_[which], at, fit);
-    }
     void note_chosen() {
         for (const victim& each : victims_)
             for (std::size_t at = 0; at < each.pods.size(); ++at)
@@ -237,17 +125,6 @@ private:
                 return false;
         }
         return true;
-    }
-
-    /// Where the gang stands among the victims, if anything may be taken of it.
-    [[nodiscard]] std::optional<std::size_t> open(std::size_t at) {
-        if (slots_[at] == unopened) {
-            victims_.emplace_back();
-            slots_[at] = list_.open(at, victims_.back()) ? victims_.size() - 1 : nothing;
-            if (slots_[at] == nothing)
-                victims_.pop_back();
-        }
-        return slots_[at] == nothing ? std::nullopt : std::optional(slots_[at]);
     }
 
     template<class Fit>
@@ -303,6 +180,8 @@ private:
         return broken == 0 && std::get<3>(so_far) >= pods;
     }
     void judge(key mine) {
+        if (!budgets_.kept())
+            return;
         for (const victim& each : victims_) {
             if (each.count == 0)
                 continue;
@@ -368,14 +247,34 @@ private:
                 }
         fit.by_nodes(pods);
         bool found = false;
-        for (std::size_t at = 0; at < pods.size() && !found && *steps_ > 0; ++at) {
-            const victim& of = victims_[pods[at].of];
-            if (!of.taken[pods[at].at])
-                found = ((of.spare[pods[at].at] && take_spare(pods[at].of, pods[at].at, fit)) ||
-                         (of.as_a_whole && take_rest(pods[at].of, fit))) &&
-                        fits_now(fit, false);
+        std::size_t before = 0;
+        bool all = true;
+        for (const victim_pod& each : pods) {
+            if (found || *steps_ <= 0)
+                break;
+            const victim& of = victims_[each.of];
+            if (!of.taken[each.at]) {
+                const bool took = (of.spare[each.at] && take_spare(each.of, each.at, fit)) ||
+                                  (of.as_a_whole && take_rest(each.of, fit));
+                found = took && fits_now(fit, false);
+                all = all && took;
+            }
+            if (!each.last)
+                continue;
+            // A part makes no room, and would use up what a budget allows.
+            if (!all && !found && budgets_.any())
+                put_back_from(before, fit);
+            before = units_.size();
+            all = true;
         }
         return settle(found, fit);
+    }
+
+    template<class Fit>
+    void put_back_from(std::size_t first, Fit& fit) {
+        for (; units_.size() > first; units_.pop_back())
+            put_back(units_.back(), fit);
+        failed_at_ = 0;
     }
 
     /// Spares whom it can of those taken, and notes the others, if the gang fits; nobody stays
@@ -479,14 +378,6 @@ private:
         spare(middle, last, fit);
     }
 
-    const state<Traits>* known_ = nullptr;
-    borrowing<Traits>* borrowed_ = nullptr;
-    std::int64_t* steps_ = nullptr;
-    victim_list<Traits> list_;
-    std::vector<victim> victims_;
-    /// Per gang that the rule admits: its place among the victims.
-    std::vector<std::size_t> slots_;
-    std::vector<unit> units_;
     std::vector<std::size_t> order_;
     std::size_t failed_at_ = 0;
     std::size_t ask_at_ = 0;

@@ -17,6 +17,7 @@
 #include <muster/base/assert.hpp>
 #include <muster/codec/cluster_checks.hpp>
 #include <muster/codec/diagnostic.hpp>
+#include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/topology_reader.hpp>
@@ -98,6 +99,7 @@ template<std::size_t Width>
     spec.phase = object.phase;
     spec.terminating = object.metadata.terminating;
     spec.labels = object.metadata.labels;
+    spec.ready = object.ready;
     return spec;
 }
 
@@ -229,6 +231,9 @@ template<std::size_t Width>
         check(state.upsert_pod(object.metadata.key, group, std::move(spec), on), object.metadata,
               out);
     }
+    for (const disruption_budget_object& object : objects.budgets)
+        check(state.upsert_budget(object.metadata.key, core_budget(object, objects, out)),
+              object.metadata, out);
     return made;
 }
 

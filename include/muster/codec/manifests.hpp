@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/codec/diagnostic.hpp>
+#include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/document.hpp>
 #include <muster/codec/each_object.hpp>
 #include <muster/codec/field_reader.hpp>
@@ -74,6 +75,8 @@ public:
             keep(made_.namespaces, object, kind, read_namespace(object, context_));
         else if (version == "scheduling.k8s.io/v1" && kind == "PriorityClass")
             keep(made_.priority_classes, object, kind, read_priority_class(object, context_));
+        else if (version == "policy/v1" && kind == "PodDisruptionBudget")
+            keep(made_.budgets, object, kind, read_disruption_budget(object, context_));
         else if (version == "kai.scheduler/v1alpha1" && kind == "Topology")
             keep(made_.topologies, object, kind, read_topology(object, context_));
         else if (t9k && kind == "PodGroup")
@@ -109,10 +112,10 @@ private:
 
 } // namespace detail
 
-/// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass, T9k's PodGroup
-/// and Queue, and KAI's Topology. Objects of other kinds are counted. What is wrong goes to `out`
-/// with its place; the objects are to be used only when there is no error, and while the documents
-/// live. O(input).
+/// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass,
+/// PodDisruptionBudget, T9k's PodGroup and Queue, and KAI's Topology. Objects of other kinds are
+/// counted. What is wrong goes to `out` with its place; the objects are to be used only when there
+/// is no error, and while the documents live. O(input).
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {
     detail::manifest_reader reader(options);

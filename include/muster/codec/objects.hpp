@@ -107,6 +107,8 @@ struct pod_object {
     std::optional<timestamp> scheduled;
     /// When its kubelet took it up.
     std::optional<timestamp> started;
+    /// False when its condition Ready says so.
+    bool ready = true;
     /// How long it runs at most once started, in nanoseconds: what the annotation
     /// `muster.dev/run-seconds` declares, or its activeDeadlineSeconds, whichever is less.
     std::optional<std::int64_t> run_time;
@@ -160,6 +162,25 @@ struct topology_object {
     topology levels;
 };
 
+/// So many pods, or so many percent of them.
+struct pods_or_percent {
+    std::int64_t value = 0;
+    bool percent = false;
+};
+
+/// policy/v1 PodDisruptionBudget.
+struct disruption_budget_object {
+    object_metadata metadata;
+    /// Absent = no pod; without requirements = all pods of its namespace.
+    std::optional<label_selector> pods;
+    std::optional<pods_or_percent> min_available;
+    std::optional<pods_or_percent> max_unavailable;
+    /// Its unhealthyPodEvictionPolicy is AlwaysAllow.
+    bool frees_unready = false;
+    /// As its status has it.
+    std::optional<std::int64_t> expected_pods;
+};
+
 struct namespace_object {
     object_metadata metadata;
 };
@@ -182,6 +203,7 @@ struct manifests {
     std::vector<namespace_object> namespaces;
     std::vector<priority_class_object> priority_classes;
     std::vector<topology_object> topologies;
+    std::vector<disruption_budget_object> budgets;
     /// Objects of kinds that are not understood, by `apiVersion kind`.
     std::map<std::string, std::size_t> skipped;
     /// The newest time that the input names.

@@ -247,6 +247,8 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         each.ignore_rest();
         if (type == "PodScheduled" && is == "True")
             read.scheduled = since;
+        if (type == "Ready" && is)
+            read.ready = *is == "True";
     });
     read.started = context.time(status.optional("startTime"));
     status.ignore_rest();

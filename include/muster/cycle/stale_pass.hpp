@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/admission/disruption_room.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/checked.hpp>
@@ -31,7 +32,8 @@ template<class Traits>
     return stands && !reaches_minima(group.spec.tree, members_of(known, which).holding);
 }
 
-/// Evicts what is left of gangs that have been below their minima for too long.
+/// Evicts what is left of gangs that have been below their minima for too long, unless a budget
+/// keeps a pod of theirs.
 template<class Traits, staleness_rule Rule>
 class stale_pass {
 public:
@@ -70,6 +72,9 @@ public:
                 next = next ? std::min(*next, end) : end;
                 continue;
             }
+            // It is looked at again when something happens that may give a budget room.
+            if (!budgets_allow(which))
+                continue;
             known_->found_whole(which);
             evicted(which, evict(which));
         }
@@ -84,6 +89,14 @@ private:
             known_->found_whole(which);
     }
 
+    [[nodiscard]] bool budgets_allow(gang_index which) {
+        budgets_.begin(*known_);
+        for (const pod_index member : (*known_)[which].members)
+            if ((*known_)[member].charged())
+                budgets_.take(member);
+        return budgets_.kept();
+    }
+
     [[nodiscard]] std::vector<pod_index> evict(gang_index which) {
         std::vector<pod_index> gone;
         const std::vector<pod_index> members = (*known_)[which].members;
@@ -96,6 +109,7 @@ private:
     state<Traits>* known_;
     std::int64_t now_;
     const Rule* rule_;
+    disruption_room<Traits> budgets_;
 };
 
 } // namespace detail

@@ -42,6 +42,9 @@ struct pod {
     bool terminating = false;
     /// What terms of other pods speak of it by, with the tenant of its gang.
     label_set labels{};
+    /// False for one that runs but is known not to serve: no budget counts it as available
+    /// (Kubernetes: its condition Ready is False).
+    bool ready = true;
 };
 
 } // namespace muster::inline v0_1

@@ -67,6 +67,8 @@ struct pod_record {
     pod_phase phase = pod_phase::pending;
     /// Being deleted: no member any more, yet it occupies its node until it is gone.
     bool terminating = false;
+    /// Of one that runs: it is available, as far as is known.
+    bool ready = true;
     /// Placed by a committed decision, not yet observed.
     bool assumed = false;
     label_set_index labels;

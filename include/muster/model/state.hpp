@@ -13,7 +13,7 @@
 #include <muster/model/event_result.hpp>
 #include <muster/model/ledger.hpp>
 #include <muster/model/pod.hpp>
-#include <muster/model/state_reservations.hpp>
+#include <muster/model/state_budgets.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -22,8 +22,8 @@ namespace muster::inline v0_1 {
 /// used from distinct threads; const calls on one state are concurrent. When memory runs out
 /// during an event, the state must be dropped and rebuilt.
 template<class Traits>
-class state : public state_reservations<Traits> {
-    using store = state_reservations<Traits>;
+class state : public state_budgets<Traits> {
+    using store = state_budgets<Traits>;
 
 public:
     using store::width;
@@ -363,6 +363,7 @@ private:
             into.started = spec.started;
         into.phase = spec.phase;
         into.terminating = spec.terminating;
+        into.ready = spec.ready;
     }
 
     event_result insert_pod(const pod_key& key, const gang_key& gang, const pod_type& spec,

@@ -59,8 +59,8 @@ public:
     /// All that is known of a pod but where it stands, as an event would say it.
     [[nodiscard]] pod_type spec_of(pod_index pod) const {
         const pod_record& from = pods_[pod.value()];
-        return {from.role,    request(pod), where(pod).value, from.created,
-                from.started, from.phase,   from.terminating, label_sets_[from.labels]};
+        return {from.role,  request(pod),     where(pod).value,         from.created, from.started,
+                from.phase, from.terminating, label_sets_[from.labels], from.ready};
     }
     /// Who stands where, as far as terms between pods ask.
     [[nodiscard]] const pod_population& population() const noexcept { return population_; }

@@ -59,6 +59,7 @@ using world_maker = std::function<world(std::uint64_t seed)>;
         erase_each(&world::gangs);
         erase_each(&world::queues);
         erase_each(&world::nodes);
+        erase_each(&world::budgets);
         reset(
             &world::nodes, [](auto& of) -> auto& { return of.taints; });
         reset(

@@ -47,12 +47,18 @@ struct world {
         std::optional<std::string> on;
     };
 
+    struct named_budget {
+        std::string key;
+        disruption_budget spec;
+    };
+
     std::uint64_t seed = 0;
     std::size_t kinds = 2;
     std::vector<named_node> nodes;
     std::vector<named_queue> queues;
     std::vector<named_gang> gangs;
     std::vector<named_pod> pods;
+    std::vector<named_budget> budgets;
 
     [[nodiscard]] kind_id pods_kind() const noexcept { return kind_id{kinds - 1}; }
 };
@@ -74,6 +80,9 @@ inline void feed(world_state& to, const world::named_gang& one) {
 inline void feed(world_state& to, const world::named_pod& one) {
     expect_applied(to.upsert_pod(one.key, one.gang, one.spec, one.on));
 }
+inline void feed(world_state& to, const world::named_budget& one) {
+    expect_applied(to.upsert_budget(one.key, one.spec));
+}
 
 /// Feeds the world's objects to `known`, in the order in which they are listed or, with `order`,
 /// in any order.
@@ -87,6 +96,7 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
     add(from.queues);
     add(from.gangs);
     add(from.pods);
+    add(from.budgets);
     if (order)
         order->shuffle(events);
     for (const auto& event : events)
@@ -237,8 +247,12 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
         out += "\npod " + key + " of " + gang + "/" + std::to_string(spec.role.value()) + " " +
                text(spec.request) + " created " + std::to_string(spec.created) + " " +
                phases[static_cast<std::size_t>(spec.phase)] +
-               (spec.terminating ? " terminating" : "") + (on ? " on " + *on : "") +
+               (spec.terminating ? " terminating" : "") + (spec.ready ? "" : " unready") +
+               (on ? " on " + *on : "") +
                (spec.labels.empty() ? "" : " labels" + text(spec.labels)) + text(spec.where);
+    for (const auto& [key, spec] : of.budgets)
+        out += "\nbudget " + key + " keeps " + std::to_string(spec.keeps) + " of " +
+               text(spec.pods.labels) + (spec.frees_unready ? " frees unready" : "");
     return out + "\n";
 }
 

@@ -16,6 +16,8 @@
 #include <muster/testing/cases.hpp>
 #include <muster/testing/random.hpp>
 
+#include "budget_rules.hpp"
+
 namespace cycle_consolidation_properties_test {
 
 namespace {
@@ -113,6 +115,12 @@ world few_pods(std::uint64_t seed) {
 world many_pods(std::uint64_t seed) {
     return scattered(seed, 10, 20);
 }
+world few_pods_with_budgets(std::uint64_t seed) {
+    world made = few_pods(seed);
+    testing::random draw(seed ^ 0x5bd1e995U);
+    budget_rules::add(made, draw);
+    return made;
+}
 
 /// Whoever came for a pod of that queue would be kept out.
 bool over_quota(const world_state& known, std::optional<queue_index> queue) {
@@ -148,6 +156,8 @@ std::optional<std::size_t> fewest(const world_state& known, gang_index by) {
                     const auto& most = known[of.first].spec.max_disrupted;
                     return most && of.second > *most;
                 }))
+                continue;
+            if (!budget_rules::kept(known, gone))
                 continue;
             world_state without = known;
             for (const pod_index pod : gone)
@@ -271,6 +281,13 @@ TEST_CASE("on small clusters exactly the fewest pods move, and the gang and all 
         worlds += count;
     }
     CHECK(worlds > 20);
+    CHECK(moving_worlds.size() > 1);
+}
+
+TEST_CASE("with budgets exactly the fewest pods move that keep to all of them") {
+    moving_worlds.clear();
+    CHECK(count_faults("consolidation with budgets", 1000, few_pods_with_budgets, check_moves) ==
+          0);
     CHECK(moving_worlds.size() > 1);
 }
 

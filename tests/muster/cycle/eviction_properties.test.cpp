@@ -18,6 +18,8 @@
 #include <muster/testing/cases.hpp>
 #include <muster/testing/random.hpp>
 
+#include "budget_rules.hpp"
+
 namespace cycle_eviction_properties_test {
 
 namespace {
@@ -101,6 +103,14 @@ world crowded(std::uint64_t seed) {
     for (int at = 0; at < 6 && made.pods.size() < 7; ++at)
         add_gang("g" + std::to_string(at), true, 4);
     add_gang("new", false, 3);
+    return made;
+}
+
+/// The same with budgets.
+world protected_crowd(std::uint64_t seed) {
+    world made = crowded(seed);
+    testing::random draw(seed ^ 0x5bd1e995U);
+    budget_rules::add(made, draw);
     return made;
 }
 
@@ -236,7 +246,7 @@ std::optional<choice> least_of_all(const world_state& known, rule_kind rule, gan
             else if (!reaches_minima(group.spec.tree, stay))
                 right = false;
         }
-        if (!right || (best && best->key <= mine.key))
+        if (!right || (best && best->key <= mine.key) || !budget_rules::kept(known, mine.pods))
             continue;
         if (rule == rule_kind::reclaim && !within_what_is_deserved(known, by, mine.pods))
             continue;
@@ -337,6 +347,13 @@ TEST_CASE("on small clusters exactly the least set of victims goes, and the gang
     evicting_worlds = 0;
     CHECK(count_faults("evictions", 1000, crowded, check_evictions) == 0);
     std::printf("evictions: in %zu worlds\n", evicting_worlds);
+    CHECK(evicting_worlds > 0);
+}
+
+TEST_CASE("with budgets, too, exactly the least set that keeps to all of them goes") {
+    evicting_worlds = 0;
+    CHECK(count_faults("evictions with budgets", 1000, protected_crowd, check_evictions) == 0);
+    std::printf("evictions with budgets: in %zu worlds\n", evicting_worlds);
     CHECK(evicting_worlds > 0);
 }
 
