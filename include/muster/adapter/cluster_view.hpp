@@ -207,9 +207,19 @@ public:
         if (at->second.carried) {
             at->second.carried.reset();
             reconsider(key, at->second);
-        } else {
-            static_cast<void>(known_->forget(key));
+        } else if (known_->forget(key) == event_result::applied) {
+            reconsider_waiting(key, at->second);
         }
+    }
+
+    /// The server says that the pod is assigned to that node, which is still to be seen.
+    void told_of(const pod_key& key, const node_key& node) {
+        const auto at = pods_.find(key);
+        if (at == pods_.end() || at->second.on)
+            return;
+        at->second.carried = node;
+        touched_.insert(at->second.gang);
+        reconsider(key, at->second);
     }
 
     /// A pod that waits is kept out of decisions, until it is let go or gone.

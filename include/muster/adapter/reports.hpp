@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <muster/adapter/driver_context.hpp>
+#include <muster/adapter/gang_standing.hpp>
+
+namespace muster::inline v0_1 {
+namespace adapter {
+
+/// What is written about gangs: their status, some time after something happened and only when it
+/// would change something; and events.
+template<class Traits>
+class reports {
+public:
+    using gang_key = typename Traits::gang_key;
+
+    explicit reports(driver_context<Traits>& context) : at_(&context) {}
+
+    /// Something happened to the gang that its status may tell.
+    void note(const gang_key& gang) {
+        const auto [at, fresh] = due_.try_emplace(gang, at_->now + at_->how.status_delay);
+        if (fresh)
+            next_status_ = std::min(next_status_, at->second);
+    }
+    void tell(event_order<Traits> what) {
+        what.of = 0;
+        events_.push_back(std::move(what));
+        if (events_.size() > at_->how.most_events) {
+            events_.pop_front();
+            ++dropped_;
+        }
+    }
+    void forget(const gang_key& gang) {
+        due_.erase(gang);
+        said_.erase(gang);
+    }
+    /// What was said counts no more: somebody else may have said other things since.
+    void forget_all() {
+        for (const auto& each : said_)
+            note(each.first);
+        said_.clear();
+    }
+
+    /// True when the order was given here.
+    bool take(const order_result<Traits>& result) {
+        if (told_.erase(result.of) > 0)
+            return true; // told at most once
+        const auto order = orders_.find(result.of);
+        if (order == orders_.end())
+            return false;
+        const gang_key gang = order->second;
+        orders_.erase(order);
+        const auto at = said_.find(gang);
+        if (at == said_.end() || at->second.of != result.of)
+            return true;
+        at->second.of = 0;
+        switch (result.what) {
+        case outcome::applied:
+        case outcome::refused:
+        case outcome::gated:
+            // Nothing else is said until there is something else to say.
+            at->second.tries.reset();
+            break;
+        case outcome::gone:
+        case outcome::replaced:
+        case outcome::not_started:
+            said_.erase(at);
+            break;
+        case outcome::conflict:
+        case outcome::transient:
+        case outcome::unknown:
+            at->second.said.reset();
+            due_[gang] = at_->again(at->second.tries, result);
+            next_status_ = std::min(next_status_, due_[gang]);
+            break;
+        }
+        return true;
+    }
+
+    /// Gives what is due. `busy(gang)`: it is in the middle of something, and its status waits;
+    /// `would_change(gang, status)`, `words(known, gang)` as the cluster and the caller say.
+    template<class Busy, class WouldChange, class Words>
+    void give(orders<Traits>& into, token_bucket& bucket, const Busy& busy,
+              const WouldChange& would_change, const Words& words) {
+        if (next_status_ <= at_->now) {
+            next_status_ = never_comes;
+            for (auto at = due_.begin(); at != due_.end();) {
+                if (at->second > at_->now || busy(at->first)) {
+                    if (!busy(at->first))
+                        next_status_ = std::min(next_status_, at->second);
+                    ++at;
+                    continue;
+                }
+                if (!give_status(at->first, into, bucket, would_change, words)) {
+                    next_status_ = std::min(next_status_, bucket.ready(at_->now));
+                    break;
+                }
+                at = due_.erase(at);
+            }
+        }
+        while (!events_.empty() && bucket.take(at_->now)) {
+            event_order<Traits>& first = events_.front();
+            first.of = at_->new_ticket();
+            told_.emplace(first.of, true);
+            into.events.push_back(std::move(first));
+            events_.pop_front();
+        }
+    }
+    /// The gang's status waited for it to come to rest.
+    void came_to_rest(const gang_key& gang) {
+        if (const auto at = due_.find(gang); at != due_.end())
+            next_status_ = std::min(next_status_, at->second);
+    }
+
+    [[nodiscard]] std::int64_t next(const token_bucket& bucket) const noexcept {
+        return events_.empty() ? next_status_ : std::min(next_status_, bucket.ready(at_->now));
+    }
+    /// Events that were not told because there were too many.
+    [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
+    [[nodiscard]] std::size_t under_way() const noexcept { return orders_.size() + told_.size(); }
+
+private:
+    struct last_word {
+        std::optional<gang_status> said;
+        /// The gate at which it waited when people were told so last.
+        gate told_at = gate::none;
+        ticket of = 0;
+        backoff tries{};
+    };
+
+    /// False when there is no room for it in the bucket.
+    template<class WouldChange, class Words>
+    bool give_status(const gang_key& gang, orders<Traits>& into, token_bucket& bucket,
+                     const WouldChange& would_change, const Words& words) {
+        const auto& known = at_->known();
+        const auto which = known.find_gang(gang);
+        const auto* const facts = at_->view.find_gang(gang);
+        if (!which || facts == nullptr) {
+            said_.erase(gang);
+            return true;
+        }
+        gang_status status = standing_of(at_->view, which->index).status;
+        if (const auto* const hold = at_->held.find(gang); hold != nullptr && hold->held)
+            status.held_after = hold->why;
+        status.message = words(known, which->index);
+        last_word& last =
+            said_.try_emplace(gang, last_word{{}, gate::none, 0, backoff(at_->how.retries)})
+                .first->second;
+        if (last.of != 0 || last.said == status)
+            return true;
+        if (would_change(gang, status)) {
+            if (!bucket.take(at_->now))
+                return false;
+            last.of = at_->new_ticket();
+            orders_.emplace(last.of, gang);
+            into.statuses.push_back({last.of, gang, facts->uid, status});
+        }
+        tell_waiting(gang, facts->uid, status, last);
+        last.said = std::move(status);
+        return true;
+    }
+
+    void tell_waiting(const gang_key& gang, const object_uid& uid, const gang_status& status,
+                      last_word& last) {
+        const gate now = status.held_after ? last.told_at : status.at;
+        if (status.waiting > 0 && now != gate::none && now != last.told_at)
+            tell({0, gang, uid, event_reason::waiting, status.waiting, now, {}, status.message});
+        last.told_at = now;
+    }
+
+    driver_context<Traits>* at_;
+    /// When the status of a gang is to be looked at.
+    std::map<gang_key, std::int64_t, key_less<Traits>> due_;
+    std::map<gang_key, last_word, key_less<Traits>> said_;
+    std::deque<event_order<Traits>> events_;
+    std::map<ticket, gang_key> orders_;
+    std::map<ticket, bool> told_;
+    std::int64_t next_status_ = never_comes;
+    std::size_t dropped_ = 0;
+};
+
+} // namespace adapter
+} // namespace muster::inline v0_1
