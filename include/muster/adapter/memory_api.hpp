@@ -57,7 +57,7 @@ public:
             }
             this->now_ = std::max(this->now_, *when);
             auto what = planned_.take(this->now_);
-            std::visit([this](auto& each) { happen(each); }, *what);
+            std::visit([this](auto& each) { this->happen(each); }, *what);
         }
         this->now_ = std::max(this->now_, time);
     }

@@ -200,7 +200,7 @@ protected:
     void happen_next() {
         now_ = std::max(now_, *planned_.next());
         auto what = planned_.take(now_);
-        std::visit([this](auto& each) { happen(each); }, *what);
+        std::visit([this](auto& each) { this->happen(each); }, *what);
     }
 
     template<class What>
