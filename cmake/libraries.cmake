@@ -1,10 +1,11 @@
 # Every target is an INTERFACE library that owns whole folders of include/muster, links only what
 # these folders use, and adds no flags: warnings and sanitizers belong to the presets.
 
-# muster_library(<name> EXPORT <set> FOLDERS <folder>... [FILES <header>...] [LINKS <target>...])
+# muster_library(<name> EXPORT <set> FOLDERS <folder>... [WITHOUT <folder>] [FILES <header>...]
+#                [LINKS <target>...])
 #   makes the target muster_<name> with the alias muster::<name>.
 function(muster_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXPORT" "FOLDERS;FILES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXPORT;WITHOUT" "FOLDERS;FILES;LINKS")
   # A program is called `muster`, so the target of muster::muster has another name.
   set(target muster_${name})
   if(name STREQUAL "muster")
@@ -14,6 +15,9 @@ function(muster_library name)
   set(headers ${arg_FILES})
   foreach(folder IN LISTS arg_FOLDERS)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/muster/${folder}/*.hpp")
+    if(arg_WITHOUT)
+      list(FILTER found EXCLUDE REGEX "/include/muster/${arg_WITHOUT}/")
+    endif()
     list(APPEND headers ${found})
   endforeach()
 
@@ -41,6 +45,7 @@ muster_library(muster EXPORT core
   LINKS Boost::headers)
 muster_library(testing EXPORT core
   FOLDERS testing
+  WITHOUT testing/api_server
   LINKS muster_core)
 if(MUSTER_TRANSLATE)
   # yaml-cpp renamed its target in 0.8; the choice is left to whoever links.
@@ -48,4 +53,11 @@ if(MUSTER_TRANSLATE)
     FOLDERS translate lifecycle codec adapter
     LINKS muster_core Boost::json
           "$<IF:$<TARGET_EXISTS:yaml-cpp::yaml-cpp>,yaml-cpp::yaml-cpp,yaml-cpp>")
+  # The embedded API server is for this tree's tests and program; it is not installed.
+  find_package(OpenSSL 3 QUIET)
+  if(OPENSSL_FOUND)
+    muster_library(api_server EXPORT none
+      FOLDERS testing/api_server
+      LINKS muster_testing Boost::json OpenSSL::SSL)
+  endif()
 endif()
