@@ -1,11 +1,11 @@
-# The config package `muster` (components: core, always there; translate, on request) and one
+# The config package `muster` (components: core, always there; translate and kube, on request) and one
 # pkg-config file for each. Nothing here depends on the machine, so all of it goes under share/.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(muster_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/muster")
 
-foreach(export IN ITEMS core translate)
+foreach(export IN ITEMS core translate kube)
   get_property(targets GLOBAL PROPERTY muster_exports_${export})
   if(targets)
     install(TARGETS ${targets} EXPORT muster-${export}-targets
@@ -32,6 +32,9 @@ string(REGEX REPLACE "/$" "" muster_pc_prefix "${muster_pc_prefix}")
 set(muster_pc_files muster)
 if(MUSTER_TRANSLATE)
   list(APPEND muster_pc_files muster-translate)
+endif()
+if(MUSTER_KUBE)
+  list(APPEND muster_pc_files muster-kube)
 endif()
 foreach(name IN LISTS muster_pc_files)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc"

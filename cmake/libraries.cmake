@@ -38,6 +38,10 @@ else()
   find_package(Boost 1.74 CONFIG REQUIRED)
 endif()
 
+if(MUSTER_KUBE)
+  find_package(CURL 7.87 REQUIRED)
+endif()
+
 file(GLOB muster_root_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/muster/*.hpp")
 muster_library(muster EXPORT core
   FOLDERS base resource model index plan policy admission cycle
@@ -60,4 +64,9 @@ if(MUSTER_TRANSLATE)
       FOLDERS testing/api_server
       LINKS muster_testing Boost::json OpenSSL::SSL)
   endif()
+endif()
+if(MUSTER_KUBE)
+  muster_library(kube EXPORT kube
+    FOLDERS kube
+    LINKS muster_translate CURL::libcurl)
 endif()

@@ -64,6 +64,7 @@ read -r -a flags <<<"$(pkg-config --cflags --libs muster)"
 "$cxx" -std=c++20 "$here/main.cpp" "$here/elsewhere.cpp" "${flags[@]}" -o "$work/by_pkg_config"
 says pkg-config "$work/by_pkg_config"
 pkg-config --cflags --libs muster-translate >/dev/null
+pkg-config --cflags --libs muster-kube >/dev/null
 
 if ldd "$work/by_pkg_config" | grep -i boost; then
     echo "the core needs a compiled part of Boost"

@@ -29,7 +29,9 @@ declare -A may_include=(
 
 # Foreign headers: never, not in the core, and only in one place.
 never='iostream|regex|format|range/v3/all\.hpp|range/v3/view\.hpp'
-never_in_core='chrono|iostream|regex|thread|random|boost/json(/.*|\.hpp)|yaml-cpp/.*|curl/.*|range/v3/.*'
+never_in_core='chrono|iostream|regex|thread|random|boost/json(/.*|\.hpp)|yaml-cpp/.*|range/v3/.*'
+network='curl/.*|openssl/.*|boost/(asio|beast)(/.*|\.hpp)|sys/socket\.h|netinet/.*|arpa/.*'
+network_homes="kube testing"
 graph='boost/graph/.*'
 graph_home=model/topology_graph.hpp
 
@@ -80,6 +82,8 @@ judge() {
                         echo "$header: includes <$included>; no header may"
                     elif [[ $included =~ ^$graph$ && $header != "$graph_home" ]]; then
                         echo "$header: includes <$included>; only $graph_home may"
+                    elif [[ $included =~ ^($network)$ ]] && ! is_in "$folder" "$network_homes"; then
+                        echo "$header: includes <$included>; only $network_homes may"
                     elif [[ $included =~ ^($never_in_core)$ ]] && is_in "$folder" "$core umbrella"; then
                         echo "$header: includes <$included>; the core may not"
                     fi
@@ -160,6 +164,8 @@ must_fail 'no header may' sim/a.hpp '#include <range/v3/all.hpp>'
 must_fail 'the core may not' cycle/a.hpp '#include <chrono>'
 must_fail 'the core may not' plan/a.hpp '#include <boost/json.hpp>'
 must_fail 'only model/topology_graph.hpp may' sim/a.hpp '#include <boost/graph/adjacency_list.hpp>'
+must_fail 'only kube testing may' adapter/a.hpp '#include <curl/curl.h>'
+must_fail 'only kube testing may' sim/a.hpp '#include <boost/beast/http.hpp>'
 must_fail 'uses 1:std::views' base/a.hpp 'auto v = std::views::iota(0);'
 must_fail 'uses 1:std::format' codec/a.hpp 'auto s = std::format("{}", 1);'
 must_fail 'more than 500' base/a.hpp $(seq 501)
@@ -170,6 +176,7 @@ must_pass plan/a.hpp '#include <muster/index/a.hpp>' '// unlike std::views'
 must_pass cycle/a.hpp '#include <muster/policy/fifo.hpp>' '#include <muster/admission/a.hpp>'
 must_pass model/topology_graph.hpp '#include <boost/graph/adjacency_list.hpp>'
 must_pass adapter/a.hpp '#include <chrono>' '#include <muster/cycle/a.hpp>'
+must_pass kube/a.hpp '#include <curl/curl.h>' '#include <muster/adapter/a.hpp>'
 must_pass testing/a.hpp '#include <muster/sim/a.hpp>' '#include <muster/testing/b.hpp>'
 echo "self-test: $wrongs small trees are judged as they should be"
 

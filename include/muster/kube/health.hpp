@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <muster/base/result.hpp>
+#include <muster/kube/time.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+/// Whether a scheduler lives and is ready, from what it reports of itself. Alive: its loop goes
+/// round, whether or not it leads, and while it leads and work waits its cycles end. Ready:
+/// besides, all is listed.
+class progress {
+public:
+    /// `longest`: how long a cycle or a turn of the loop may take.
+    explicit progress(std::int64_t longest = minute) noexcept : longest_(longest) {}
+
+    void turned(std::int64_t now) noexcept { turned_ = now; }
+    void cycled(std::int64_t now) noexcept { cycled_ = now; }
+    /// It leads and something waits for a cycle, since now if it did not before.
+    void owes_cycle(bool owes, std::int64_t now) noexcept {
+        if (!owes)
+            owed_.reset();
+        else if (!owed_)
+            owed_ = now;
+    }
+    void synced(bool is) noexcept { synced_ = is; }
+
+    [[nodiscard]] bool alive(std::int64_t now) const noexcept {
+        return now - turned_ <= longest_ && (!owed_ || now - std::max(*owed_, cycled_) <= longest_);
+    }
+    [[nodiscard]] bool ready(std::int64_t now) const noexcept { return synced_ && alive(now); }
+
+private:
+    std::int64_t longest_;
+    std::int64_t turned_ = 0;
+    std::int64_t cycled_ = 0;
+    std::optional<std::int64_t> owed_;
+    bool synced_ = false;
+};
+
+/// A status page over plain HTTP: GET of a few paths, read-only, one request per connection. It
+/// listens on loopback unless told otherwise, as it asks nobody who he is. Without threads: it does
+/// what there is to do when polled. POSIX sockets.
+class status_page {
+public:
+    /// Starts to listen; port 0 chooses one. The error says what could not be done.
+    [[nodiscard]] static result<status_page, std::string>
+    listen(std::uint16_t port, const std::string& address = "127.0.0.1") {
+        const auto failed = [&](const char* what) {
+            return failure{"the status page at " + address + ":" + std::to_string(port) +
+                           " cannot " + what + ": " + std::strerror(errno)};
+        };
+        sockaddr_in at{};
+        at.sin_family = AF_INET;
+        at.sin_port = htons(port);
+        if (inet_pton(AF_INET, address.c_str(), &at.sin_addr) != 1)
+            return failure{address +
+                           " is not an IPv4 address to listen on (expected e.g. 127.0.0.1)"};
+        status_page page;
+        page.listener_ = descriptor(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+        if (page.listener_.get() < 0)
+            return failed("be opened");
+        const int on = 1;
+        static_cast<void>(
+            setsockopt(page.listener_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on));
+        if (bind(page.listener_.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0)
+            return failed("be bound");
+        if (::listen(page.listener_.get(), 16) != 0)
+            return failed("listen");
+        socklen_t size = sizeof at;
+        if (getsockname(page.listener_.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0)
+            page.port_ = ntohs(at.sin_port);
+        return page;
+    }
+
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    /// To wait on, with others: readable when somebody comes.
+    [[nodiscard]] int handle() const noexcept { return listener_.get(); }
+    /// Somebody is being answered: poll again soon.
+    [[nodiscard]] bool busy() const noexcept { return !guests_.empty(); }
+
+    /// Takes in who comes and answers by `answer(std::string_view path) ->
+    /// std::pair<int, std::string>`, status and body. Never waits.
+    template<class Answer>
+    void poll(std::int64_t now, Answer&& answer) {
+        while (guests_.size() < most_guests) {
+            const int socket =
+                accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+            if (socket < 0)
+                break;
+            guests_.push_back({descriptor(socket), now + longest_visit, {}, {}, 0});
+        }
+        for (guest& each : guests_) {
+            if (each.reply.empty() && read(each))
+                each.reply = reply_to(each.asked, answer);
+            if (!each.reply.empty())
+                write(each);
+        }
+        std::erase_if(guests_, [&](const guest& each) { return each.gone || now >= each.leaves; });
+    }
+
+private:
+    static constexpr std::size_t most_guests = 16;
+    static constexpr std::size_t longest_head = 8192;
+    static constexpr std::int64_t longest_visit = 5 * second;
+
+    class descriptor {
+    public:
+        explicit descriptor(int number = -1) noexcept : number_(number) {}
+        descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+        descriptor& operator=(descriptor&& other) noexcept {
+            std::swap(number_, other.number_);
+            return *this;
+        }
+        ~descriptor() {
+            if (number_ >= 0)
+                close(number_);
+        }
+        [[nodiscard]] int get() const noexcept { return number_; }
+
+    private:
+        int number_;
+    };
+
+    struct guest {
+        descriptor socket;
+        std::int64_t leaves = 0;
+        std::string asked;
+        std::string reply;
+        std::size_t sent = 0;
+        bool gone = false;
+    };
+
+    status_page() = default;
+
+    /// True when the head of the request is there.
+    static bool read(guest& from) {
+        char part[2048];
+        for (;;) {
+            const ssize_t got = recv(from.socket.get(), part, sizeof part, 0);
+            if (got > 0) {
+                from.asked.append(part, static_cast<std::size_t>(got));
+                if (from.asked.find("\r\n\r\n") != std::string::npos)
+                    return true;
+                if (from.asked.size() <= longest_head)
+                    continue;
+            } else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+                return false;
+            }
+            from.gone = true;
+            return false;
+        }
+    }
+
+    static void write(guest& to) {
+        while (to.sent < to.reply.size()) {
+            const ssize_t put = send(to.socket.get(), to.reply.data() + to.sent,
+                                     to.reply.size() - to.sent, MSG_NOSIGNAL);
+            if (put < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+                return;
+            if (put <= 0)
+                break;
+            to.sent += static_cast<std::size_t>(put);
+        }
+        to.gone = true;
+    }
+
+    template<class Answer>
+    static std::string reply_to(std::string_view asked, Answer& answer) {
+        const std::string_view line = asked.substr(0, asked.find("\r\n"));
+        const std::size_t end = line.find(' ', 4);
+        int status = 405;
+        std::string body = "only GET\n";
+        if (line.starts_with("GET /") && end != std::string_view::npos) {
+            const std::string_view target = line.substr(4, end - 4);
+            std::tie(status, body) = answer(target.substr(0, target.find('?')));
+        }
+        const char* const word = status == 200   ? "OK"
+                                 : status == 404 ? "Not Found"
+                                 : status == 405 ? "Method Not Allowed"
+                                                 : "Service Unavailable";
+        return "HTTP/1.1 " + std::to_string(status) + " " + word +
+               "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: " +
+               std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
+    }
+
+    descriptor listener_;
+    std::uint16_t port_ = 0;
+    std::vector<guest> guests_;
+};
+
+} // namespace kube
+} // namespace muster::inline v0_1

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/kube/time.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+/// How often a span of time fell below each of some bounds, as Prometheus counts it.
+template<std::size_t Bounds>
+class span_histogram {
+public:
+    /// Ascending, in nanoseconds.
+    explicit constexpr span_histogram(const std::array<std::int64_t, Bounds>& bounds)
+        : bounds_(bounds) {}
+
+    void observe(std::int64_t span) noexcept {
+        std::size_t at = 0;
+        while (at < Bounds && span > bounds_[at])
+            ++at;
+        ++counts_[at];
+        sum_ += span;
+    }
+
+    [[nodiscard]] const std::array<std::int64_t, Bounds>& bounds() const noexcept {
+        return bounds_;
+    }
+    /// Of each bound those up to it and beyond the one before, and last those beyond all.
+    [[nodiscard]] const std::array<std::uint64_t, Bounds + 1>& counts() const noexcept {
+        return counts_;
+    }
+    [[nodiscard]] std::int64_t sum() const noexcept { return sum_; }
+
+private:
+    std::array<std::int64_t, Bounds> bounds_;
+    std::array<std::uint64_t, Bounds + 1> counts_{};
+    std::int64_t sum_ = 0;
+};
+
+/// Writes metrics in the Prometheus text format (0.0.4). Values in, text out: it keeps no counters.
+/// Names are the caller's own and must be valid; values of labels may be any text.
+class metrics_writer {
+public:
+    using labels = std::vector<std::pair<std::string_view, std::string_view>>;
+
+    /// What follows are samples of this family. A counter's name ends in _total.
+    void family(std::string_view name, std::string_view type, std::string_view help) {
+        MUSTER_ASSERT(type != "counter" || name.ends_with("_total"), "counters are totals");
+        name_ = name;
+        text_.append("# HELP ").append(name).append(" ").append(help);
+        text_.append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+    }
+
+    void sample(std::uint64_t value, const labels& of = {}) {
+        line(name_, of, std::to_string(value));
+    }
+    void sample(std::int64_t value, const labels& of = {}) {
+        line(name_, of, std::to_string(value));
+    }
+    /// A span of nanoseconds, as seconds.
+    void seconds(std::int64_t span, const labels& of = {}) { line(name_, of, seconds_text(span)); }
+
+    template<std::size_t Bounds>
+    void histogram(const span_histogram<Bounds>& spans, const labels& of = {}) {
+        std::uint64_t below = 0;
+        for (std::size_t at = 0; at <= Bounds; ++at) {
+            below += spans.counts()[at];
+            const std::string bound = at < Bounds ? seconds_text(spans.bounds()[at]) : "+Inf";
+            labels with = of;
+            with.emplace_back("le", bound);
+            line(name_ + "_bucket", with, std::to_string(below));
+        }
+        line(name_ + "_sum", of, seconds_text(spans.sum()));
+        line(name_ + "_count", of, std::to_string(below));
+    }
+
+    [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+private:
+    /// Exact, without trailing zeros.
+    static std::string seconds_text(std::int64_t span) {
+        const bool negative = span < 0;
+        const auto size =
+            negative ? 0 - static_cast<std::uint64_t>(span) : static_cast<std::uint64_t>(span);
+        constexpr auto unit = static_cast<std::uint64_t>(second);
+        std::string text = (negative ? "-" : "") + std::to_string(size / unit);
+        if (const std::uint64_t rest = size % unit; rest > 0) {
+            std::string digits = std::to_string(rest);
+            digits.insert(0, 9 - digits.size(), '0');
+            digits.erase(digits.find_last_not_of('0') + 1);
+            text += "." + digits;
+        }
+        return text;
+    }
+
+    void line(const std::string& name, const labels& of, const std::string& value) {
+        text_ += name;
+        char before = '{';
+        for (const auto& [key, text] : of) {
+            text_ += before;
+            text_.append(key).append("=\"");
+            for (const char c : text) {
+                if (c == '\n') {
+                    text_ += "\\n";
+                    continue;
+                }
+                if (c == '\\' || c == '"')
+                    text_ += '\\';
+                text_ += c;
+            }
+            text_ += '"';
+            before = ',';
+        }
+        if (!of.empty())
+            text_ += '}';
+        text_ += ' ' + value + '\n';
+    }
+
+    std::string name_;
+    std::string text_;
+};
+
+} // namespace kube
+} // namespace muster::inline v0_1

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <muster/kube/api_status.hpp>
+#include <muster/kube/arrived.hpp>
+
+#include <muster/kube/http.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+struct reflector_options {
+    std::string path;  ///< of the collection, such as /api/v1/pods
+    std::string query; ///< selectors, escaped
+    std::int64_t page = 500;
+    backoff_options pauses;
+    /// How long the server is asked to hold a watch.
+    std::int64_t watch_least = 5 * minute;
+    std::int64_t watch_most = 10 * minute;
+    /// A watch that sends nothing for so long, not even bookmarks, is taken for dead.
+    std::int64_t silence = 150 * second;
+    /// Between the starts of two watches, however well the first ended.
+    std::int64_t watch_gap = 1 * second;
+    /// Now and then all is listed anew, should something have been missed.
+    std::int64_t relist_least = 30 * minute;
+    std::int64_t relist_most = 60 * minute;
+    /// One event of a watch.
+    std::size_t longest_line = 8U << 20U;
+    /// A kind that the server does not serve counts as an empty list (its CRD may come later).
+    bool may_be_absent = false;
+    std::uint64_t seed = 0;
+};
+
+/// Follows one collection of objects: lists it page by page, then watches. It does no I/O: it says
+/// which request it wants and is fed what comes back, with the (steady) time.
+///
+/// What it learns goes to a sink: `upsert(const arrived&)` for an object that is new or changed,
+/// `gone(const listed_object&)` for one that is no more. A name whose uid changed is first gone and
+/// then new. A list replaces everything: what it does not hold any more is gone, told after all
+/// that it does hold. Nothing is told twice in the same state.
+class reflector {
+public:
+    struct wish {
+        bool cancel = false; ///< the request under way
+        std::optional<http_request> start;
+    };
+
+    explicit reflector(reflector_options how)
+        : how_(std::move(how)), jitter_(how_.seed), backoff_(how_.pauses) {}
+
+    /// What it wants now. At most one request is under way; a cancelled one gets no done().
+    [[nodiscard]] wish next(std::int64_t now) {
+        wish wanted;
+        if (phase_ == phase::watching) {
+            if (now - heard_ >= how_.silence) {
+                trouble_ = how_.path + ": the watch fell silent";
+                wanted.cancel = true;
+                rest(phase::to_watch, watch_started_ + how_.watch_gap);
+            } else if (now >= relist_at_) {
+                relist();
+            }
+        }
+        wanted.cancel |= std::exchange(cancel_, false);
+        if (now < not_before_)
+            return wanted;
+        if (phase_ == phase::to_list)
+            wanted.start = start_list();
+        else if (phase_ == phase::to_watch)
+            wanted.start = start_watch(now);
+        return wanted;
+    }
+
+    /// When next() is to be asked again if nothing comes in before.
+    [[nodiscard]] std::int64_t wakes() const noexcept {
+        if (cancel_)
+            return 0;
+        switch (phase_) {
+        case phase::to_list:
+        case phase::to_watch:
+            return not_before_;
+        case phase::watching:
+            return std::min(heard_ + how_.silence, relist_at_);
+        case phase::listing:
+            break;
+        }
+        return never_comes;
+    }
+
+    /// A part of the watch's answer.
+    template<class Sink>
+    void bytes(std::string_view part, std::int64_t now, Sink&& sink) {
+        heard_ = now;
+        watch_spoke_ = true;
+        while (phase_ == phase::watching && !part.empty()) {
+            const std::size_t end = part.find('\n');
+            const std::string_view piece = part.substr(0, end);
+            if (line_.size() + piece.size() > how_.longest_line)
+                return broken("an event of the watch is too large", now);
+            line_ += piece;
+            if (end == std::string_view::npos)
+                return;
+            part.remove_prefix(end + 1);
+            if (!line_.empty())
+                take_event(std::exchange(line_, {}), now, sink);
+        }
+    }
+
+    /// The request under way has ended: a page of a list, or the end of a watch.
+    template<class Sink>
+    void done(const http_answer& answer, std::int64_t now, Sink&& sink) {
+        if (phase_ == phase::listing)
+            page_done(answer, now, sink);
+        else if (phase_ == phase::watching)
+            watch_done(answer, now);
+    }
+
+    /// Lists all anew, whatever is under way. Until then it is not synced.
+    void relist() {
+        cancel_ = phase_ == phase::watching || phase_ == phase::listing;
+        begin_list(0);
+    }
+    void distrust() {
+        synced_ = false;
+        relist();
+    }
+
+    /// All objects have been told once.
+    [[nodiscard]] bool synced() const noexcept { return synced_; }
+    /// When the server last said anything about these objects; what is known is as old as that.
+    [[nodiscard]] std::int64_t heard() const noexcept { return heard_; }
+    /// How many lists were completed.
+    [[nodiscard]] std::uint64_t lists() const noexcept { return lists_; }
+    /// What last went wrong; empty when all is well.
+    [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
+    [[nodiscard]] const std::string& path() const noexcept { return how_.path; }
+    [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
+    /// The objects as they are known, in the order of keys: `visit(const listed_object&)`.
+    template<class Visit>
+    void for_each(Visit&& visit) const {
+        for (const auto& [key, known] : known_)
+            visit(listed_object{key, known.uid, known.version});
+    }
+
+private:
+    enum class phase : std::uint8_t { to_list, listing, to_watch, watching };
+
+    struct entry {
+        std::string uid;
+        std::string version;
+        std::uint64_t pass = 0; ///< the list that last held it
+    };
+
+    void rest(phase then, std::int64_t until) {
+        phase_ = then;
+        not_before_ = until;
+        line_.clear();
+    }
+
+    void begin_list(std::int64_t not_before) {
+        continue_.clear();
+        rest(phase::to_list, not_before);
+    }
+
+    void failed(phase then, std::string what, std::int64_t now,
+                std::optional<std::int64_t> retry_after = {}) {
+        trouble_ = how_.path + ": " + std::move(what);
+        const std::int64_t wait = std::max(backoff_.failed(now, jitter_), retry_after.value_or(0));
+        if (then == phase::to_list)
+            begin_list(now + wait);
+        else
+            rest(then, now + wait);
+    }
+
+    /// The stream can no longer be read; what it would have told is listed.
+    void broken(std::string what, std::int64_t now) {
+        cancel_ = true;
+        failed(phase::to_list, std::move(what), now);
+    }
+
+    [[nodiscard]] http_request start_list() {
+        if (continue_.empty())
+            ++pass_;
+        http_request request;
+        request.path = how_.path;
+        request.query = how_.query;
+        add_to_query(request.query, "limit", std::to_string(how_.page));
+        if (!continue_.empty())
+            add_to_query(request.query, "continue", continue_);
+        request.patience = minute;
+        phase_ = phase::listing;
+        return request;
+    }
+
+    [[nodiscard]] http_request start_watch(std::int64_t now) {
+        http_request request;
+        request.path = how_.path;
+        request.query = how_.query;
+        const std::int64_t span = jitter_.between(how_.watch_least, how_.watch_most) / second;
+        add_to_query(request.query, "watch", "true");
+        add_to_query(request.query, "allowWatchBookmarks", "true");
+        add_to_query(request.query, "resourceVersion", version_);
+        add_to_query(request.query, "timeoutSeconds", std::to_string(span));
+        request.stream = true;
+        phase_ = phase::watching;
+        watch_started_ = now;
+        heard_ = now;
+        watch_spoke_ = false;
+        line_.clear();
+        return request;
+    }
+
+    template<class Sink>
+    void page_done(const http_answer& answer, std::int64_t now, Sink& sink) {
+        if (answer.fault == http_fault::none && answer.status == 404 && how_.may_be_absent) {
+            heard_ = now;
+            sweep(sink, ++pass_);
+            begin_list(now + how_.pauses.most);
+            return;
+        }
+        if (!answer.is_success()) {
+            // An expired continuation (410) starts over, as any failure does; a busy server (429)
+            // is asked for the same page again.
+            std::string page = answer.status == 429 ? continue_ : std::string{};
+            failed(phase::to_list, describe(answer), now, status_of(answer).retry_after);
+            continue_ = std::move(page);
+            return;
+        }
+        std::string wrong;
+        const auto page = detail::one_document(how_.path, answer.body, wrong);
+        if (!page)
+            return failed(phase::to_list, wrong, now);
+        const boost::json::object& top = page->root().get_object();
+        const boost::json::object* const metadata = detail::object_in(top, "metadata");
+        const std::string version =
+            metadata ? detail::string_in(*metadata, "resourceVersion") : std::string{};
+        const boost::json::value* const items = top.if_contains("items");
+        if (version.empty() || !items || !(items->is_array() || items->is_null()))
+            return failed(phase::to_list, "the answer is no list", now);
+        heard_ = now;
+        if (items->is_array()) {
+            const boost::json::array& list = items->get_array();
+            for (std::size_t at = 0; at < list.size(); ++at) {
+                auto who = detail::identify(list[at]);
+                if (!who)
+                    return failed(phase::to_list, "an item of the list has no identity", now);
+                take(arrived(std::move(*who), *page, at), sink);
+            }
+        }
+        continue_ = detail::string_in(*metadata, "continue");
+        if (!continue_.empty())
+            return rest(phase::to_list, 0);
+        version_ = version;
+        sweep(sink, pass_);
+        relist_at_ = now + jitter_.between(how_.relist_least, how_.relist_most);
+        rest(phase::to_watch, 0);
+    }
+
+    /// The list is complete: what it did not hold is gone.
+    template<class Sink>
+    void sweep(Sink& sink, std::uint64_t pass) {
+        for (auto at = known_.begin(); at != known_.end();) {
+            if (at->second.pass == pass) {
+                ++at;
+                continue;
+            }
+            const listed_object lost{at->first, at->second.uid, at->second.version};
+            at = known_.erase(at);
+            sink.gone(lost);
+        }
+        ++lists_;
+        synced_ = true;
+        trouble_.clear();
+    }
+
+    template<class Sink>
+    void take(const arrived& object, Sink& sink) {
+        const listed_object& who = object.who();
+        const auto [at, is_new] = known_.try_emplace(who.key);
+        entry& known = at->second;
+        known.pass = pass_;
+        if (!is_new && known.uid == who.uid && known.version == who.version)
+            return;
+        if (!is_new && known.uid != who.uid)
+            sink.gone({who.key, known.uid, known.version});
+        known.uid = who.uid;
+        known.version = who.version;
+        sink.upsert(object);
+    }
+
+    template<class Sink>
+    void take_event(std::string line, std::int64_t now, Sink& sink) {
+        std::string wrong;
+        const auto event = detail::one_document(how_.path, std::move(line), wrong);
+        if (!event)
+            return broken(wrong, now);
+        const boost::json::object& top = event->root().get_object();
+        const std::string type = detail::string_in(top, "type");
+        const boost::json::object* const object = detail::object_in(top, "object");
+        if (!object)
+            return broken("an event of the watch has no object", now);
+        if (type == "ERROR")
+            return take_error(read_status(*object), now);
+        if (type == "BOOKMARK") {
+            const boost::json::object* const metadata = detail::object_in(*object, "metadata");
+            std::string version =
+                metadata ? detail::string_in(*metadata, "resourceVersion") : std::string{};
+            if (version.empty())
+                return broken("a bookmark has no version", now);
+            version_ = std::move(version);
+        } else if (type == "ADDED" || type == "MODIFIED" || type == "DELETED") {
+            auto who = detail::identify(top.at("object"));
+            if (!who)
+                return broken("an object of the watch has no identity", now);
+            std::string version = who->version;
+            if (type == "DELETED")
+                take_deleted(*who, sink);
+            else
+                take(arrived(std::move(*who), *event, std::nullopt), sink);
+            version_ = std::move(version);
+        } else {
+            return broken("an event of the watch is of the type " + codec::in_quotes(type), now);
+        }
+        trouble_.clear();
+    }
+
+    template<class Sink>
+    void take_deleted(const listed_object& who, Sink& sink) {
+        const auto at = known_.find(who.key);
+        if (at == known_.end() || at->second.uid != who.uid)
+            return;
+        known_.erase(at);
+        sink.gone(who);
+    }
+
+    void take_error(const api_status& status, std::int64_t now) {
+        cancel_ = true;
+        const std::string what = "the watch ended with " + std::to_string(status.code) + " " +
+                                 codec::in_quotes(status.message, 256);
+        // 504 is what a server says that has not yet seen so new a version.
+        if (status.code == 410 || status.code == 504)
+            expired(what, now);
+        else
+            failed(phase::to_watch, what, now, status.retry_after);
+    }
+
+    void expired(std::string what, std::int64_t now) {
+        trouble_ = how_.path + ": " + std::move(what);
+        // The first list comes at once; a server that keeps expiring is given time.
+        const bool again = backoff_.failures() > 0;
+        const std::int64_t wait = backoff_.failed(now, jitter_);
+        begin_list(again ? now + wait : std::max(now, watch_started_ + how_.watch_gap));
+    }
+
+    void watch_done(const http_answer& answer, std::int64_t now) {
+        const bool opened = answer.status >= 200 && answer.status < 300;
+        if (opened && answer.fault == http_fault::none) {
+            if (!watch_spoke_ && now - watch_started_ < how_.watch_least / 2)
+                return failed(phase::to_watch, "the watch ended without a word", now);
+            return rest(phase::to_watch, std::max(now, watch_started_ + how_.watch_gap));
+        }
+        const api_status status = status_of(answer);
+        if (answer.fault == http_fault::none && answer.status == 410)
+            return expired(describe(answer), now);
+        // Too large a body is an object that can only be listed; other refusals may be of the
+        // version that was asked for.
+        const bool refused = answer.fault == http_fault::too_large ||
+                             (answer.fault == http_fault::none && answer.status >= 400 &&
+                              answer.status < 500 && answer.status != 429);
+        failed(refused ? phase::to_list : phase::to_watch, describe(answer), now,
+               status.retry_after);
+    }
+
+    reflector_options how_;
+    jitter jitter_;
+    backoff backoff_;
+    phase phase_ = phase::to_list;
+    std::int64_t not_before_ = 0;
+    bool cancel_ = false;
+    std::string continue_; ///< the next page of the list under way
+    std::uint64_t pass_ = 0;
+    std::string version_; ///< where the next watch goes on
+    std::string line_;    ///< of the watch, as far as it has come
+    std::int64_t watch_started_ = 0;
+    bool watch_spoke_ = false;
+    std::int64_t heard_ = 0;
+    std::int64_t relist_at_ = never_comes;
+    std::map<codec::object_key, entry> known_;
+    bool synced_ = false;
+    std::uint64_t lists_ = 0;
+    std::string trouble_;
+};
+
+} // namespace kube
+} // namespace muster::inline v0_1

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/kube/health.hpp>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+namespace kube_health_test {
+
+using namespace muster::kube;
+
+namespace {
+
+/// What the page says to these bytes; the page is polled between the client's steps.
+std::string say(status_page& page, const std::string& bytes, std::int64_t now = 0) {
+    const int socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(page.port());
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+    if (!bytes.empty())
+        REQUIRE(send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+                static_cast<ssize_t>(bytes.size()));
+    const auto answer = [](std::string_view path) -> std::pair<int, std::string> {
+        if (path == "/healthz")
+            return {200, "ok\n"};
+        return {path == "/readyz" ? 503 : 404, "no\n"};
+    };
+    for (int i = 0; i < 3; ++i)
+        page.poll(now + i * 3 * second, answer);
+    std::string said;
+    char part[512];
+    ssize_t got = 0;
+    while ((got = recv(socket_, part, sizeof part, 0)) > 0)
+        said.append(part, static_cast<std::size_t>(got));
+    close(socket_);
+    return said;
+}
+
+} // namespace
+
+TEST_CASE("the page answers one request by its path, and closes") {
+    auto page = status_page::listen(0);
+    REQUIRE(page);
+    CHECK(page->port() != 0);
+    const std::string said = say(*page, "GET /healthz?verbose HTTP/1.1\r\nHost: x\r\n\r\n");
+    CHECK(said.starts_with("HTTP/1.1 200 OK\r\n"));
+    CHECK(said.ends_with("\r\n\r\nok\n"));
+    CHECK(said.find("Content-Length: 3\r\n") != std::string::npos);
+    CHECK(say(*page, "GET /readyz HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 503 "));
+    CHECK(say(*page, "GET /x HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
+    CHECK_FALSE(page->busy());
+}
+
+TEST_CASE("the page is read-only, and nobody can hold it up") {
+    auto page = status_page::listen(0);
+    REQUIRE(page);
+    CHECK(say(*page, "POST /healthz HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
+    CHECK(say(*page, "GET healthz HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
+    CHECK(say(*page, "\r\n\r\n").starts_with("HTTP/1.1 405 "));
+    CHECK(say(*page, std::string(20'000, 'x')).empty());
+    CHECK(say(*page, "GET /healthz").empty());
+    CHECK_FALSE(page->busy());
+}
+
+TEST_CASE("an address that is none, or in use, is an error with words") {
+    CHECK(status_page::listen(0, "nowhere").error().find("nowhere") == 0);
+    auto page = status_page::listen(0);
+    REQUIRE(page);
+    CHECK(status_page::listen(page->port()).error().find("cannot be bound") != std::string::npos);
+}
+
+TEST_CASE("alive is who turns, and whose cycles end while they are owed") {
+    progress of(minute);
+    of.turned(0);
+    CHECK(of.alive(minute));
+    CHECK_FALSE(of.ready(minute));
+    of.synced(true);
+    CHECK(of.ready(minute));
+    CHECK_FALSE(of.alive(minute + 1));
+    of.turned(10 * minute);
+    CHECK(of.alive(10 * minute));
+    of.owes_cycle(true, 10 * minute);
+    of.turned(11 * minute + 1);
+    CHECK_FALSE(of.alive(11 * minute + 1));
+    of.cycled(11 * minute);
+    CHECK(of.alive(11 * minute + 1));
+    of.turned(20 * minute);
+    of.owes_cycle(false, 20 * minute);
+    CHECK(of.alive(20 * minute));
+}
+
+} // namespace kube_health_test
