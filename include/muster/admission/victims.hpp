@@ -16,7 +16,7 @@
 
 namespace muster::inline v0_1 {
 
-/// How a rule sees a gang, `since` aside. O(1).
+/// How a rule sees a gang, `since` and `min_runtime` aside. O(1).
 template<class Traits>
 [[nodiscard]] contender contender_of(const state<Traits>& known, gang_index which) {
     const auto& group = known[which];
@@ -31,6 +31,27 @@ template<class Traits>
     side.priority = group.spec.priority;
     side.created = group.spec.created;
     return side;
+}
+
+/// How long a gang of the queue `of` runs before more than its surplus may be had for one of `by`,
+/// as its queues say: in its own queue the nearest above that says so, else from the one below
+/// which both queues part. O(depth²).
+template<class Traits>
+[[nodiscard]] std::optional<std::int64_t> min_runtime_of(const state<Traits>& known,
+                                                         std::optional<queue_index> of,
+                                                         std::optional<queue_index> by) {
+    const auto& queues = known.accounts().queues();
+    const bool own = of == by;
+    auto from = of;
+    if (!own && by)
+        for (auto at = of; at && !queues.within(*by, *at); at = queues.parent(*at))
+            from = at;
+    for (auto at = from; at; at = queues.parent(*at)) {
+        const auto& spec = known[*at].spec;
+        if (const auto& said = own ? spec.preempt_min_runtime : spec.reclaim_min_runtime)
+            return said;
+    }
+    return std::nullopt;
 }
 
 /// A gang of which something may be taken.
@@ -98,6 +119,7 @@ public:
                 continue;
             if constexpr (!Rule::timeless) {
                 of.since = since(known, which);
+                of.min_runtime = min_runtime_of(known, of.queue, mine.queue);
                 terms = rule(mine, of, now);
                 wake_at(rule.next_change(of, now));
                 if (!terms)

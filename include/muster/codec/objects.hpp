@@ -110,7 +110,8 @@ struct pod_object {
     /// False when its condition Ready says so.
     bool ready = true;
     /// How long it runs at most once started, in nanoseconds: what the annotation
-    /// `muster.dev/run-seconds` declares, or its activeDeadlineSeconds, whichever is less.
+    /// `muster.dev/run-seconds` declares, less `muster.dev/ran-seconds`, or its
+    /// activeDeadlineSeconds, whichever is less.
     std::optional<std::int64_t> run_time;
 };
 

@@ -203,24 +203,36 @@ inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod)
 }
 
 inline constexpr std::string_view run_seconds_annotation = "muster.dev/run-seconds";
+/// Of the work that it declares, what earlier attempts have done already.
+inline constexpr std::string_view ran_seconds_annotation = "muster.dev/ran-seconds";
+inline constexpr std::int64_t longest_seconds = std::numeric_limits<std::int32_t>::max();
+
+/// A whole number of seconds; of a list with an entry for each attempt, the first.
+[[nodiscard]] inline std::optional<std::int64_t>
+read_seconds(const field& object, const pod_object& pod, std::string_view key, std::int64_t least) {
+    const std::string* declared = pod.metadata.annotations.find(key);
+    if (!declared)
+        return std::nullopt;
+    const std::string_view first = std::string_view(*declared).substr(0, declared->find(','));
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), value);
+    if (error == std::errc{} && end == first.data() + first.size() && value >= least &&
+        value <= longest_seconds)
+        return value;
+    object.warning("annotation " + std::string(key) + ": " + in_quotes(*declared) +
+                   " is no number of seconds, and says nothing (expected " + std::to_string(least) +
+                   " to " + std::to_string(longest_seconds) + ")");
+    return std::nullopt;
+}
 
 [[nodiscard]] inline std::optional<std::int64_t>
 read_run_time(const field& deadline, const field& object, const pod_object& pod) {
     constexpr std::int64_t second = 1'000'000'000;
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    std::optional<std::int64_t> seconds = deadline.as_integer(1, most);
-    if (const std::string* declared =
-            pod.metadata.annotations.find(std::string(run_seconds_annotation))) {
-        // Of a list with an entry for each attempt, the first.
-        const std::string_view first = std::string_view(*declared).substr(0, declared->find(','));
-        std::int64_t value = 0;
-        const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), value);
-        if (error != std::errc{} || end != first.data() + first.size() || value < 1 || value > most)
-            object.warning("annotation " + std::string(run_seconds_annotation) + ": " +
-                           in_quotes(*declared) +
-                           " is no number of seconds, and says nothing (expected 1 to 2147483647)");
-        else
-            seconds = std::min(value, seconds.value_or(value));
+    std::optional<std::int64_t> seconds = deadline.as_integer(1, longest_seconds);
+    const auto ran = read_seconds(object, pod, ran_seconds_annotation, 0);
+    if (const auto declared = read_seconds(object, pod, run_seconds_annotation, 1)) {
+        const std::int64_t rest = std::max<std::int64_t>(0, *declared - ran.value_or(0));
+        seconds = std::min(rest, seconds.value_or(rest));
     }
     return seconds ? std::optional(*seconds * second) : std::nullopt;
 }

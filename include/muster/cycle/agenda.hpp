@@ -116,7 +116,7 @@ public:
             const bool wanted = is_live(record) && wants_something(known, which);
             const slot at = slot_of(which);
             if (at.line != none && wanted && at.generation == record.generation &&
-                lines_[at.line].queue == record.queue && at.rank == rank_of(record) &&
+                lines_[at.line].queue == record.queue && at.rank == rank_of(known, which) &&
                 reopen(at, which, now, gangs))
                 return;
             if (at.line != none)
@@ -247,10 +247,18 @@ private:
     [[nodiscard]] static bool is_live(const gang_record<Traits>& record) noexcept {
         return record.present || !record.members.empty();
     }
-    [[nodiscard]] static gang_rank rank_of(const gang_record<Traits>& record) noexcept {
-        return {record.spec.priority, record.spec.created,
-                record.spec.start_by.value_or(gang_rank::none),
-                record.spec.duration.value_or(gang_rank::none)};
+    /// O(1), or O(members) for one that declares a duration and of which somebody stands.
+    [[nodiscard]] static gang_rank rank_of(const state<Traits>& known, gang_index which) noexcept {
+        const gang_record<Traits>& record = known[which];
+        gang_rank made{record.spec.priority, record.spec.created,
+                       record.spec.start_by.value_or(gang_rank::none),
+                       record.spec.duration.value_or(gang_rank::none)};
+        if (made.duration == gang_rank::none || record.placeable == record.members.size())
+            return made;
+        for (const pod_index member : record.members)
+            if (const auto& pod = known[member]; pod.charged() && pod.alive() && pod.started)
+                made.since = std::min(made.since, *pod.started);
+        return made;
     }
     [[nodiscard]] static bool wants_something(const state<Traits>& known, gang_index which) {
         const gang_record<Traits>& record = known[which];
@@ -344,7 +352,7 @@ private:
         for (const gang_index which : arrivals_) {
             const auto& record = known[which];
             const std::uint32_t to = line_for(record.queue);
-            const gang_rank rank = rank_of(record);
+            const gang_rank rank = rank_of(known, which);
             lines_[to].entries.push_back({which, rank});
             if (slots_.size() <= which.value())
                 slots_.resize(which.value() + 1);

@@ -110,7 +110,8 @@ struct gang {
     /// Creation time in the caller's unit; older goes first among equals.
     std::int64_t created = 0;
     /// How long its members run once they have started, as declared, in the caller's unit; absent =
-    /// unknown. Nobody ends them by it: it serves orders of gangs and backfill.
+    /// unknown. Of a gang that goes on with what it did before it was evicted: what is left of it.
+    /// Nobody ends them by it: it serves orders of gangs and backfill.
     std::optional<std::int64_t> duration{};
     /// When it should have started at the latest; absent = no such wish. It serves orders of gangs.
     std::optional<std::int64_t> start_by{};

@@ -43,6 +43,11 @@ struct queue {
     /// Its pods may be evicted for others (T9k: preemptible, Volcano: reclaimable). Of its own pods
     /// alone.
     bool preemptible = true;
+    /// How long a gang of it, or of a queue below it, runs before more than its surplus may be
+    /// evicted for a gang of its own queue, and for one of another, in the caller's unit; absent =
+    /// as the queue above it says (KAI: preemptMinRuntime, reclaimMinRuntime).
+    std::optional<std::int64_t> preempt_min_runtime{};
+    std::optional<std::int64_t> reclaim_min_runtime{};
     /// No new gangs; those that already hold something may complete.
     bool closed = false;
     /// A gang that does not fit blocks those behind it. Of its own gangs alone.

@@ -36,11 +36,11 @@ struct move_preemptible {
 
     [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
                                                          std::int64_t now) const noexcept {
-        return guarded()(by, of, now);
+        return guarded()(by, as_it_is(of), now);
     }
     [[nodiscard]] std::optional<std::int64_t> next_change(const contender& of,
                                                           std::int64_t now) const noexcept {
-        return guarded().next_change(of, now);
+        return guarded().next_change(as_it_is(of), now);
     }
     [[nodiscard]] std::optional<std::int64_t> kept_until(std::int64_t now) const noexcept {
         std::int64_t end = 0;
@@ -63,6 +63,11 @@ private:
         }
         [[nodiscard]] friend bool operator==(anybody, anybody) = default;
     };
+    /// What queues say of evictions is none of its business: nobody ends by a move.
+    [[nodiscard]] static contender as_it_is(contender of) noexcept {
+        of.min_runtime.reset();
+        return of;
+    }
     [[nodiscard]] after_min_runtime<anybody> guarded() const noexcept { return {{}, min_runtime}; }
 };
 

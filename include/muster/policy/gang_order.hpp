@@ -94,17 +94,18 @@ struct overdue_first {
     [[nodiscard]] friend constexpr bool operator==(overdue_first, overdue_first) noexcept = default;
 };
 
-/// The shortest declared duration first; gangs without one come after all others. Equals by `Then`.
-/// A gang that was evicted and declares what is left of it makes this shortest remaining time.
+/// Who is to run for the shortest time yet goes first: the declared duration, less what it has run
+/// since the first of its members started that stand. Gangs that declare nothing come after all
+/// others. Equals by `Then`. Shortest remaining time first (Schrage, Operations Research 1968).
 template<gang_order Then = priority_then_age>
 struct shortest_first {
-    static constexpr bool timeless = timeless_order<Then>;
-
     [[no_unique_address]] Then then{};
 
     [[nodiscard]] constexpr bool operator()(gang_rank lhs, gang_rank rhs,
                                             std::int64_t now) const noexcept {
-        return lhs.duration != rhs.duration ? lhs.duration < rhs.duration : then(lhs, rhs, now);
+        const std::int64_t left = lhs.remaining(now);
+        const std::int64_t right = rhs.remaining(now);
+        return left != right ? left < right : then(lhs, rhs, now);
     }
 
     [[nodiscard]] friend constexpr bool operator==(shortest_first,
@@ -115,6 +116,7 @@ static_assert(gang_order<priority_then_age> && gang_order<aging> &&
               gang_order<earliest_deadline<>> && gang_order<overdue_first<>> &&
               gang_order<shortest_first<>>);
 static_assert(!gang_order<int>);
-static_assert(timeless_order<aging> && !timeless_order<overdue_first<>>);
+static_assert(timeless_order<aging> && !timeless_order<overdue_first<>> &&
+              !timeless_order<shortest_first<>>);
 
 } // namespace muster::inline v0_1

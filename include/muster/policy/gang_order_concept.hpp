@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include <muster/base/checked.hpp>
+
 namespace muster::inline v0_1 {
 
 /// What an order of gangs may look at. Times are in the caller's unit.
@@ -17,6 +19,17 @@ struct gang_rank {
     std::int64_t start_by = none;
     /// How long it will run once started; `none` when nobody said.
     std::int64_t duration = none;
+    /// When the first of its members started that stand; `none` when nobody stands, or nobody
+    /// knows.
+    std::int64_t since = none;
+
+    /// How long it is to run yet; `none` when nobody said.
+    [[nodiscard]] constexpr std::int64_t remaining(std::int64_t now) const noexcept {
+        if (duration == none || since >= now)
+            return duration;
+        const auto left = static_cast<int128>(duration) - now + since;
+        return left > 0 ? static_cast<std::int64_t>(left) : 0;
+    }
 
     /// It has its minima and stands in line for more (see `surplus_rule`).
     bool surplus = false;

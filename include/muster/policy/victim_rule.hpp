@@ -153,7 +153,8 @@ struct first_of {
     [[nodiscard]] friend bool operator==(const first_of&, const first_of&) = default;
 };
 
-/// The same rule, which leaves a gang that has not run for so long its minima.
+/// The same rule, which leaves a gang that has not run for as long as its queues say, or else for
+/// `least`, its minima.
 template<victim_rule Rule>
 struct after_min_runtime {
     static constexpr bool none = Rule::none;
@@ -179,7 +180,7 @@ struct after_min_runtime {
             later = rule.next_change(of, now);
         if (!still_young(of, now))
             return later;
-        const std::int64_t grown = *of.since + least;
+        const std::int64_t grown = *of.since + of.min_runtime.value_or(least);
         return later ? std::min(*later, grown) : grown;
     }
     [[nodiscard]] friend bool operator==(const after_min_runtime&,
@@ -188,7 +189,9 @@ struct after_min_runtime {
 private:
     [[nodiscard]] bool still_young(const contender& of, std::int64_t now) const noexcept {
         std::int64_t grown = 0;
-        return of.since && !__builtin_add_overflow(*of.since, least, &grown) && now < grown;
+        return of.since &&
+               !__builtin_add_overflow(*of.since, of.min_runtime.value_or(least), &grown) &&
+               now < grown;
     }
 };
 

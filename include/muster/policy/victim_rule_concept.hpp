@@ -21,6 +21,9 @@ struct contender {
     std::int64_t created = 0;
     /// When the first of its members that stand started to run; absent = unknown.
     std::optional<std::int64_t> since;
+    /// Of whom something may be taken: how long it runs before more than its surplus may be had for
+    /// the other side, as its queues say; absent = they do not.
+    std::optional<std::int64_t> min_runtime;
 
     /// Nobody in the queue is easier to evict than this.
     [[nodiscard]] static constexpr contender least_of(std::optional<queue_index> queue,
@@ -71,7 +74,7 @@ inline constexpr bool reclaims_by_fair_share = requires {
 /// Says on which terms a gang that waits for room may have members of another evicted: nothing
 /// when it may not. Whom it spares as `contender::least_of` their queue it spares as any other.
 ///  - `none`: true of a rule that spares everybody, so that nobody asks it.
-///  - `timeless`: true when it looks neither at `now` nor at `since`; else
+///  - `timeless`: true when it looks neither at `now`, `since` nor `min_runtime`; else
 ///    `rule.next_change(victim, now)` is when it may say more of the victim than now, if by time
 ///    alone.
 template<class Rule>

@@ -601,6 +601,63 @@ TEST_CASE("after a least run time: until then a gang keeps its minima, and the c
     }
 }
 
+TEST_CASE("after a least run time: queues say how long, for their own gangs and for others") {
+    // 600 above two of which one has leaves of 0 and 180, the other says 60 and its leaf nothing.
+    cluster known = machines(3);
+    const auto queue = [&](const std::string& key, const std::optional<std::string>& above,
+                           std::optional<std::int64_t> others,
+                           std::optional<std::int64_t> own = {}) {
+        cluster::queue_type made;
+        made.reclaim_min_runtime = others;
+        made.preempt_min_runtime = own;
+        ok(known.upsert_queue(key, made, above));
+    };
+    queue("a", std::nullopt, std::nullopt, 7);
+    queue("b", "a", 600);
+    queue("c", "b", std::nullopt, 9);
+    queue("d", "b", 60);
+    queue("leaf1", "c", 0);
+    queue("leaf2", "c", 180, 5);
+    queue("leaf3", "d", std::nullopt);
+    queue("other", std::nullopt, std::nullopt);
+    const auto spared = [&](const std::string& of, const std::string& by) {
+        return min_runtime_of(known, known.find_queue(of)->index, known.find_queue(by)->index);
+    };
+    CHECK(spared("leaf2", "leaf1") == 180);
+    CHECK(spared("leaf1", "leaf2") == 0);
+    CHECK(spared("leaf1", "leaf3") == 600);
+    CHECK(spared("leaf2", "leaf3") == 600);
+    CHECK(spared("leaf3", "leaf1") == 60);
+    CHECK(spared("leaf3", "other") == std::nullopt);
+    CHECK(spared("leaf2", "leaf2") == 5);
+    CHECK(spared("leaf1", "leaf1") == 9);
+    CHECK(spared("leaf3", "leaf3") == 7);
+    CHECK(spared("other", "other") == std::nullopt);
+
+    const auto by_any = evicting(after_min_runtime<priority_preemption>{{true}, 20});
+    const auto run_in = [&](const std::string& name, const std::string& in,
+                            const std::string& node) {
+        ok(known.upsert_gang(name, ranked(1, in, 0)));
+        auto pod = in_phase(pod_phase::running, asking(8));
+        pod.started = 0;
+        ok(known.upsert_pod(name + "-0", name, pod, node));
+    };
+    run_in("of-2", "leaf2", "n0");
+    run_in("of-3", "leaf3", "n1");
+    run_in("of-other", "other", "n2");
+    ok(known.upsert_gang("new", ranked(1, "leaf1", 1)));
+    add_members(known, "new", 1, asking(8));
+    CHECK(evicted(known, by_any, 19).empty());
+    CHECK(evicted(known, by_any, 20) == keys{"of-other-0"});
+    ok(known.upsert_gang("next", ranked(1, "leaf1", 1)));
+    add_members(known, "next", 1, asking(8));
+    CHECK(evicted(known, by_any, 59).empty());
+    CHECK(evicted(known, by_any, 60) == keys{"of-3-0"});
+    ok(known.upsert_gang("last", ranked(1, "leaf2", 1)));
+    add_members(known, "last", 1, asking(8));
+    CHECK(evicted(known, by_any, 61) == keys{"of-2-0"});
+}
+
 TEST_CASE("whole gangs: nobody is shortened") {
     cluster known = machines(1);
     ok(known.upsert_gang("old", ranked(1, "low", 0)));

@@ -67,6 +67,22 @@ TEST_CASE("the shortest goes first, and whoever declares nothing goes last") {
     CHECK(before({9, 0}, {0, 0}, 0));
 }
 
+TEST_CASE("shortest first means what is left: what ran already is subtracted") {
+    const shortest_first<> before;
+    const gang_rank stands{0, 0, gang_rank::none, 100, 10};
+    const gang_rank waits{0, 0, gang_rank::none, 50};
+    CHECK(before(waits, stands, 59));
+    CHECK_FALSE(before(stands, waits, 60));
+    CHECK_FALSE(before(waits, stands, 60));
+    CHECK(before(stands, waits, 61));
+    // It never runs for less than no time, and a start that lies ahead subtracts nothing.
+    CHECK(stands.remaining(1000) == 0);
+    CHECK(stands.remaining(5) == 100);
+    constexpr auto top = std::numeric_limits<std::int64_t>::max();
+    CHECK(gang_rank{0, 0, 0, top - 1, -top}.remaining(top) == 0);
+    CHECK(gang_rank{0, 0, 0, gang_rank::none, 0}.remaining(top) == gang_rank::none);
+}
+
 } // namespace
 
 } // namespace policy_gang_order_test
