@@ -25,6 +25,7 @@
 #include "report.hpp"
 #include "run.hpp"
 #include "translate_command.hpp"
+#include "up.hpp"
 
 namespace {
 
@@ -505,6 +506,27 @@ void add_translation(CLI::App& to, cli::translate_request& asked) {
         ->type_name("NAME");
 }
 
+void add_up(CLI::App& to, cli::up_request& asked) {
+    to.footer("Custom kinds are served once their definitions are there: name those files first.\n"
+              "Annotations say how pods fare: muster.dev/run-seconds, muster.dev/exit-code.");
+    to.add_option("-f,--filename", asked.files,
+                  "Objects that are there from the start: definitions, nodes, queues; may be "
+                  "repeated")
+        ->allow_extra_args(false)
+        ->type_name("FILE|DIR|-");
+    to.add_option("--kubeconfig", asked.kubeconfig, "Where to write how to get in")
+        ->capture_default_str()
+        ->type_name("FILE");
+    to.add_option("--port", asked.port, "Where to listen; 0 = where there is room")
+        ->capture_default_str();
+    to.add_flag("--plain", asked.plain, "HTTP without TLS and token, as kubectl proxy speaks");
+    to.add_flag("--no-kubelets", asked.no_kubelets, "Pods that are bound never run");
+    to.add_option("--pod-delay", asked.pod_milliseconds,
+                  "Milliseconds that a bound pod takes to run, and a deleted one to go")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{3'600'000}))
+        ->capture_default_str();
+}
+
 void add_look(CLI::App& to, look& how, const std::vector<std::string>& formats) {
     to.add_option("-o,--output", how.format, "How to print")
         ->check(CLI::IsMember(formats))
@@ -619,6 +641,10 @@ int run(int argc, char** argv) {
                        "that the\ntarget would refuse, or with --strict a loss.");
     cli::translate_request translated;
     add_translation(translating, translated);
+    CLI::App& serving = *app.add_subcommand(
+        "up", "A cluster in memory, for kubectl and schedulers: the API and kubelets");
+    cli::up_request served;
+    add_up(serving, served);
     CLI::App& describing = *app.add_subcommand("schema", "The JSON Schema of an output");
     describing.add_option("output", schema, "Of which command")
         ->required()
@@ -659,6 +685,14 @@ int run(int argc, char** argv) {
         return compare(files, how);
     if (running)
         return run_jobs(asked, more, how);
+    if (serving) {
+#ifdef MUSTER_HAS_UP
+        return cli::up(served);
+#else
+        complain("muster up: built without OpenSSL (expected 3.0 or newer)");
+        return cli::usage;
+#endif
+    }
     if (describing)
         return finish(write(schema == "plan" ? cli::plan_schema : cli::diff_schema), false);
     return print_version(how.format);

@@ -56,7 +56,9 @@ struct request_name {
 /// server-side apply, conversion between versions of a custom kind.
 class api_store {
 public:
-    explicit api_store(std::uint64_t seed = 1) : registry_(seed), controllers_(registry_) {}
+    /// `now`: nanoseconds since 1970.
+    explicit api_store(std::uint64_t seed = 1, std::int64_t now = 0)
+        : registry_(seed, now), controllers_(registry_) {}
     api_store(const api_store&) = delete;
     api_store& operator=(const api_store&) = delete;
 
@@ -388,8 +390,8 @@ private:
             return patch(at, key, asked, how);
         if (asked.content_type.find("json") == std::string::npos)
             return refused(415, "UnsupportedMediaType",
-                           "the body of the request was in an unknown format - accepted media "
-                           "types include: application/json");
+                           "this server reads JSON only (expected Content-Type: application/json, "
+                           "which kubectl sends with -f)");
         auto body = parse_json(asked.body);
         if (!body || !body->is_object())
             return bad_request("the object provided is unrecognized (must be of type " +

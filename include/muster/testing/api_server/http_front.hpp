@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,6 +43,8 @@ struct front_options {
     std::optional<tls_identity> tls = {};
     /// Bearer tokens, and who they are.
     std::map<std::string, std::string, std::less<>> tokens = {};
+    /// Asked first; answers what is none of the API's.
+    std::function<std::optional<answer>(const request&)> aside = {};
     /// Without token or certificate: 401. Otherwise such a client is `anonymous`.
     bool needs_user = false;
 };
@@ -166,6 +169,10 @@ private:
             return;
         }
         asked.user = *user;
+        if (const auto made = how_.aside ? how_.aside(asked) : std::nullopt) {
+            give(with, *made);
+            return;
+        }
         with->flaw = trouble(asked);
         if (with->flaw && with->flaw->what == fault::effect::delay) {
             with->held_until = store_->time() + with->flaw->milliseconds * 1'000'000;

@@ -170,8 +170,10 @@ private:
         return time_text(store_->time() / second * second);
     }
 
+    /// Templates name an entry per attempt; a pod is its first.
     [[nodiscard]] static std::string note(const json::object& pod, std::string_view name) {
-        return std::string(text_at(pod, {"metadata", "annotations", name}));
+        const std::string_view text = text_at(pod, {"metadata", "annotations", name});
+        return std::string(text.substr(0, text.find(',')));
     }
 
     /// When a running pod ends by itself.

@@ -48,7 +48,7 @@ struct delete_options {
 /// follow from the seed.
 class registry {
 public:
-    explicit registry(std::uint64_t seed = 1) : uids_(seed) {
+    explicit registry(std::uint64_t seed, std::int64_t time) : now(time), uids_(seed) {
         for (const std::string_view name :
              {"default", "kube-node-lease", "kube-public", "kube-system"})
             static_cast<void>(create(kinds.at("", "v1", "namespaces"), "",
@@ -61,7 +61,7 @@ public:
     kind_table kinds;
     object_store objects;
     /// Nanoseconds since 1970.
-    std::int64_t now = 0;
+    std::int64_t now;
     /// Something was deleted, so that owners may be gone.
     bool owners_changed = false;
 

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "up.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#include <muster/codec/input.hpp>
+#include <muster/testing/api_server/certificates.hpp>
+#include <muster/testing/api_server/control.hpp>
+#include <muster/testing/api_server/http_front.hpp>
+#include <muster/testing/api_server/kubelets.hpp>
+
+#include "report.hpp"
+
+namespace cli {
+
+namespace {
+
+using namespace muster::testing::api_server;
+using api_request = muster::testing::api_server::request;
+
+volatile std::sig_atomic_t told_to_stop = 0;
+void stop(int) {
+    told_to_stop = 1;
+}
+
+void complain(const std::string& line) {
+    std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+std::int64_t clock_now() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+std::string base64(const std::string& text) {
+    std::string made(4 * ((text.size() + 2) / 3), '\0');
+    EVP_EncodeBlock(reinterpret_cast<unsigned char*>(made.data()),
+                    reinterpret_cast<const unsigned char*>(text.data()),
+                    static_cast<int>(text.size()));
+    return made;
+}
+
+std::string new_token() {
+    std::string bytes(24, '\0');
+    if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()),
+                   static_cast<int>(bytes.size())) != 1)
+        return {};
+    std::string made;
+    for (const char each : bytes) {
+        const auto byte = static_cast<unsigned char>(each);
+        made += "0123456789abcdef"[byte >> 4U];
+        made += "0123456789abcdef"[byte & 15U];
+    }
+    return made;
+}
+
+/// Its readers can do anything in the cluster, so only the owner reads it.
+bool write_secret(const std::string& path, const std::string& text) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, S_IRUSR | S_IWUSR);
+    if (file < 0)
+        return false;
+    const bool written =
+        ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    return ::close(file) == 0 && written;
+}
+
+std::string kubeconfig(const std::string& url, const std::string& authority,
+                       const std::string& token) {
+    std::string text = "apiVersion: v1\nkind: Config\ncurrent-context: muster\nclusters:\n"
+                       "- name: muster\n  cluster:\n    server: " +
+                       url + "\n";
+    if (!authority.empty())
+        text += "    certificate-authority-data: " + base64(authority) + "\n";
+    text += "users:\n- name: muster\n  user: " +
+            (token.empty() ? std::string("{}") : "{token: " + token + "}") +
+            "\ncontexts:\n- name: muster\n  context: {cluster: muster, user: muster}\n";
+    return text;
+}
+
+/// Where objects of that kind are made; nothing when it is not served.
+std::optional<std::string> path_of(const kind_table& kinds, const json::object& object) {
+    const std::string_view version = text_at(object, {"apiVersion"});
+    for (std::size_t at = 0; at < kinds.size(); ++at) {
+        const kind_info& of = kinds[at];
+        if (!kinds.is_served(at) || of.kind != text_at(object, {"kind"}) ||
+            of.api_version() != version)
+            continue;
+        std::string home(text_at(object, {"metadata", "namespace"}));
+        if (home.empty())
+            home = "default";
+        return (of.group.empty() ? "/api/" : "/apis/") + of.api_version() +
+               (of.namespaced ? "/namespaces/" + home : "") + "/" + of.plural;
+    }
+    return std::nullopt;
+}
+
+/// Creates an object of a file; says what is wrong with it, or nothing. A status that only a
+/// subresource writes is written after.
+std::optional<std::string> add(api_store& store, const json::object& object) {
+    const std::string what = std::string(text_at(object, {"kind"})) + " " +
+                             std::string(text_at(object, {"metadata", "name"}));
+    const auto path = path_of(store.kinds(), object);
+    if (!path)
+        return what + ": no such kind is served (are its definitions in a file before it?)";
+    if (const auto home = text_at(object, {"metadata", "namespace"}); !home.empty()) {
+        api_request space;
+        space.method = "POST";
+        space.path = "/api/v1/namespaces";
+        space.body = json::serialize(json::object{{"metadata", json::object{{"name", home}}}});
+        static_cast<void>(store.handle(space));
+    }
+    api_request made;
+    made.method = "POST";
+    made.path = *path;
+    made.body = json::serialize(object);
+    const answer done = store.handle(made);
+    if (done.code != 201)
+        return what + ": " + std::string(text_at(done.body, {"message"}));
+    return std::nullopt;
+}
+
+/// False when a file cannot be read or an object is refused.
+bool load(api_store& store, const std::vector<std::string>& files) {
+    if (files.empty())
+        return true;
+    muster::codec::diagnostics found;
+    const auto documents = muster::codec::read_inputs(files, found);
+    for (const auto& each : found.findings())
+        complain(to_text(each));
+    bool good = found.ok();
+    const auto take = [&](const json::value& each) {
+        if (!each.is_object())
+            return;
+        if (const auto wrong = add(store, each.get_object())) {
+            complain(*wrong);
+            good = false;
+        }
+    };
+    for (const auto& document : documents) {
+        const json::object* const root = document.root().if_object();
+        const json::array* const items = root ? array_at(*root, {"items"}) : nullptr;
+        if (items)
+            std::ranges::for_each(*items, take);
+        else
+            take(document.root());
+    }
+    return good;
+}
+
+} // namespace
+
+int up(const up_request& asked) {
+    api_store store(asked.seed, clock_now());
+    if (!load(store, asked.files))
+        return invalid_input;
+    faults trouble(asked.seed);
+    kubelets nodes(store);
+    nodes.start_delay = nodes.stop_delay = asked.pod_milliseconds * 1'000'000;
+
+    const certificate_authority authority;
+    front_options how;
+    how.port = asked.port;
+    how.aside = [&](const api_request& from) { return control(store, trouble, from); };
+    const std::string token = asked.plain ? "" : new_token();
+    if (!asked.plain) {
+        const key_pair own = authority.server({"muster", {}, "DNS:localhost,IP:127.0.0.1"});
+        how.tls = tls_identity{own.certificate, own.key, authority.certificate()};
+        how.tokens = {{token, "admin"}};
+        how.needs_user = true;
+    }
+    http_front front(store, trouble, how);
+    const std::string config =
+        kubeconfig(front.url(), asked.plain ? "" : authority.certificate(), token);
+    if (!write_secret(asked.kubeconfig, config)) {
+        complain(asked.kubeconfig + ": cannot be written");
+        return usage;
+    }
+    std::printf("serving %zu nodes at %s\n"
+                "  export KUBECONFIG=%s\n"
+                "  kubectl get nodes\n"
+                "Ctrl-C ends it, and all that is in it.\n",
+                store.objects().all(store.kinds().at("", "v1", "nodes")).size(),
+                front.url().c_str(), asked.kubeconfig.c_str());
+    std::fflush(stdout);
+    std::signal(SIGINT, stop);
+    std::signal(SIGTERM, stop);
+    while (told_to_stop == 0) {
+        front.wait(clock_now(), std::chrono::milliseconds(20));
+        store.set_time(clock_now());
+        if (!asked.no_kubelets)
+            nodes.step();
+        store.settle();
+    }
+    return fine;
+}
+
+} // namespace cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+/// What `muster up` is asked for.
+struct up_request {
+    /// Manifests of what is there from the start: definitions, nodes, queues.
+    std::vector<std::string> files;
+    /// Where the kubeconfig goes.
+    std::string kubeconfig = "muster.kubeconfig";
+    std::uint16_t port = 0;
+    /// HTTP without TLS and tokens.
+    bool plain = false;
+    /// Nobody runs the pods that are bound.
+    bool no_kubelets = false;
+    /// How long a bound pod takes to run, and a deleted one to go.
+    std::int64_t pod_milliseconds = 500;
+    std::uint64_t seed = 1;
+};
+
+/// Serves a cluster in memory until SIGINT or SIGTERM; gives the exit code.
+[[nodiscard]] int up(const up_request& asked);
+
+} // namespace cli

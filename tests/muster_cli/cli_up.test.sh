@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# `muster up` serves what its files hold, runs what is bound, and ends when it is told to.
+set -euo pipefail
+. "$(dirname "$0")/cli.sh"
+if ! "$muster" up --help >/dev/null 2>&1; then
+    echo "skipped: this muster has no command up"
+    exit 77
+fi
+cat >"$work/nodes.yaml" <<'END'
+apiVersion: v1
+kind: Node
+metadata: {name: node-a}
+status: {allocatable: {cpu: "2", pods: "10"}}
+END
+
+server=
+trap '[[ -z $server ]] || kill "$server" 2>/dev/null' EXIT
+# start ARGUMENTS...: sets `server` and `port` once it listens.
+start() {
+    rm -f "$work/says"
+    mkfifo "$work/says"
+    "$muster" up --kubeconfig "$work/config" "$@" >"$work/says" 2>"$work/err" &
+    server=$!
+    exec 4<"$work/says"
+    read -r line <&4 || { fail "muster up $*: $(cat "$work/err")"; finish; }
+    port=${line##*:}
+}
+# ask METHOD PATH [BODY]: the answer, with its head.
+ask() {
+    exec 3<>"/dev/tcp/127.0.0.1/$port"
+    printf '%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' \
+        "$1" "$2" "${#3}" "$3" >&3
+    cat <&3
+    exec 3<&-
+}
+# contains WHAT TEXT
+contains() { [[ $2 == *"$1"* ]] || fail "no $1 in: $2"; }
+
+pods=/api/v1/namespaces/default/pods
+start --plain -f "$work/nodes.yaml" --pod-delay 0
+[[ $line == "serving 1 nodes at http://127.0.0.1:$port" ]] || fail "it says: $line"
+[[ $(stat -c %a "$work/config") == 600 ]] || fail "others can read the kubeconfig"
+contains "server: http://127.0.0.1:$port" "$(cat "$work/config")"
+contains '"name":"node-a"' "$(ask GET /api/v1/nodes "")"
+contains "201 OK" "$(ask POST $pods '{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}')"
+contains "201 OK" "$(ask POST $pods/p/binding '{"target":{"kind":"Node","name":"node-a"}}')"
+# The watch begins with the pod as it is, and the pod runs at most a moment later.
+exec 3<>"/dev/tcp/127.0.0.1/$port"
+printf 'GET %s?watch=1&timeoutSeconds=20 HTTP/1.1\r\nHost: x\r\n\r\n' "$pods" >&3
+ran=no
+while IFS= read -r -t 20 each <&3; do
+    [[ $each != *'"phase":"Running"'* ]] || { ran=yes; break; }
+done
+exec 3<&-
+[[ $ran == yes ]] || fail "the pod never ran"
+contains '"resource":"pods/binding"' "$(ask GET /muster/journal "")"
+kill -TERM "$server"
+wait "$server" || fail "it ends with $?"
+server=
+
+start -f "$work/nodes.yaml"
+[[ $line == "serving 1 nodes at https://127.0.0.1:$port" ]] || fail "it says: $line"
+contains "certificate-authority-data: " "$(cat "$work/config")"
+contains "token: " "$(cat "$work/config")"
+kill -TERM "$server"
+wait "$server" || fail "it ends with $?"
+server=
+
+printf 'kind: Flower\napiVersion: example.dev/v1\nmetadata: {name: f}\n' >"$work/odd.yaml"
+run 2 up --kubeconfig "$work/config" -f "$work/odd.yaml"
+contains "Flower f: no such kind is served" "$(cat "$work/err")"
+run 1 up --kubeconfig "$work/no/such/folder" -f "$work/nodes.yaml"
+finish
