@@ -83,26 +83,6 @@ namespace detail {
     return saturate(kind == "cpu" ? milli : (milli + 999) / 1000);
 }
 
-/// A pod as the core has it; the table knows all kinds that it asks for.
-template<std::size_t Width>
-[[nodiscard]] pod<Width> core_pod(const pod_object& object, vertex_index role,
-                                  const kind_table& kinds, kind_id pods_kind) {
-    pod<Width> spec;
-    spec.role = role;
-    for (const auto& [kind, amount] : object.requests)
-        spec.request[*kinds.find(kind)] = request_units(kind, amount.milli);
-    spec.request[pods_kind] = 1;
-    spec.where = object.where;
-    spec.where.unsupported = !object.unsupported.empty();
-    spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
-    spec.started = object.started ? object.started : object.scheduled;
-    spec.phase = object.phase;
-    spec.terminating = object.metadata.terminating;
-    spec.labels = object.metadata.labels;
-    spec.ready = object.ready;
-    return spec;
-}
-
 [[nodiscard]] inline const char* describe(event_result what) {
     switch (what) {
     case event_result::out_of_range:
@@ -141,6 +121,89 @@ longest_run(const manifests& objects, const group_facts& facts,
     return longest;
 }
 
+} // namespace detail
+
+/// A pod as the core has it. One that asks for a kind that the table does not know waits.
+template<std::size_t Width>
+[[nodiscard]] pod<Width> core_pod(const pod_object& object, vertex_index role,
+                                  const kind_table& kinds, kind_id pods_kind) {
+    pod<Width> spec;
+    bool unknown = false;
+    spec.role = role;
+    for (const auto& [kind, amount] : object.requests)
+        if (const auto column = kinds.find(kind))
+            spec.request[*column] = detail::request_units(kind, amount.milli);
+        else
+            unknown = true;
+    spec.request[pods_kind] = 1;
+    spec.where = object.where;
+    spec.where.unsupported = unknown || !object.unsupported.empty();
+    spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
+    spec.started = object.started ? object.started : object.scheduled;
+    spec.phase = object.phase;
+    spec.terminating = object.metadata.terminating;
+    spec.labels = object.metadata.labels;
+    spec.ready = object.ready;
+    return spec;
+}
+
+/// A node as the core has it. Kinds that the table does not know are left out: nothing asks for
+/// them.
+template<std::size_t Width>
+[[nodiscard]] node<Width> core_node(const node_object& object, const kind_table& kinds) {
+    node<Width> spec;
+    for (const auto& [kind, amount] : object.allocatable)
+        if (const auto column = kinds.find(kind))
+            spec.allocatable[*column] = amount;
+    spec.labels = object.metadata.labels;
+    spec.taints = object.taints;
+    spec.unschedulable = object.unschedulable;
+    spec.name = object.metadata.key.name;
+    return spec;
+}
+
+/// A queue as the core has it. Kinds that the table does not know are left out: nothing asks for
+/// them.
+template<std::size_t Width>
+[[nodiscard]] queue<Width> core_queue(const queue_object& object, const kind_table& kinds) {
+    queue<Width> spec;
+    for (const auto& [kind, amount] : object.quota)
+        if (const auto column = kinds.find(kind))
+            spec.quota.set(*column, amount);
+    spec.priority = object.priority;
+    spec.closed = object.closed;
+    spec.preemptible = object.preemptible;
+    spec.weight = object.weight;
+    // Of a queue an absent or empty selector admits no namespace.
+    if (object.namespaces && !object.namespaces->requirements.empty())
+        spec.tenants = object.namespaces;
+    else
+        spec.tenants.reset();
+    spec.nodes = object.nodes;
+    return spec;
+}
+
+/// A group as the core has it.
+[[nodiscard]] inline gang<std::string>
+core_gang(const manifests& objects, const object_lookup& lookup, const group_key& key,
+          const group_facts& facts, const std::map<std::string_view, std::int64_t>& queue_ages) {
+    gang<std::string> spec;
+    if (!facts.queue.empty())
+        spec.queue = facts.queue;
+    spec.priority = facts.priority;
+    spec.created = facts.created.value_or(std::numeric_limits<timestamp>::max());
+    spec.duration = detail::longest_run(objects, facts, queue_ages);
+    spec.tree = facts.tree;
+    spec.may_preempt = std::ranges::none_of(facts.members, [&](std::size_t member) {
+        return lookup.never_preempts(objects.pods[member]);
+    });
+    spec.fault = facts.fault;
+    spec.tenant = lookup.namespace_labels(key.name_space);
+    return spec;
+}
+
+namespace detail {
+
 template<std::size_t Width>
 [[nodiscard]] cluster<Width> make_cluster(const manifests& objects,
                                           const std::set<std::string_view>& kinds,
@@ -156,17 +219,11 @@ template<std::size_t Width>
     auto& state = made.state;
 
     for (const node_object& object : objects.nodes) {
-        node<Width> spec;
         if (!object.allocatable.contains("pods"))
             report(out, severity::warning, object.metadata.where, {"status", "allocatable"},
                    "no pods are listed, so no pod fits (expected e.g. pods: 110)");
-        for (const auto& [kind, amount] : object.allocatable)
-            spec.allocatable[*made.kinds.find(kind)] = amount;
-        spec.labels = object.metadata.labels;
-        spec.taints = object.taints;
-        spec.unschedulable = object.unschedulable;
-        spec.name = object.metadata.key.name;
-        check(state.upsert_node(object.metadata.key.name, std::move(spec)), object.metadata, out);
+        check(state.upsert_node(object.metadata.key.name, core_node<Width>(object, made.kinds)),
+              object.metadata, out);
     }
     bool default_queue_exists = false;
     std::map<std::string_view, std::int64_t> queue_ages;
@@ -178,22 +235,10 @@ template<std::size_t Width>
             continue;
         }
         default_queue_exists |= object.metadata.key.name == "default";
-        queue<Width> spec;
-        for (const auto& [kind, amount] : object.quota)
-            spec.quota.set(*made.kinds.find(kind), amount);
-        spec.priority = object.priority;
-        spec.closed = object.closed;
-        spec.preemptible = object.preemptible;
-        spec.weight = object.weight;
         if (object.max_duration)
             queue_ages.emplace(object.metadata.key.name, *object.max_duration);
-        // Of a queue an absent or empty selector admits no namespace.
-        if (object.namespaces && !object.namespaces->requirements.empty())
-            spec.tenants = object.namespaces;
-        else
-            spec.tenants.reset();
-        spec.nodes = object.nodes;
-        check(state.upsert_queue(object.metadata.key.name, std::move(spec)), object.metadata, out);
+        check(state.upsert_queue(object.metadata.key.name, core_queue<Width>(object, made.kinds)),
+              object.metadata, out);
     }
     if (!default_queue_exists)
         static_cast<void>(state.upsert_queue("default", queue<Width>{}));
@@ -204,19 +249,8 @@ template<std::size_t Width>
     keep_groups_together(objects, options.levels, made.groups, out);
     check_cluster(objects, made.groups, options.queue_namespace, out);
     for (const auto& [key, facts] : made.groups) {
-        gang<std::string> spec;
-        if (!facts.queue.empty())
-            spec.queue = facts.queue;
-        spec.priority = facts.priority;
-        spec.created = facts.created.value_or(std::numeric_limits<timestamp>::max());
-        spec.duration = longest_run(objects, facts, queue_ages);
-        spec.tree = facts.tree;
-        spec.may_preempt = std::ranges::none_of(facts.members, [&](std::size_t member) {
-            return lookup.never_preempts(objects.pods[member]);
-        });
-        spec.fault = facts.fault;
-        spec.tenant = lookup.namespace_labels(key.name_space);
-        const event_result taken = state.upsert_gang(key, std::move(spec));
+        const event_result taken =
+            state.upsert_gang(key, core_gang(objects, lookup, key, facts, queue_ages));
         MUSTER_ASSERT(taken == event_result::applied, "a group comes before its members");
         static_cast<void>(taken);
     }

@@ -112,10 +112,9 @@ private:
             std::optional<std::string> on;
             if (!pod.node.empty())
                 on = pod.node;
-            cluster_.adopt(
-                key, known_->state[record.gang].key,
-                codec::detail::core_pod<Width>(pod, record.role, known_->kinds, pods_kind_), on,
-                pod.run_time, now_);
+            cluster_.adopt(key, known_->state[record.gang].key,
+                           codec::core_pod<Width>(pod, record.role, known_->kinds, pods_kind_), on,
+                           pod.run_time, now_);
             if (const auto code = exit_code_of(pod, *out_))
                 codes_[key] = *code;
         }
@@ -372,7 +371,7 @@ private:
         const codec::pod_object* const made = job.pod_of(id, resumed, *out_);
         MUSTER_ASSERT(made != nullptr && !known_->state.pod_keys().contains(key),
                       "pods and their names were looked at before");
-        auto spec = codec::detail::core_pod<Width>(
+        auto spec = codec::core_pod<Width>(
             *made, job.job.scheduler ? translate::leaf_of(job.job, id.task) : vertex_index{0},
             known_->kinds, pods_kind_);
         spec.created = now_;
