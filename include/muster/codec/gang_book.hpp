@@ -23,7 +23,9 @@
 #include <muster/codec/gang_finish.hpp>
 #include <muster/codec/gang_groups.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/undescribed_group.hpp>
 #include <muster/translate/gang_claims.hpp>
+#include <muster/translate/gang_marks.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/spark_application.hpp>
 
@@ -43,7 +45,7 @@ public:
         const std::size_t at = entries_.size();
         if (name.empty())
             name = made.gang.name;
-        entries_.push_back({std::move(made), api, order, {}, {}, false});
+        entries_.push_back({std::move(made), api, order, {}, {}, false, false});
         anchor(api, entries_[at].made.gang.name_space, std::move(name), at, vertex_index{0});
         return at;
     }
@@ -56,6 +58,11 @@ public:
         if (!fresh)
             report(*out_, severity::error, entries_[of].made.where, {"metadata", "name"},
                    "a group " + in_quotes(name) + " is there twice (expected every group once)");
+    }
+
+    [[nodiscard]] bool knows(translate::gang_api api, const std::string& name_space,
+                             const std::string& name) const {
+        return anchors_.contains({api, name_space, name});
     }
 
     /// Says that a gang lists this pod as its own.
@@ -113,6 +120,9 @@ public:
         const gang_facts facts(*cluster_, *out_);
         std::vector<finished_gang> gangs;
         for (entry& each : entries_)
+            if (each.undescribed && !each.members.empty())
+                require_all(each.made, each.members, *out_);
+        for (entry& each : entries_)
             if (!each.copied || !each.members.empty())
                 gangs.push_back(
                     {each.order, facts.finish(std::move(each.made), std::move(each.members))});
@@ -140,6 +150,7 @@ private:
         std::vector<gang_member> members;
         std::map<std::string, std::size_t, std::less<>> copies; ///< Kubernetes 1.35
         bool copied = false;
+        bool undescribed = false; ///< only its pods speak of it
     };
     struct loose_pod {
         object_key key;
@@ -192,7 +203,7 @@ private:
 
     /// Grove's pods carry their backend's marks besides. Where the input holds the PodGang, it
     /// decides, and marks that lead nowhere are of what is derived from it; where it does not, the
-    /// backend's marks are all there is.
+    /// backend's marks are all there is, and where these lead nowhere either, Grove's.
     void leave_to_grove(std::vector<translate::gang_claim>& claims, bool listed,
                         const loose_pod& pod) const {
         const auto of_grove = [](const translate::gang_claim& claim) {
@@ -206,8 +217,9 @@ private:
         const bool others = std::ranges::any_of(claims, [&](const translate::gang_claim& claim) {
             return !of_grove(claim) && known(claim);
         });
+        const bool own_way = own != claims.end() && !others;
         std::erase_if(claims, [&](const translate::gang_claim& claim) {
-            return of_grove(claim) ? others && !held : held && !known(claim);
+            return of_grove(claim) ? others && !held : (held || own_way) && !known(claim);
         });
     }
 
@@ -215,6 +227,13 @@ private:
         auto known = anchors_.find({claim.api, pod.key.name_space, claim.group});
         if (known == anchors_.end() && !claim.minimum.empty())
             known = define_by_labels(member.pod.marks, claim, pod);
+        if (known == anchors_.end() && stands_alone(claim)) {
+            const std::size_t fresh =
+                define(claim.api, undescribed_gang(claim, pod.key.name_space, pod.where), pod.order,
+                       claim.group);
+            entries_[fresh].undescribed = true;
+            known = anchors_.find({claim.api, pod.key.name_space, claim.group});
+        }
         if (known == anchors_.end())
             return complain(pod, std::string(claim.key) + " names the group " +
                                      in_quotes(claim.group) +
@@ -263,7 +282,7 @@ private:
         const std::size_t at = known->second;
         if (fresh) {
             const entry& from = entries_[original];
-            entry copy{from.made, from.api, from.order, {}, {}, false};
+            entry copy{from.made, from.api, from.order, {}, {}, false, from.undescribed};
             copy.made.gang.name += '-' + which;
             entries_.push_back(std::move(copy));
             entries_[original].copied = true;
@@ -282,12 +301,17 @@ private:
                 return;
             }
         }
-        entry alone{{}, translate::gang_api::none, pod.order, {}, {}, false};
+        entry alone{{}, translate::gang_api::none, pod.order, {}, {}, false, false};
         alone.made.gang.kind = "Pod";
         alone.made.gang.name_space = pod.key.name_space;
         alone.made.gang.name = application.empty() ? pod.key.name : application;
         alone.made.gang.tree = gang_tree(1);
         alone.made.where = pod.where;
+        const auto& written = member.pod.document;
+        translate::take_eviction_words(
+            translate::metadata_entry(written, "labels", translate::owner_mark::preemptibility),
+            translate::find_object(translate::find_object(&written, "metadata"), "annotations"),
+            alone.made.gang);
         translate::strip_scheduler(member.pod);
         alone.members.push_back(std::move(member));
         entries_.push_back(std::move(alone));

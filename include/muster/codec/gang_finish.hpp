@@ -172,7 +172,7 @@ private:
             const auto level = [&](const std::string& label, std::optional<std::size_t>& into) {
                 if (label.empty())
                     return;
-                into = detail::level_of(how.within, label);
+                into = detail::level_of(how.within, named ? named->label_of(label) : label);
                 if (!into)
                     report(*out_, severity::error, of.where, {"spec"},
                            in_quotes(label) + " is no level of the Topology " +
@@ -183,9 +183,7 @@ private:
             if (of.gang.topology_name.empty())
                 of.gang.topology_name = each.topology;
             else if (!each.topology.empty() && each.topology != of.gang.topology_name)
-                report(*out_, severity::error, of.where, {"spec"},
-                       "the topologies " + in_quotes(of.gang.topology_name) + " and " +
-                           in_quotes(each.topology) + " are asked for (expected one of a gang)");
+                of.gang.other_topologies.push_back({each.of, each.topology});
             if (how.required || how.preferred)
                 of.gang.tree.keep_together(each.of, std::move(how));
         }

@@ -27,6 +27,7 @@
 #include <muster/codec/job_kinds.hpp>
 #include <muster/codec/kai_groups.hpp>
 #include <muster/codec/manifests.hpp>
+#include <muster/codec/node_memory.hpp>
 #include <muster/codec/pod_gang_reader.hpp>
 #include <muster/codec/t9k_groups.hpp>
 #include <muster/codec/t9k_job_reader.hpp>
@@ -77,6 +78,7 @@ public:
           origins_(documents, options.default_namespace, makes),
           book_(cluster_, options.default_namespace, out) {
         context_.default_namespace = options.default_namespace;
+        context_.largest_node_memory = largest_node_memory(documents);
     }
     gang_input_reader(const gang_input_reader&) = delete;
     gang_input_reader& operator=(const gang_input_reader&) = delete;
@@ -122,7 +124,13 @@ private:
 
     static constexpr std::string_view t9k_group_version = "scheduler.tensorstack.dev/v1beta1";
     static constexpr std::string_view kai_version = "scheduling.run.ai/v2alpha2";
-    static constexpr std::string_view volcano_version = "scheduling.volcano.sh/v1beta1";
+    /// The last is kube-batch's, from which Volcano's come.
+    static constexpr std::array<std::string_view, 4> volcano_versions{
+        "scheduling.volcano.sh/v1beta1", "scheduling.volcano.sh/v1alpha2",
+        "scheduling.volcano.sh/v1alpha1", "scheduling.incubator.k8s.io/v1alpha1"};
+    static bool is_volcano(std::string_view version) {
+        return std::ranges::find(volcano_versions, version) != volcano_versions.end();
+    }
     static constexpr std::string_view old_version = "scheduling.sigs.k8s.io/v1alpha1";
     static constexpr std::string_view plugins_version = "scheduling.x-k8s.io/v1alpha1";
 
@@ -146,7 +154,7 @@ private:
             return gang_api::none;
         return version == t9k_group_version                           ? gang_api::t9k
                : version == kai_version                               ? gang_api::kai
-               : version == volcano_version                           ? gang_api::volcano
+               : is_volcano(version)                                  ? gang_api::volcano
                : version == old_version || version == plugins_version ? gang_api::coscheduling
                                                                       : gang_api::none;
     }
@@ -359,9 +367,14 @@ private:
                     const object_place& where) {
         const bool core = version == "v1";
         if (core && kind == "Pod") {
-            const auto& manifest = object.value()->get_object();
-            static_cast<void>(read_pod(object, context_));
-            book_.add_pod(translate::as_written(manifest), where, book_.reserve());
+            boost::json::object document = translate::as_written(object.value()->get_object());
+            const std::string name = read_pod(object, context_).metadata.key.name;
+            if (translate::metadata_name(document).empty() && !name.empty()) {
+                boost::json::object& metadata = translate::child_at(document, "metadata");
+                metadata.erase("generateName");
+                metadata["name"] = name;
+            }
+            book_.add_pod(std::move(document), where, book_.reserve());
             return true;
         }
         if (version == "scheduling.k8s.io/v1" && kind == "PriorityClass")
@@ -394,7 +407,7 @@ private:
             "resource.k8s.io",           "discovery.k8s.io", "coordination.k8s.io"};
         if (std::ranges::find(groups, version.substr(0, version.find('/'))) != groups.end())
             return true;
-        return kind == "Queue" && (version == t9k_group_version || version == volcano_version ||
+        return kind == "Queue" && (version == t9k_group_version || is_volcano(version) ||
                                    version == "scheduling.run.ai/v2");
     }
 

@@ -80,6 +80,7 @@ inline void read_job_set_policy(object_reader& object, translate::job_set_gang& 
     });
     constraints.finish();
     into.disruption = object.optional("disruptionMode").value();
+    into.claims = object.optional("resourceClaims").value();
 }
 
 /// An entry of scheduling.replicatedJobs: a gang of the replicated jobs that it names.

@@ -178,8 +178,16 @@ inline void add_kai_subgroups(const array_reader& list, gang_definition& to) {
     const auto firmness = firmness_at.as_string().value_or("");
     if (firmness == "preemptible" || firmness == "non-preemptible")
         made.gang.preemptible = firmness == "preemptible";
+    else if (firmness == "semi-preemptible")
+        keep_word(made, firmness_at, translate::gang_api::kai, "preemptibility",
+                  translate::loss_kind::preemptibility);
     else if (!firmness.empty())
-        firmness_at.error(in_quotes(firmness) + " (expected preemptible or non-preemptible)");
+        firmness_at.error(in_quotes(firmness) +
+                          " (expected preemptible, semi-preemptible or non-preemptible)");
+    const field firm_at = spec.optional("minNonPreemptible");
+    static_cast<void>(firm_at.as_integer(0, most));
+    keep_word(made, firm_at, translate::gang_api::kai, "minNonPreemptible",
+              translate::loss_kind::preemptibility);
     detail::read_kai_topology(spec.optional("topologyConstraint"), vertex_index{0}, made);
     for (const std::string_view key :
          {"markUnschedulable", "schedulingBackoff", "preemptionDelay", "stalenessGracePeriod",

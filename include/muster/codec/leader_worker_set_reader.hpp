@@ -8,6 +8,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
 
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/job_reader.hpp>
@@ -140,40 +143,104 @@ read_leader_worker_set(object_reader& object, reading_context& context,
     return detail::make_groups(set, object, options);
 }
 
-/// disaggregatedset.x-k8s.io/v1 DisaggregatedSet: a LeaderWorkerSet `<set>-<role>` per role.
+namespace detail {
+
+/// A role of a DisaggregatedSet, by what its slices have in common.
+struct disaggregated_role {
+    std::string name;
+    translate::leader_worker_set set;
+};
+
+/// The groups of a role in one slice, of a LeaderWorkerSet of that name.
+inline void add_role(const disaggregated_role& role, const std::string& name, std::int64_t slice,
+                     const object_reader& object, const translate::job_options& options,
+                     translate::job_gangs& made) {
+    translate::leader_worker_set set = role.set;
+    const std::string owner(set.object.name);
+    set.object.name = name;
+    translate::job_gangs part = make_groups(set, object, options);
+    const auto mark = [&](boost::json::object& pod) {
+        const std::string prefix = "disaggregatedset.x-k8s.io/";
+        translate::set_label(pod, prefix + "name", owner);
+        translate::set_label(pod, prefix + "slice", std::to_string(slice));
+        translate::set_label(pod, prefix + "role", role.name);
+    };
+    for (translate::gang_bundle& bundle : part.gangs) {
+        // Pods and gangs are those of the role; the set itself owns both.
+        bundle.gang.owners.front().name = owner;
+        for (translate::gang_pod& pod : bundle.pods)
+            mark(pod.document);
+        made.gangs.push_back(std::move(bundle));
+    }
+    for (boost::json::object& pod : part.loose_pods)
+        mark(pod);
+    std::ranges::move(part.loose_pods, std::back_inserter(made.loose_pods));
+    std::ranges::move(part.losses, std::back_inserter(made.losses));
+}
+
+} // namespace detail
+
+/// disaggregatedset.x-k8s.io/v1 DisaggregatedSet: in each slice a LeaderWorkerSet per role, named
+/// `<set>-<slice>-<role>`, or `<set>-<role>` when no slices are asked for; the hash of the
+/// templates in these names is left out. That a slice's roles stand together, or alone, is beyond
+/// what a gang of one of them can say.
 [[nodiscard]] inline translate::job_gangs
 read_disaggregated_set(object_reader& object, reading_context& context,
                        const translate::job_options& options) {
     const translate::job_object own = read_job_object(object, context);
-    translate::job_gangs made;
+    translate::job_plan beside;
+    std::vector<std::string_view> lifecycle;
     const field spec_at = object.required("spec");
     object_reader spec = spec_at.as_object();
+    const auto slices = count_of(spec.optional("slices"), 1);
+    const field placement_at = spec.optional("placementPolicy");
+    object_reader placement = placement_at.as_object();
+    const field type_at = placement.optional("type");
+    const std::string_view type = text_of(type_at);
+    const std::string level(text_of(placement.optional("topology")));
+    placement.finish();
+    if (type == "ExclusiveSlice" || type == "ExclusiveTopology")
+        lose(beside, translate::loss_kind::topology_required, own,
+             "placementPolicy " + std::string(type) +
+                 ": the roles of a slice stand in one domain of " + level + ", alone there");
+    else if (!type.empty() && type != "None")
+        type_at.error(in_quotes(type) +
+                      " is no type (expected None, ExclusiveSlice or ExclusiveTopology)");
+    std::vector<detail::disaggregated_role> read;
     const field roles_at = spec.required("roles");
     const array_reader roles = roles_at.as_array();
     roles.for_each_object([&](object_reader& each) {
-        const std::string name =
-            std::string(own.name) + '-' + std::string(text_of(each.required("name")));
-        translate::leader_worker_set set;
-        set.object = own;
-        set.object.name = name;
+        detail::disaggregated_role role;
+        role.name = text_of(each.required("name"));
+        role.set.object = own;
         const field metadata_at = each.optional("metadata");
         object_reader metadata = metadata_at.as_object();
         const auto* const annotations = read_texts(metadata.optional("annotations"));
         const field inner_at = each.required("spec");
         object_reader inner = inner_at.as_object();
-        read_leader_worker_spec(inner, annotations ? annotations : own.annotations, context, set);
+        read_leader_worker_spec(inner, annotations ? annotations : own.annotations, context,
+                                role.set);
+        note_present(each, {"scaling"}, lifecycle);
         each.finish();
-        translate::job_gangs part = detail::make_groups(set, object, options);
-        for (translate::gang_bundle& bundle : part.gangs) {
-            // Pods and gangs are those of the role; the set itself owns both.
-            bundle.gang.owners.front().name = own.name;
-            made.gangs.push_back(std::move(bundle));
-        }
-        std::ranges::move(part.loose_pods, std::back_inserter(made.loose_pods));
-        std::ranges::move(part.losses, std::back_inserter(made.losses));
+        read.push_back(std::move(role));
     });
+    note_present(spec, {"rolloutStrategy"}, lifecycle);
     spec.finish();
     object.finish();
+    translate::job_gangs made;
+    const std::int64_t copies = slices.value_or(1);
+    if (copies > most_pods_of_a_job) {
+        report_too_many_pods(object);
+        return made;
+    }
+    lose_lifecycle(beside, own, lifecycle);
+    made.losses = std::move(beside.losses);
+    for (std::int64_t slice = 0; slice < copies; ++slice)
+        for (const detail::disaggregated_role& role : read)
+            detail::add_role(role,
+                             std::string(own.name) + '-' +
+                                 (slices ? std::to_string(slice) + '-' : "") + role.name,
+                             slice, object, options, made);
     return made;
 }
 

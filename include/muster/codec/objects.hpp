@@ -161,6 +161,14 @@ struct queue_object {
 struct topology_object {
     object_metadata metadata;
     topology levels;
+    /// Names that stand for node labels, with these.
+    std::map<std::string, std::string, std::less<>> aliases;
+
+    /// The node label that is meant.
+    [[nodiscard]] const std::string& label_of(const std::string& named) const {
+        const auto alias = aliases.find(named);
+        return alias == aliases.end() ? named : alias->second;
+    }
 };
 
 /// So many pods, or so many percent of them.

@@ -12,6 +12,7 @@
 #include <muster/codec/objects.hpp>
 #include <muster/model/labels.hpp>
 #include <muster/resource/quantity_text.hpp>
+#include <muster/translate/generated_name.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -23,6 +24,8 @@ struct reading_context {
     std::optional<timestamp> newest;
     /// In bytes, when the nodes are known before the jobs are read.
     std::optional<std::int64_t> largest_node_memory;
+    /// Names made so far for objects that leave theirs to the API server.
+    std::int64_t generated_names = 0;
 
     [[nodiscard]] std::optional<timestamp> time(const field& at) {
         const std::optional<timestamp> read = at.as_timestamp();
@@ -94,14 +97,22 @@ struct reading_context {
     object_metadata read;
     const field at = object.required("metadata");
     object_reader metadata = at.as_object();
-    if (const auto name = metadata.required("name").as_string())
-        read.key.name = *name;
     if (const auto home = metadata.optional("namespace").as_string())
         read.key.name_space = *home;
     if (!namespaced)
         read.key.name_space.clear();
     else if (read.key.name_space.empty())
         read.key.name_space = context.default_namespace;
+    const field stem_at = metadata.optional("generateName");
+    const std::string stem(stem_at.as_string().value_or(std::string_view{}));
+    if (!stem.empty() && !metadata.optional("name").is_present()) {
+        read.key.name =
+            translate::generated_name(read.key.name_space, stem, context.generated_names++);
+        stem_at.warning("the name is made when the object is created; " + in_quotes(read.key.name) +
+                        " stands for it");
+    } else if (const auto name = metadata.required("name").as_string()) {
+        read.key.name = *name;
+    }
     if (const auto uid = metadata.optional("uid").as_string())
         read.uid = *uid;
     read.labels = read_labels(metadata.optional("labels"));
@@ -109,9 +120,8 @@ struct reading_context {
     read.created = context.time(metadata.optional("creationTimestamp"));
     // It lies ahead by the grace period, so it does not say when the input was made.
     read.terminating = metadata.optional("deletionTimestamp").as_timestamp().has_value();
-    metadata.ignore({"generateName", "generation", "resourceVersion", "selfLink", "finalizers",
-                     "ownerReferences", "managedFields", "deletionGracePeriodSeconds",
-                     "clusterName"});
+    metadata.ignore({"generation", "resourceVersion", "selfLink", "finalizers", "ownerReferences",
+                     "managedFields", "deletionGracePeriodSeconds", "clusterName"});
     metadata.finish();
     return read;
 }

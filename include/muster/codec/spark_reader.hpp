@@ -59,8 +59,15 @@ inline void read_spark_part(const field& at, std::int64_t tenths, translate::spa
     part.document = at.value()->if_object();
     for (const std::string_view map : {"labels", "annotations"})
         static_cast<void>(read_texts(object.optional(map)));
-    if (const auto cores = object.optional("cores").as_integer(1, most_replicas))
-        part.cpu = std::to_string(*cores);
+    // A whole number, or in the first versions a part of one.
+    if (const field cores_at = object.optional("cores"); cores_at.is_present()) {
+        const auto cores = read_quantity(cores_at);
+        if (cores && cores->milli_up() <= 0)
+            cores_at.error("found 0 (expected a number of cores above 0)");
+        else if (cores)
+            part.cpu = cores->milli_up() % 1000 == 0 ? std::to_string(cores->milli_up() / 1000)
+                                                     : std::to_string(cores->milli_up()) + "m";
+    }
     if (const auto request = object.optional("coreRequest").as_quantity_text())
         part.cpu = *request;
     part.cpu_limit = text_of(object.optional("coreLimit"));

@@ -38,10 +38,14 @@ inline constexpr std::string_view topology_preferred_annotation =
     levels.for_each_object([&](object_reader& each) {
         const field label_at = each.required("nodeLabel");
         const auto label = label_at.as_string();
-        each.ignore({"alias"});
+        const field alias_at = each.optional("alias");
+        const auto alias = alias_at.as_string();
         each.finish();
         if (!label)
             return;
+        if (alias && !alias->empty() &&
+            !read.aliases.try_emplace(std::string(*alias), *label).second)
+            alias_at.error(in_quotes(*alias) + " is there twice (expected every alias once)");
         if (std::ranges::find(read.levels.levels, *label) != read.levels.levels.end())
             label_at.error(in_quotes(*label) + " is there twice (expected every level once)");
         else
@@ -87,6 +91,7 @@ inline void grant(const topology_wish& wish, const manifests& objects, const top
                   group_facts& facts) {
     topology_constraint how;
     how.within = usual;
+    const topology_object* from = nullptr;
     if (!wish.name.empty()) {
         const auto named = std::ranges::find_if(objects.topologies, [&](const auto& each) {
             return each.metadata.key.name == wish.name;
@@ -96,6 +101,7 @@ inline void grant(const topology_wish& wish, const manifests& objects, const top
             return;
         }
         how.within = named->levels;
+        from = &*named;
     } else if (usual.levels.empty()) {
         // A label by itself is a topology of one level.
         for (const std::string& label : {wish.required, wish.preferred})
@@ -106,7 +112,7 @@ inline void grant(const topology_wish& wish, const manifests& objects, const top
                            std::optional<std::size_t>& into) {
         if (label.empty())
             return;
-        into = level_of(how.within, label);
+        into = level_of(how.within, from ? from->label_of(label) : label);
         if (into)
             return;
         facts.fault = gang_fault::malformed;

@@ -69,9 +69,17 @@ public:
         for (group& each : templates_) {
             const object_key key{each.made.gang.name_space,
                                  each.workload + '/' + each.template_name};
-            if (!used.contains(key))
-                to.define(translate::gang_api::workload, std::move(each.made), each.order,
-                          key.name);
+            if (used.contains(key))
+                continue;
+            // Jobs that leave their groups to be made of a template know the template, and who
+            // controls its Workload.
+            const std::string home = each.made.gang.name_space;
+            const std::string controller = each.controller + '/' + each.template_name;
+            const bool controlled = !each.controller.empty() && controller != key.name;
+            const std::size_t made = to.define(translate::gang_api::workload, std::move(each.made),
+                                               each.order, key.name);
+            if (controlled && !to.knows(translate::gang_api::workload, home, controller))
+                to.anchor(translate::gang_api::workload, home, controller, made, vertex_index{0});
         }
         std::map<object_key, std::size_t> composites;
         for (std::size_t at = 0; at < groups_.size(); ++at)
@@ -108,6 +116,7 @@ private:
         std::int64_t least = 1; ///< members, or groups of a composite
         std::string parent;
         std::string workload;
+        std::string controller; ///< of the Workload
         std::string template_name;
         std::vector<std::size_t> children;
         std::size_t order = 0;
@@ -205,6 +214,7 @@ private:
                  std::string(controller.required("name").as_string().value_or("")),
                  {},
                  true});
+        const std::string controls(controller.optional("name").as_string().value_or(""));
         controller.ignore_rest();
         const bool old = origin == translate::target::workload_1_35;
         const field list_at = spec.optional(old ? "podGroups" : "podGroupTemplates");
@@ -230,6 +240,7 @@ private:
                 name_at.error(in_quotes(one.template_name) +
                               " is there twice (expected every group once)");
             one.workload = made.gang.name;
+            one.controller = controls;
             one.made = made;
             one.made.where = made.where;
             if (list.size() + trees.size() > 1)

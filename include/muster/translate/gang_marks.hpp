@@ -245,6 +245,23 @@ queue_of(const job_object& job, const std::vector<const boost::json::object*>& t
 
 } // namespace detail
 
+/// What KAI's label `preemptibility` and its annotations, of an owner or of a pod, say of
+/// evictions.
+inline void take_eviction_words(std::string_view preemptibility,
+                                const boost::json::object* annotations, gang_object& to) {
+    if (preemptibility == "preemptible" || preemptibility == "non-preemptible")
+        to.preemptible = preemptibility == "preemptible";
+    else if (!preemptibility.empty())
+        to.own_words.push_back({gang_api::kai, loss_kind::preemptibility, "preemptibility",
+                                boost::json::string(preemptibility)});
+    for (const auto& [annotation, field] :
+         {std::pair<std::string_view, const char*>{owner_mark::preemption_delay, "preemptionDelay"},
+          {owner_mark::staleness, "stalenessGracePeriod"}})
+        if (const auto said = translate::find_text(annotations, annotation))
+            to.own_words.push_back(
+                {gang_api::kai, loss_kind::lifecycle, field, boost::json::string(*said)});
+}
+
 /// A gang of a job, with all that labels and annotations of any job may say about it: queue,
 /// priority class, preemptibility and topology. What the job leaves open the first template that
 /// says something decides; of topology only when `closeness` says so. Its tree is a root alone.
@@ -279,18 +296,7 @@ queue_of(const job_object& job, const std::vector<const boost::json::object*>& t
         gang.priority.class_name = detail::first_of(templates, [](const auto* each) {
             return translate::find_text(find_object(each, "spec"), "priorityClassName");
         });
-    const std::string_view preemptible = by_label(owner_mark::preemptibility);
-    if (preemptible == "preemptible" || preemptible == "non-preemptible")
-        gang.preemptible = preemptible == "preemptible";
-    if (!preemptible.empty() && !gang.preemptible)
-        gang.own_words.push_back({gang_api::kai, loss_kind::preemptibility, "preemptibility",
-                                  boost::json::string(preemptible)});
-    for (const auto& [annotation, field] :
-         {std::pair<std::string_view, const char*>{owner_mark::preemption_delay, "preemptionDelay"},
-          {owner_mark::staleness, "stalenessGracePeriod"}})
-        if (const auto said = translate::find_text(job.annotations, annotation))
-            gang.own_words.push_back(
-                {gang_api::kai, loss_kind::lifecycle, field, boost::json::string(*said)});
+    take_eviction_words(by_label(owner_mark::preemptibility), job.annotations, gang);
     const auto stand_close = [&](const boost::json::object* from) {
         auto asked = closeness_asked(from);
         if (!asked || gang.tree[0].together)

@@ -64,6 +64,14 @@ enum class gang_api : std::uint8_t {
     grove,
 };
 
+/// Of the levels that one vertex of a tree asks for: the name of the object that lists them.
+struct vertex_topology {
+    vertex_index of;
+    std::string name;
+
+    [[nodiscard]] friend bool operator==(const vertex_topology&, const vertex_topology&) = default;
+};
+
 /// Something that only the API it comes from has a word for, verbatim. A writer for the same API
 /// puts it back where it stood, every other one names its loss.
 struct own_word {
@@ -102,6 +110,7 @@ struct gang_object {
     std::optional<boost::json::object> min_resources;
     /// Of the levels in the tree: the name of the object that lists them.
     std::string topology_name;
+    std::vector<vertex_topology> other_topologies; ///< of vertices that name another one
     std::vector<own_word> own_words;
     /// Whose object it is read from, or whose marks its pods would get from their job's controller;
     /// absent: of no gang API.

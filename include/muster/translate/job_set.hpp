@@ -40,6 +40,7 @@ struct job_set_gang {
     bool each_job = false;               ///< a gang per Job, `<name>-<i>`
     std::string_view topology;           ///< a node label: all pods in one domain of it
     const boost::json::value* disruption = nullptr; ///< disruptionMode
+    const boost::json::value* claims = nullptr;     ///< resourceClaims that its pods share
 };
 
 /// A jobset.x-k8s.io/v1alpha2 JobSet, as its manifest says it.
@@ -61,6 +62,12 @@ struct job_set {
 };
 
 inline constexpr std::string_view job_set_exclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+
+/// The template of the JobSet's Workload of which the groups of these Jobs are made, a group for
+/// each; empty: of none.
+[[nodiscard]] inline std::string_view group_template_of(const replicated_job& job) {
+    return find_text(job.annotations, "scheduling.k8s.io/group-template-name").value_or("");
+}
 
 namespace detail {
 
@@ -131,6 +138,9 @@ namespace detail {
     if (asked.disruption)
         planned.gang.own_words.push_back(
             {gang_api::workload, loss_kind::lifecycle, "disruptionMode", *asked.disruption});
+    if (asked.claims)
+        planned.gang.own_words.push_back(
+            {gang_api::workload, loss_kind::lifecycle, "resourceClaims", *asked.claims});
     count_leaves(planned);
     return planned;
 }
@@ -183,6 +193,10 @@ inline void lose_order(const job_set& set, job_plan& plan) {
                                   false});
     }
     const auto labelled = settle_marks(planned.series);
+    if (options.rules == job_rules::controller)
+        for (pod_series& each : planned.series)
+            each.loose = each.loose ||
+                         !group_template_of(set.jobs[static_cast<std::size_t>(each.first)]).empty();
     planned.gang = gang_of(set.object, std::string(labelled ? labelled->name : set.object.name),
                            templates, false);
     gang_tree& tree = planned.gang.tree;
@@ -271,6 +285,12 @@ inline void lose_order(const job_set& set, job_plan& plan) {
             both("job-index", std::to_string(replica));
             both("job-global-index", std::to_string(before[at] + replica));
             both("restart-attempt", "0");
+            // A mark for the reader of groups, which knows the template; it is taken off there.
+            if (const std::string_view from = group_template_of(job); series.loose && !from.empty())
+                pod.spec()["workloadRef"] = {
+                    {"name", std::string(set.object.name)},
+                    {"podGroup", std::string(from)},
+                    {"podGroupReplicaKey", detail::child_job(set, job, replica)}};
             if (set.host_names)
                 pod.set_default("subdomain",
                                 set.subdomain.empty() ? set.object.name : set.subdomain);

@@ -48,5 +48,19 @@ namespace translate {
     return std::nullopt;
 }
 
+/// The object at `key`, made where there is none; what stands there and is no object gives way.
+[[nodiscard]] inline boost::json::object& child_at(boost::json::object& in, std::string_view key) {
+    boost::json::value& value = in[key];
+    return value.is_object() ? value.get_object() : value.emplace_object();
+}
+
+inline void set_label(boost::json::object& document, std::string_view key, std::string_view value) {
+    child_at(child_at(document, "metadata"), "labels")[key] = value;
+}
+inline void set_annotation(boost::json::object& document, std::string_view key,
+                           std::string_view value) {
+    child_at(child_at(document, "metadata"), "annotations")[key] = value;
+}
+
 } // namespace translate
 } // namespace muster::inline v0_1

@@ -39,6 +39,16 @@ struct spark_job {
     std::vector<std::string_view> lifecycle;
 };
 
+/// Whether a part's labels or annotations tie its pods to a gang of their own.
+[[nodiscard]] inline bool is_elsewhere(const spark_part& part) {
+    boost::json::object metadata;
+    for (const std::string_view map : {"labels", "annotations"})
+        if (const boost::json::value* const entries = find(part.document, map))
+            metadata[map] = *entries;
+    const boost::json::object pod_template{{"metadata", std::move(metadata)}};
+    return !membership_mark(&pod_template).empty();
+}
+
 /// The one gang of an application: its driver, and executors that start when they can. O(1).
 [[nodiscard]] inline job_plan gangs_of(const spark_job& job, const job_options& = {}) {
     job_plan plan;
@@ -49,9 +59,10 @@ struct spark_job {
         planned.gang.queue = std::string(*queue);
     if (const auto name = translate::find_text(job.scheduling, "priorityClassName"))
         planned.gang.priority.class_name = *name;
-    planned.series.push_back({vertex_index{0}, "driver", nullptr, 0, 1, 0, false});
     planned.series.push_back(
-        {vertex_index{0}, "executor", nullptr, 1, job.executor.count, 0, false});
+        {vertex_index{0}, "driver", nullptr, 0, 1, 0, is_elsewhere(job.driver)});
+    planned.series.push_back({vertex_index{0}, "executor", nullptr, 1, job.executor.count, 0,
+                              is_elsewhere(job.executor)});
     count_leaves(planned);
     plan.gangs.push_back(std::move(planned));
     lose(plan, loss_kind::startup_order, job.object,

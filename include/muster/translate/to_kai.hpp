@@ -76,7 +76,8 @@ struct kai_writer {
             const bool gone = word.field == "backoffLimit" || word.field == "completions" ||
                               word.field == "parallelism";
             const bool new_one =
-                word.field == "preemptionDelay" || word.field == "stalenessGracePeriod";
+                word.field == "preemptionDelay" || word.field == "stalenessGracePeriod" ||
+                word.field == "preemptibility" || word.field == "minNonPreemptible";
             return version == kai_version::v0_14 ? !new_one : !gone;
         });
         out.add(std::move(group));
@@ -208,8 +209,11 @@ private:
             return made;
         const std::string required = required_level(tree[at]);
         const std::string preferred = preferred_level(tree[at]);
-        const std::string& topology = out.gang().topology_name.empty() ? out.options().kai_topology
-                                                                       : out.gang().topology_name;
+        std::string topology = out.gang().topology_name.empty() ? out.options().kai_topology
+                                                                : out.gang().topology_name;
+        for (const vertex_topology& other : out.gang().other_topologies)
+            if (other.of.value() == at)
+                topology = other.name;
         if (topology.empty() && out.from_grove()) {
             out.refuse("PodGang", "metadata.annotations[grove.io/topology-name]",
                        "missing (expected the Topology whose levels are asked for)");

@@ -20,6 +20,7 @@
 #include <muster/translate/expressiveness.hpp>
 #include <muster/translate/gang_minima.hpp>
 #include <muster/translate/gang_object.hpp>
+#include <muster/translate/json_text.hpp>
 #include <muster/translate/names.hpp>
 #include <muster/translate/target.hpp>
 #include <muster/translate/write_options.hpp>
@@ -35,12 +36,6 @@ namespace translate {
     if (!name_space.empty())
         text.append(name_space).append("/");
     return text.append(name);
-}
-
-/// The object at `key`, made where there is none; what stands there and is no object gives way.
-[[nodiscard]] inline boost::json::object& child_at(boost::json::object& in, std::string_view key) {
-    boost::json::value& value = in[key];
-    return value.is_object() ? value.get_object() : value.emplace_object();
 }
 
 /// The label keys that a constraint names; empty where it does not.
@@ -295,14 +290,6 @@ private:
     std::vector<std::string> paths_;
     written made_;
 };
-
-inline void set_label(boost::json::object& document, std::string_view key, std::string_view value) {
-    child_at(child_at(document, "metadata"), "labels")[key] = value;
-}
-inline void set_annotation(boost::json::object& document, std::string_view key,
-                           std::string_view value) {
-    child_at(child_at(document, "metadata"), "annotations")[key] = value;
-}
 
 } // namespace translate
 } // namespace muster::inline v0_1

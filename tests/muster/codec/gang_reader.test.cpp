@@ -63,12 +63,13 @@ TEST_CASE("a pod without a group is a gang of one, and its queue is the gang's")
           "Pod default/a :1 queue=q x1 | /a\nPod default/b :1 x1 | /b\n");
 }
 
-TEST_CASE("a pod whose group is not there is an error, and so is one of another namespace") {
+TEST_CASE("a pod never joins a group of another namespace") {
     CHECK(gangs_of(t9k + "metadata: {name: g, namespace: other}\nspec: {minMember: 1}\n" +
                    labelled("a", "scheduler.tensorstack.dev/group-name: g")) ==
           "PodGroup other/g :1\n"
-          "in:7:1: pod a: scheduler.tensorstack.dev/group-name names the group \"g\", which the "
-          "input does not hold (expected its object)\n");
+          "PodGroup default/g :1 x1 | /a\n"
+          "in:7:1: warning: the input does not hold the group \"g\" that pods name: its 1 pod "
+          "stands for its minimum (expected its object)\n");
 }
 
 TEST_CASE("a pod in groups of two gang APIs is an error") {

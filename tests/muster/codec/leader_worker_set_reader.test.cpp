@@ -151,6 +151,38 @@ TEST_CASE("a DisaggregatedSet is a LeaderWorkerSet per role") {
     CHECK(pod_names(made.gangs[2].pods) == "d-decode-0 d-decode-0-1");
 }
 
+TEST_CASE("slices of a DisaggregatedSet are copies of all its roles") {
+    const auto read_set = [](const std::string& spec) {
+        return read_job(read_disaggregated_set,
+                        "apiVersion: disaggregatedset.x-k8s.io/v1\nkind: DisaggregatedSet\n"
+                        "metadata: {name: d, namespace: ns}\nspec: {" +
+                            spec +
+                            "roles: [{name: p, scaling: {mode: External}, spec: "
+                            "{leaderWorkerTemplate: {" +
+                            worker + "}}}, {name: q, spec: {leaderWorkerTemplate: {" + worker +
+                            "}}}]}\n");
+    };
+    const auto made = read_set("slices: 2, placementPolicy: {type: ExclusiveSlice, topology: z}, ");
+    CHECK(made.findings.empty());
+    REQUIRE(made.gangs.size() == 4);
+    CHECK(made.gangs[0].gang.name == "d-0-p-group-0");
+    CHECK(made.gangs[3].gang.name == "d-1-q-group-0");
+    CHECK(made.gangs[3].gang.owners.at(0).name == "d");
+    CHECK(pod_names(made.gangs[3].pods) == "d-1-q-0");
+    const auto& pod = made.gangs[3].pods.at(0).document;
+    CHECK(at(pod, "metadata|labels|disaggregatedset.x-k8s.io/name") == "d");
+    CHECK(at(pod, "metadata|labels|disaggregatedset.x-k8s.io/slice") == "1");
+    CHECK(at(pod, "metadata|labels|disaggregatedset.x-k8s.io/role") == "q");
+    REQUIRE(made.losses.size() == 2);
+    CHECK(made.losses[0].detail ==
+          "placementPolicy ExclusiveSlice: the roles of a slice stand in one domain of z, alone "
+          "there");
+    CHECK(made.losses[1].detail.find("scaling") != std::string::npos);
+    CHECK(read_set("slices: 0, ").findings.find("spec.slices: found 0") != std::string::npos);
+    CHECK(read_set("placementPolicy: {type: Near}, ").findings.find("\"Near\" is no type") !=
+          std::string::npos);
+}
+
 TEST_CASE("bad LeaderWorkerSets are refused at the field that is wrong") {
     const auto refused = [](const std::string& text, const std::string& finding) {
         const auto made = read(text);
