@@ -135,14 +135,15 @@ template<class Traits>
             return false;
         const auto& request = known.request(known.find_pod(member.pod)->index);
         for (std::size_t column = 0; column < Traits::width; ++column)
-            wanted[column] = std::max(wanted[column], request[kind_id{column}]);
+            wanted[kind_id{column}] = std::max(wanted[kind_id{column}], request[kind_id{column}]);
     }
-    if (!group.charged_to())
-        return true;
-    const limits<Traits::width> left = known.accounts().headroom(*group.charged_to());
-    for (std::size_t column = 0; column < Traits::width; ++column)
-        if (wanted[column] > 0 && left[kind_id{column}].value_or(0) < 0)
-            return false;
+    // A quota may have been lowered below what is assumed.
+    for (auto queue = group.queue; queue; queue = known[*queue].parent)
+        for (std::size_t column = 0; column < Traits::width; ++column)
+            if (const auto top = known.accounts().quota(*queue)[kind_id{column}];
+                top && wanted[kind_id{column}] > 0 &&
+                known.accounts().used(*queue)[kind_id{column}] > *top)
+                return false;
     return true;
 }
 

@@ -70,6 +70,8 @@ public:
     /// When something is going to happen of itself.
     [[nodiscard]] std::int64_t next() const {
         std::int64_t when = elections_.elects ? next_try_ : never_comes;
+        if (!cut_off)
+            when = std::min(when, compare_at_.value_or(never_comes));
         for (std::size_t kind = 0; kind < object_kinds; ++kind) {
             const stream& of = streams_[kind];
             if (cut_off)

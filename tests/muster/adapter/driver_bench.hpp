@@ -213,10 +213,11 @@ struct bench {
     }
     void judge_state(scheduler& which) {
         listing<client_type::traits> fresh;
-        which.client.ask_listing();
+        client_type judge(api, "judge");
+        judge.ask_listing();
         run(20 * millisecond);
-        REQUIRE((which.client.take_listing(fresh) || which.runs.comparisons().compared() > 0));
-        if (!fresh.nodes.empty())
+        REQUIRE(judge.take_listing(fresh));
+        if (which.client.may_write())
             CHECK(compare(which.runs.view(), fresh).empty());
         const auto& known = which.known;
         // What is free and what is used is all there is.
