@@ -68,13 +68,22 @@ struct answer {
 [[nodiscard]] inline answer refused(int code, std::string_view reason, std::string message,
                                     json::object details = {}) {
     json::object body{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", json::object{}},
-                      {"status", "Failure"}, {"message", message}, {"reason", reason},
-                      {"code", code}};
+                      {"status", "Failure"}, {"message", message}, {"code", code}};
+    if (!reason.empty())
+        body["reason"] = reason;
     if (!details.empty())
         body["details"] = std::move(details);
     answer made;
     made.code = code;
     made.body = std::move(body);
+    return made;
+}
+
+/// A failure that is about no object: its details are there, and empty.
+[[nodiscard]] inline answer refused_as_such(int code, std::string_view reason,
+                                            std::string message) {
+    answer made = refused(code, reason, std::move(message));
+    made.body["details"] = json::object{};
     return made;
 }
 
@@ -100,7 +109,9 @@ struct answer {
 
 [[nodiscard]] inline json::object details_of(std::string_view name, std::string_view group,
                                              std::string_view kind) {
-    json::object made{{"name", name}};
+    json::object made;
+    if (!name.empty())
+        made["name"] = name;
     if (!group.empty())
         made["group"] = group;
     made["kind"] = kind;

@@ -15,6 +15,7 @@
 #include <muster/testing/api_server/answer.hpp>
 #include <muster/testing/api_server/controllers.hpp>
 #include <muster/testing/api_server/discovery.hpp>
+#include <muster/testing/api_server/journal.hpp>
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/patches.hpp>
 #include <muster/testing/api_server/pod_actions.hpp>
@@ -26,29 +27,6 @@
 namespace muster::inline v0_1 {
 namespace testing {
 namespace api_server {
-
-/// One write that a client asked for, and what came of it.
-struct journal_entry {
-    std::int64_t time = 0;
-    std::string verb;
-    std::string
-        resource; ///< with group and subresource: `pods/binding`, `leases.coordination.k8s.io`
-    std::string in_namespace;
-    std::string name;
-    std::string user;
-    int code = 0;
-    std::string body = {};
-    /// What was answered; of a failure its Status.
-    json::object answered = {};
-};
-
-/// What a request asks for, in the words of audit logs and faults.
-struct request_name {
-    std::string verb; ///< get, list, watch, create, update, patch, delete, deletecollection
-    std::string resource = {};
-    std::string in_namespace = {};
-    std::string name = {};
-};
 
 /// A Kubernetes API server without HTTP: takes requests one at a time, answers them from memory,
 /// and tells watches what changed. Nothing happens by itself: time is what set_time() says,
@@ -79,7 +57,8 @@ public:
         if (!at) {
             if (auto found = discover(registry_.kinds, asked.path); found && asked.method == "GET")
                 return *std::move(found);
-            return refused(404, "NotFound", "the server could not find the requested resource");
+            return refused_as_such(404, "NotFound",
+                                   "the server could not find the requested resource");
         }
         const bool reads = asked.method == "GET" || asked.method == "HEAD";
         answer made = reads ? read(*at, asked) : write(*at, asked);
@@ -350,7 +329,7 @@ private:
             return;
         }
         // What no longer belongs here is shown as it was, with the version of the change.
-        json::object last = *each.before;
+        json::object last = each.what == change::type::deleted ? *each.object : *each.before;
         make_object(last, "metadata")["resourceVersion"] = std::to_string(each.version);
         to.push_back(object_line("DELETED", of, last));
     }
@@ -481,15 +460,21 @@ private:
                            "this server does not apply patches on its side (expected "
                            "client-side apply, a JSON patch or a merge patch)");
         } else {
-            return refused(415, "UnsupportedMediaType",
-                           "the body of the request was in an unknown format - accepted media "
-                           "types include: application/json-patch+json, "
-                           "application/merge-patch+json, application/apply-patch+yaml");
+            // A strategic patch of a custom kind is known, and not accepted.
+            return strategic ? refused(415, "UnsupportedMediaType",
+                                       "the body of the request was in an unknown format - "
+                                       "accepted media types include: "
+                                       "application/json-patch+json, application/merge-patch+json, "
+                                       "application/apply-patch+yaml")
+                             : refused_as_such(415, "UnsupportedMediaType",
+                                               "415: Unsupported Media Type");
         }
         if (!made.is_object())
             return bad_request("the patch leaves no object");
         // Of what the patch does not say, the version found is no precondition.
-        return registry_.update(at.kind, key, std::move(made.get_object()), how);
+        write_options patched = how;
+        patched.patched = true;
+        return registry_.update(at.kind, key, std::move(made.get_object()), patched);
     }
 
     registry registry_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,22 +17,30 @@ namespace muster::inline v0_1 {
 namespace testing {
 namespace api_server {
 
-/// 422: what is wrong with an object, field by field.
+/// 422: what is wrong with an object, field by field. What is said twice is a cause twice, and one
+/// part of the message. `named`: what the answer calls the kind; its own name when empty.
 [[nodiscard]] inline answer invalid(const kind_info& of, const std::string& name,
-                                    const std::vector<field_cause>& wrong) {
+                                    const std::vector<field_cause>& wrong,
+                                    std::string_view named = {}) {
     std::string text;
     json::array causes;
+    std::size_t parts = 0;
     for (const field_cause& each : wrong) {
-        text += (text.empty() ? "" : ", ") + each.field + ": " + each.message;
+        const std::string part = each.field + ": " + each.message;
+        if (text.find(part) == std::string::npos) {
+            text += (text.empty() ? "" : ", ") + part;
+            ++parts;
+        }
         causes.push_back(json::object{
             {"reason", each.reason}, {"message", each.message}, {"field", each.field}});
     }
-    if (wrong.size() > 1)
+    if (parts > 1)
         text = "[" + text + "]";
-    json::object details = details_of(name, of.group, of.kind);
+    const std::string kind(named.empty() ? std::string_view(of.kind) : named);
+    json::object details = details_of(name, of.group, kind);
     details["causes"] = std::move(causes);
     return refused(422, "Invalid",
-                   of.kind + (of.group.empty() ? "" : "." + of.group) + " \"" + name +
+                   kind + (of.group.empty() ? "" : "." + of.group) + " \"" + name +
                        "\" is invalid: " + text,
                    std::move(details));
 }
@@ -41,6 +50,17 @@ namespace api_server {
     return conflict(of.plural, of.group, name,
                     "the object has been modified; please apply your changes to the latest "
                     "version and try again");
+}
+
+/// 409: a write that names another uid than the object has, in the words of the storage.
+[[nodiscard]] inline answer other_uid(const kind_info& of, const std::string& path,
+                                      std::string_view name, std::string_view wanted,
+                                      std::string_view found) {
+    return conflict(of.plural, of.group, name,
+                    "StorageError: invalid object, Code: 4, Key: /registry/" + path +
+                        ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+                        "precondition: " +
+                        std::string(wanted) + ", UID in object meta: " + std::string(found));
 }
 
 /// Adds what is wrong with a new object's name. Roles and policies may have colons in theirs.
@@ -60,7 +80,9 @@ inline void check_name(std::string_view name, std::vector<field_cause>& wrong) {
                          "Invalid value: \"" + std::string(name) +
                              "\": a lowercase RFC 1123 subdomain must consist of lower case "
                              "alphanumeric characters, '-' or '.', and must start and end with an "
-                             "alphanumeric character",
+                             "alphanumeric character (e.g. 'example.com', regex used for "
+                             "validation is "
+                             "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
                          "metadata.name"});
 }
 

@@ -67,13 +67,15 @@ public:
         return at;
     }
 
-    /// Deletes an object that is there; gives its last form.
-    shared_object erase(std::size_t kind, const object_key& key) {
+    /// Deletes an object that is there; gives its last form, which is `ended` when that is not
+    /// null.
+    shared_object erase(std::size_t kind, const object_key& key,
+                        const json::object* ended = nullptr) {
         objects& known = kinds_[kind];
         const auto at = known.find(key);
         const shared_object before = at->second;
         known.erase(at);
-        const shared_object last = versioned(*before);
+        const shared_object last = versioned(ended ? *ended : *before);
         remember({version_, kind, change::type::deleted, key, before, last});
         return last;
     }

@@ -62,8 +62,7 @@ inline void set_condition(json::object& object, std::string_view type, bool hold
     const std::string_view node = text_at(body, {"target", "name"});
     const std::string_view target_kind = text_at(body, {"target", "kind"});
     if (node.empty())
-        return invalid(in.kinds[pods], key.second,
-                       {{"FieldValueRequired", "Required value", "target.name"}});
+        return refused(500, "", "target.name: Required value");
     if (!target_kind.empty() && target_kind != "Node")
         return invalid(in.kinds[pods], key.second,
                        {{"FieldValueNotSupported",
@@ -79,9 +78,8 @@ inline void set_condition(json::object& object, std::string_view type, bool hold
     const std::string uid(text_at(*found, {"metadata", "uid"}));
     if (const std::string wanted(text_at(body, {"metadata", "uid"}));
         !wanted.empty() && wanted != uid)
-        return conflict("pods", "", key.second,
-                        "Precondition failed: UID in precondition: " + wanted +
-                            ", UID in object meta: " + uid);
+        return other_uid(in.kinds[pods], "pods/" + key.first + "/" + key.second, key.second, wanted,
+                         uid);
     if (object_at(*found, {"metadata"})->contains("deletionTimestamp"))
         return refuse("pod " + key.second + " is being deleted, cannot be assigned to a host");
     if (const std::string where(text_at(*found, {"spec", "nodeName"})); !where.empty())

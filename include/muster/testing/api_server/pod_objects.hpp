@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,17 +12,13 @@
 #include <muster/testing/api_server/answer.hpp>
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/schema.hpp>
+#include <muster/testing/api_server/tidy.hpp>
 
 namespace muster::inline v0_1 {
 namespace testing {
 namespace api_server {
 
 namespace detail {
-
-inline void set_default(json::object& in, std::string_view name, json::value value) {
-    if (!in.contains(name))
-        in[name] = std::move(value);
-}
 
 inline void default_container(json::object& container) {
     set_default(container, "resources", json::object{});
@@ -166,10 +164,16 @@ inline void check_pod_change(const json::object& before, const json::object& aft
     if (!old_spec || !new_spec || *old_spec == *new_spec)
         return;
     const json::array* const old_gates = array_at(*old_spec, {"schedulingGates"});
-    if (!detail::contains_all(array_at(*new_spec, {"schedulingGates"}), old_gates))
-        wrong.push_back({"FieldValueForbidden",
-                         "Forbidden: only deletion is allowed, but found new scheduling gate",
-                         "spec.schedulingGates"});
+    if (const json::array* const new_gates = array_at(*new_spec, {"schedulingGates"}))
+        for (std::size_t at = 0; at < new_gates->size(); ++at)
+            if (const json::value& gate = (*new_gates)[at];
+                gate.is_object() &&
+                (!old_gates || std::ranges::find(*old_gates, gate) == old_gates->end()))
+                wrong.push_back(
+                    {"FieldValueForbidden",
+                     "Forbidden: only deletion is allowed, but found new scheduling gate '" +
+                         std::string(text_at(gate.get_object(), {"name"})) + "'",
+                     "spec.schedulingGates[" + std::to_string(at) + "].name"});
     json::object old_fixed = detail::fixed_part(*old_spec);
     json::object new_fixed = detail::fixed_part(*new_spec);
     if (old_gates && !old_gates->empty())

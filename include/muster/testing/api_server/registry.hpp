@@ -20,6 +20,7 @@
 #include <muster/testing/api_server/object_store.hpp>
 #include <muster/testing/api_server/pod_objects.hpp>
 #include <muster/testing/api_server/schema.hpp>
+#include <muster/testing/api_server/tidy.hpp>
 #include <muster/testing/random.hpp>
 
 namespace muster::inline v0_1 {
@@ -33,6 +34,8 @@ struct write_options {
     bool strict = false;
     /// Only the status is written.
     bool status = false;
+    /// It comes from a patch, whose preconditions are only what the patch names.
+    bool patched = false;
 };
 
 /// What a deletion asks for.
@@ -105,8 +108,7 @@ public:
             metadata.erase("namespace");
         }
         if (!text_at(metadata, {"resourceVersion"}).empty())
-            return refused(400, "BadRequest",
-                           "resourceVersion should not be set on objects to be created");
+            return refused(500, "", "resourceVersion should not be set on objects to be created");
         std::vector<field_cause> wrong;
         check_name(name, wrong);
         metadata["uid"] = new_uid();
@@ -118,6 +120,7 @@ public:
             metadata["generation"] = 1;
         if (auto refusal = prepare_new(kind, made, how, wrong))
             return *refusal;
+        tidy(of, made);
         const object_key key{of.namespaced ? in_namespace : "", name};
         if (!wrong.empty())
             return invalid(of, name, wrong);
@@ -148,12 +151,17 @@ public:
             return bad_request("the name of the object (" +
                                std::string(text_at(metadata, {"name"})) +
                                ") does not match the name on the URL (" + key.second + ")");
-        if (const auto uid = text_at(metadata, {"uid"});
-            !uid.empty() && uid != text_at(old_metadata, {"uid"}))
-            return conflict(
-                of.plural, of.group, key.second,
-                "Precondition failed: UID in precondition: " + std::string(uid) +
-                    ", UID in object meta: " + std::string(text_at(old_metadata, {"uid"})));
+        const auto uid = text_at(metadata, {"uid"});
+        const auto own_uid = text_at(old_metadata, {"uid"});
+        if (!uid.empty() && uid != own_uid && !how.patched)
+            return other_uid(of, of.plural + "/" + key.first + "/" + key.second, key.second, uid,
+                             own_uid);
+        if (!uid.empty() && uid != own_uid) {
+            const field_cause fixed{
+                "FieldValueInvalid",
+                "Invalid value: \"" + std::string(uid) + "\": field is immutable", "metadata.uid"};
+            return invalid(of, key.second, {fixed, fixed});
+        }
         if (const auto version = text_at(metadata, {"resourceVersion"});
             !version.empty() && version != text_at(old_metadata, {"resourceVersion"}))
             return modified(of, key.second);
@@ -161,7 +169,8 @@ public:
             return invalid(
                 of, key.second,
                 {{"FieldValueInvalid", "Invalid value: 0: must be specified for an update",
-                  "metadata.resourceVersion"}});
+                  "metadata.resourceVersion"}},
+                of.plural);
         for (const std::string_view each :
              {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
               "generation", "resourceVersion", "namespace"}) {
@@ -183,6 +192,7 @@ public:
             else
                 made.erase("status");
         }
+        tidy(of, made);
         std::vector<field_cause> wrong;
         if (auto refusal = check_custom(of, made, how, wrong))
             return *refusal;
@@ -217,15 +227,19 @@ public:
         if (!found)
             return missing(kind, key.second);
         const json::object& metadata = *object_at(*found, {"metadata"});
-        if (!how.uid.empty() && how.uid != text_at(metadata, {"uid"}))
-            return conflict(of.plural, of.group, key.second,
-                            "Precondition failed: UID in precondition: " + how.uid +
-                                ", UID in object meta: " + std::string(text_at(metadata, {"uid"})));
-        if (!how.version.empty() && how.version != text_at(metadata, {"resourceVersion"}))
-            return conflict(of.plural, of.group, key.second,
-                            "Precondition failed: ResourceVersion in precondition: " + how.version +
-                                ", ResourceVersion in object meta: " +
-                                std::string(text_at(metadata, {"resourceVersion"})));
+        const auto changed_since = [&](const char* what, const std::string& wanted,
+                                       std::string_view found_there, const char* how_come) {
+            return conflict(of.kind, of.group, key.second,
+                            "the " + std::string(what) + " in the precondition (" + wanted +
+                                ") does not match the " + what + " in record (" +
+                                std::string(found_there) + "). The object might have been " +
+                                how_come);
+        };
+        if (const auto uid = text_at(metadata, {"uid"}); !how.uid.empty() && how.uid != uid)
+            return changed_since("UID", how.uid, uid, "deleted and then recreated");
+        if (const auto version = text_at(metadata, {"resourceVersion"});
+            !how.version.empty() && how.version != version)
+            return changed_since("ResourceVersion", how.version, version, "modified");
         const std::int64_t grace = grace_of(of, *found, how);
         json::object made = *found;
         json::object& changed = make_object(made, "metadata");
@@ -245,10 +259,7 @@ public:
         }
         if (held) {
             constexpr std::int64_t second = 1'000'000'000;
-            if (!was_leaving && of.counts_generations)
-                changed["generation"] = integer_at(changed, {"generation"}).value_or(0) + 1;
-            changed["deletionTimestamp"] = time_text((now / second + grace) * second);
-            changed["deletionGracePeriodSeconds"] = grace;
+            begin_deletion(of, changed, time_text((now / second + grace) * second), grace);
             if (!finalizers.empty())
                 changed["finalizers"] = std::move(finalizers);
             if (how.dry_run)
@@ -260,14 +271,20 @@ public:
         details["uid"] = text_at(metadata, {"uid"});
         if (how.dry_run)
             return of.returns_deleted ? shown(*found) : succeeded(200, std::move(details));
-        const shared_object last = erase(kind, key);
+        // Of a pod its last form says that it was deleted with no grace left.
+        json::object ended = *found;
+        const bool is_pod = of.plural == "pods" && of.group.empty();
+        if (is_pod)
+            begin_deletion(of, make_object(ended, "metadata"), time_now(), 0);
+        const shared_object last = erase(kind, key, is_pod ? &ended : nullptr);
         return of.returns_deleted ? shown(*last) : succeeded(200, std::move(details));
     }
 
-    /// Takes an object away, whatever holds it.
-    shared_object erase(std::size_t kind, const object_key& key) {
+    /// Takes an object away, whatever holds it. `ended`: its last form; as it is when null.
+    shared_object erase(std::size_t kind, const object_key& key,
+                        const json::object* ended = nullptr) {
         owners_changed = true;
-        const shared_object last = objects.erase(kind, key);
+        const shared_object last = objects.erase(kind, key, ended);
         if (kinds[kind].plural == "customresourcedefinitions")
             withdraw(*last);
         return last;
@@ -417,6 +434,15 @@ private:
                     objects.erase(*at, key);
                 kinds.withdraw(*at);
             }
+    }
+
+    static void begin_deletion(const kind_info& of, json::object& metadata, std::string when,
+                               std::int64_t grace) {
+        const bool was_leaving = metadata.contains("deletionTimestamp");
+        if (!was_leaving && of.counts_generations)
+            metadata["generation"] = integer_at(metadata, {"generation"}).value_or(0) + 1;
+        metadata["deletionTimestamp"] = std::move(when);
+        metadata["deletionGracePeriodSeconds"] = grace;
     }
 
     [[nodiscard]] static std::int64_t grace_of(const kind_info& of, const json::object& found,

@@ -151,6 +151,8 @@ struct column {
         return column_list({{"Name"}, {"Status"}, {"Age"}});
     if (of.group.empty() && of.plural == "events")
         return column_list({{"Last Seen"}, {"Type"}, {"Reason"}, {"Object"}, {"Message"}});
+    if (of.plural == "configmaps")
+        return column_list({{"Name"}, {"Data"}, {"Age"}});
     if (of.plural == "leases")
         return column_list({{"Name"}, {"Holder"}, {"Age"}});
     if (of.plural == "priorityclasses")
@@ -191,6 +193,10 @@ struct column {
                 json::value(text_at(object, {"reason"})),
                 json::value(kind + "/" + std::string(text_at(object, {"involvedObject", "name"}))),
                 json::value(text_at(object, {"message"}))};
+    }
+    if (of.plural == "configmaps") {
+        const json::object* const data = object_at(object, {"data"});
+        return {name, json::value(std::to_string(data ? data->size() : 0)), age};
     }
     if (of.plural == "leases")
         return {name, json::value(text_at(object, {"spec", "holderIdentity"})), age};

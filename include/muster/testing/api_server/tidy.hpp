@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/testing/api_server/json_values.hpp>
+#include <muster/testing/api_server/kinds.hpp>
+
+namespace muster::inline v0_1 {
+namespace testing {
+namespace api_server {
+
+namespace detail {
+
+inline void set_default(json::object& in, std::string_view name, json::value value) {
+    if (!in.contains(name))
+        in[name] = std::move(value);
+}
+
+inline void drop_empty(json::object& in, std::string_view name) {
+    const json::value* const found = in.if_contains(name);
+    if (!found)
+        return;
+    const auto* const object = found->if_object();
+    const auto* const list = found->if_array();
+    if (found->is_null() || (object && object->empty()) || (list && list->empty()))
+        in.erase(name);
+}
+
+inline void drop_empty_lists(json::value& in) {
+    if (auto* const list = in.if_array())
+        for (json::value& each : *list)
+            drop_empty_lists(each);
+    auto* const object = in.if_object();
+    if (!object)
+        return;
+    std::vector<std::string> empty;
+    for (auto& field : *object) {
+        drop_empty_lists(field.value());
+        if (field.value().is_array() && field.value().get_array().empty())
+            empty.emplace_back(field.key().data(), field.key().size());
+    }
+    for (const std::string& each : empty)
+        object->erase(each);
+}
+
+} // namespace detail
+
+/// Writes an object down as Kubernetes' own types would: empty lists are left out, and fields that
+/// are always there are there. Custom objects keep what they say, but for their metadata.
+inline void tidy(const kind_info& of, json::object& made) {
+    json::object& metadata = make_object(made, "metadata");
+    for (const std::string_view each : {"labels", "annotations", "finalizers", "ownerReferences"})
+        detail::drop_empty(metadata, each);
+    if (of.custom)
+        return;
+    for (const std::string_view each : {"spec", "status"})
+        if (json::value* const found = made.if_contains(each))
+            detail::drop_empty_lists(*found);
+    if (of.group.empty() && of.plural == "events") {
+        detail::set_default(made, "eventTime", nullptr);
+        detail::set_default(made, "reportingComponent", "");
+        detail::set_default(made, "reportingInstance", "");
+    }
+    if (of.plural == "priorityclasses")
+        detail::set_default(made, "preemptionPolicy", "PreemptLowerPriority");
+    if (of.group.empty() && of.plural == "pods") {
+        json::value* const status = made.if_contains("status");
+        json::object* const fields = status ? status->if_object() : nullptr;
+        json::value* const conditions = fields ? fields->if_contains("conditions") : nullptr;
+        if (conditions && conditions->is_array())
+            for (json::value& each : conditions->get_array())
+                if (auto* const one = each.if_object())
+                    for (const std::string_view time : {"lastProbeTime", "lastTransitionTime"})
+                        detail::set_default(*one, time, nullptr);
+    }
+}
+
+} // namespace api_server
+} // namespace testing
+} // namespace muster::inline v0_1

@@ -1,0 +1,3 @@
+module muster.test/live
+
+go 1.23

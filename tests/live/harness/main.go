@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The live tests: the same scenarios against the embedded API server and against a real one.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// verdict is what became of one scenario on one server.
+type verdict struct {
+	state string // passed, failed, skipped
+	why   string
+}
+
+// report prints one line for each scenario and counts what failed.
+type report struct{ failed int }
+
+func (r *report) line(name, on string, found verdict, took time.Duration) {
+	why := ""
+	if found.why != "" {
+		why = ": " + found.why
+	}
+	fmt.Printf("%-7s %-5s %-24s %6.1f s%s\n", found.state, on, name, took.Seconds(), why)
+	if found.state == "failed" {
+		r.failed++
+	}
+}
+
+func differences(fake, real []string) string {
+	made := []string{}
+	for at := 0; at < max(len(fake), len(real)); at++ {
+		one, other := "nothing", "nothing"
+		if at < len(fake) {
+			one = fake[at]
+		}
+		if at < len(real) {
+			other = real[at]
+		}
+		if one != other {
+			made = append(made, "  fake "+one+"\n  real "+other)
+		}
+	}
+	return strings.Join(made, "\n")
+}
+
+func namespaceFor(on *server, name string) string {
+	made := "t-" + name
+	on.admin.post("/api/v1/namespaces", `{"metadata":{"name":"`+made+`"}}`)
+	return made
+}
+
+func main() {
+	muster := flag.String("muster", "", "the program under test")
+	binaries := flag.String("binaries", "", "folder with etcd, kube-apiserver, kube-controller-manager, kubectl; empty: no real server")
+	list := flag.Bool("list", false, "name the scenarios and end")
+	keep := flag.String("folder", "", "where servers keep their files and logs")
+	flag.Parse()
+	if *list {
+		for _, each := range truths {
+			fmt.Println("truth/" + each.name)
+		}
+		return
+	}
+	wanted := func(name string) bool {
+		return flag.NArg() == 0 || slices.ContainsFunc(flag.Args(), func(each string) bool {
+			return each == name || strings.HasPrefix(name, each+"/")
+		})
+	}
+	folder := *keep
+	if folder == "" {
+		made, err := os.MkdirTemp("", "muster-live-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		folder = made
+		defer os.RemoveAll(made)
+	}
+	os.Exit(run(*muster, *binaries, folder, wanted))
+}
+
+func run(muster, binaries, folder string, wanted func(string) bool) int {
+	fake, err := startFake(muster, filepath.Join(folder, "fake"), "--no-kubelets")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the fake server does not start:", err)
+		return 1
+	}
+	defer fake.stop()
+	var real *server
+	if binaries != "" {
+		began := time.Now()
+		if real, err = startReal(binaries, filepath.Join(folder, "real")); err != nil {
+			fmt.Fprintln(os.Stderr, "the real server does not start:", err)
+			return 1
+		}
+		defer real.stop()
+		fmt.Printf("the real server is ready after %.1f s\n", time.Since(began).Seconds())
+	}
+	var told report
+	for _, each := range truths {
+		name := "truth/" + each.name
+		if !wanted(name) {
+			continue
+		}
+		began := time.Now()
+		tell := func(on *server) []string {
+			made := &transcript{on: on.admin, names: map[string]string{}}
+			each.tell(made, namespaceFor(on, each.name))
+			return made.lines
+		}
+		if real == nil {
+			told.line(name, "both", verdict{"skipped", "there is no real server to compare with"}, 0)
+			continue
+		}
+		found := verdict{"passed", ""}
+		if differ := differences(tell(fake), tell(real)); differ != "" {
+			found = verdict{"failed", "the servers do not answer alike\n" + differ}
+		}
+		told.line(name, "both", found, time.Since(began))
+	}
+	if told.failed > 0 {
+		return 1
+	}
+	return 0
+}
