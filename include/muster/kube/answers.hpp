@@ -5,9 +5,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include <boost/json/object.hpp>
 
 #include <muster/adapter/writes.hpp>
 #include <muster/kube/api_status.hpp>
+#include <muster/kube/arrived.hpp>
 #include <muster/kube/http.hpp>
 
 namespace muster::inline v0_1 {
@@ -56,6 +60,72 @@ struct judged_answer {
             answer.status >= 400 && answer.status < 500 ? outcome::refused : outcome::unknown;
     }
     return made;
+}
+
+/// What a group's object is told apart by: its generation moves with the spec alone, its version
+/// with everything.
+[[nodiscard]] inline std::string mark_of(std::int64_t generation, const std::string& version) {
+    return generation > 0 ? "g" + std::to_string(generation) : version;
+}
+
+namespace detail {
+
+/// Judges the answer to a read of one object, and calls `look(const object&, const listed_object&,
+/// order_result&)` when it is the one with this uid.
+template<class Traits, class Look>
+[[nodiscard]] adapter::order_result<Traits> judge_read(adapter::ticket of, const std::string& uid,
+                                                       const http_answer& answer,
+                                                       const Look& look) {
+    judged_answer judged = judge(answer);
+    adapter::order_result<Traits> made;
+    made.of = of;
+    made.what = judged.what;
+    made.retry_after = judged.retry_after;
+    made.message = std::move(judged.message);
+    if (judged.what != adapter::outcome::applied)
+        return made;
+    std::string wrong;
+    const auto document = one_document("answer", answer.body, wrong);
+    const auto who = document ? identify(document->root()) : std::nullopt;
+    if (!who) {
+        made.what = adapter::outcome::unknown;
+        made.message = "the answer is no object";
+    } else if (!uid.empty() && who->uid != uid) {
+        made.what = adapter::outcome::replaced;
+    } else {
+        look(document->root().get_object(), *who, made);
+    }
+    return made;
+}
+
+} // namespace detail
+
+/// The answer to the question where a pod is.
+template<class Traits>
+[[nodiscard]] adapter::order_result<Traits> where_it_is(adapter::ticket of, const std::string& uid,
+                                                        const http_answer& answer) {
+    return detail::judge_read<Traits>(
+        of, uid, answer, [](const boost::json::object& pod, const listed_object&, auto& made) {
+            const boost::json::object* const spec = detail::object_in(pod, "spec");
+            std::string node = spec ? detail::string_in(*spec, "nodeName") : std::string{};
+            if (!node.empty())
+                made.on = std::move(node);
+        });
+}
+
+/// The answer to the question whether an object is still the one with that mark.
+template<class Traits>
+[[nodiscard]] adapter::order_result<Traits>
+whether_current(adapter::ticket of, const std::string& uid, const std::string& mark,
+                const http_answer& answer) {
+    return detail::judge_read<Traits>(
+        of, uid, answer,
+        [&](const boost::json::object& object, const listed_object& who, auto& made) {
+            const auto generation =
+                detail::number_in(*detail::object_in(object, "metadata"), "generation");
+            if (mark_of(generation, who.version) != mark)
+                made.what = adapter::outcome::conflict;
+        });
 }
 
 } // namespace kube

@@ -41,9 +41,10 @@ struct event_options {
     std::size_t most = 4096;
 };
 
-/// Kubernetes Events (events.k8s.io/v1), without I/O. The same reason about the same object becomes
-/// one event with a count: a gang that keeps waiting makes a write every half a minute, not one per
-/// cycle. Events are a courtesy: what cannot be written is tried three times and dropped.
+/// Kubernetes Events (core v1, which every server and every kubectl knows), without I/O. The same
+/// reason about the same object becomes one event with a count: a gang that keeps waiting makes a
+/// write every half a minute, not one per cycle. Events are a courtesy: what cannot be written is
+/// tried three times and dropped.
 class event_recorder {
 public:
     explicit event_recorder(event_options how) : how_(std::move(how)), bucket_(how_.pace) {}
@@ -176,39 +177,43 @@ private:
         const std::string& home =
             each.about.key.name_space.empty() ? "default" : each.about.key.name_space;
         http_request request;
-        request.path = "/apis/events.k8s.io/v1/namespaces/" + escape(home) + "/events";
-        boost::json::object series;
-        if (each.count > 1)
-            series = {{"count", each.count}, {"lastObservedTime", micro_time_text(each.last.wall)}};
+        request.path = "/api/v1/namespaces/" + escape(home) + "/events";
+        const std::string last = seconds_text(each.last.wall);
         if (each.written > 0) {
             request.method = http_method::patch;
             request.path += "/" + escape(each.name);
             request.content_type = merge_patch_type;
-            request.body = boost::json::serialize(boost::json::object{{"series", series}});
+            request.body = boost::json::serialize(boost::json::object{
+                {"count", each.count}, {"lastTimestamp", last}, {"message", each.note}});
             return request;
         }
-        boost::json::object body{{"apiVersion", "events.k8s.io/v1"},
-                                 {"kind", "Event"},
-                                 {"metadata", {{"name", each.name}, {"namespace", home}}},
-                                 {"eventTime", micro_time_text(each.first.wall)},
-                                 {"type", std::get<1>(what)},
-                                 {"reason", std::get<2>(what)},
-                                 {"action", each.action},
-                                 {"note", each.note},
-                                 {"reportingController", how_.controller},
-                                 {"reportingInstance", how_.instance},
-                                 {"regarding",
-                                  {{"apiVersion", each.about.api_version},
-                                   {"kind", each.about.kind},
-                                   {"namespace", each.about.key.name_space},
-                                   {"name", each.about.key.name},
-                                   {"uid", each.about.uid}}}};
-        if (!series.empty())
-            body["series"] = std::move(series);
         request.method = http_method::post;
         request.content_type = json_type;
-        request.body = boost::json::serialize(body);
+        request.body = boost::json::serialize(
+            boost::json::object{{"apiVersion", "v1"},
+                                {"kind", "Event"},
+                                {"metadata", {{"name", each.name}, {"namespace", home}}},
+                                {"type", std::get<1>(what)},
+                                {"reason", std::get<2>(what)},
+                                {"action", each.action},
+                                {"message", each.note},
+                                {"count", each.count},
+                                {"firstTimestamp", seconds_text(each.first.wall)},
+                                {"lastTimestamp", last},
+                                {"source", {{"component", how_.controller}}},
+                                {"reportingComponent", how_.controller},
+                                {"reportingInstance", how_.instance},
+                                {"involvedObject",
+                                 {{"apiVersion", each.about.api_version},
+                                  {"kind", each.about.kind},
+                                  {"namespace", each.about.key.name_space},
+                                  {"name", each.about.key.name},
+                                  {"uid", each.about.uid}}}});
         return request;
+    }
+
+    static std::string seconds_text(std::int64_t wall) {
+        return time_text(wall - ((wall % second) + second) % second);
     }
 
     event_options how_;

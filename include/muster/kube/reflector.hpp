@@ -66,9 +66,11 @@ public:
         if (phase_ == phase::watching) {
             if (now - heard_ >= how_.silence) {
                 trouble_ = how_.path + ": the watch fell silent";
+                well_ = heard_;
                 wanted.cancel = true;
                 rest(phase::to_watch, watch_started_ + how_.watch_gap);
             } else if (now >= relist_at_) {
+                well_ = as_of(now);
                 relist();
             }
         }
@@ -98,11 +100,12 @@ public:
         return never_comes;
     }
 
-    /// A part of the watch's answer.
+    /// A part of the watch's answer; an empty one says that it has begun.
     template<class Sink>
     void bytes(std::string_view part, std::int64_t now, Sink&& sink) {
-        heard_ = now;
-        watch_spoke_ = true;
+        heard_ = well_ = now;
+        opened_ = true;
+        watch_spoke_ |= !part.empty();
         while (phase_ == phase::watching && !part.empty()) {
             const std::size_t end = part.find('\n');
             const std::string_view piece = part.substr(0, end);
@@ -120,6 +123,7 @@ public:
     /// The request under way has ended: a page of a list, or the end of a watch.
     template<class Sink>
     void done(const http_answer& answer, std::int64_t now, Sink&& sink) {
+        well_ = as_of(now);
         if (phase_ == phase::listing)
             page_done(answer, now, sink);
         else if (phase_ == phase::watching)
@@ -138,8 +142,14 @@ public:
 
     /// All objects have been told once.
     [[nodiscard]] bool synced() const noexcept { return synced_; }
-    /// When the server last said anything about these objects; what is known is as old as that.
-    [[nodiscard]] std::int64_t heard() const noexcept { return heard_; }
+    /// What was told is no half of a list.
+    [[nodiscard]] bool is_whole() const noexcept { return synced_ && !partial_; }
+    /// When what is known was last known to be all there is: now while a watch is open.
+    [[nodiscard]] std::int64_t as_of(std::int64_t now) const noexcept {
+        const bool open = phase_ == phase::watching && opened_ && now - heard_ < how_.silence;
+        const bool absent = absent_ && now - well_ < 2 * how_.pauses.most;
+        return open || absent ? now : well_;
+    }
     /// How many lists were completed.
     [[nodiscard]] std::uint64_t lists() const noexcept { return lists_; }
     /// What last went wrong; empty when all is well.
@@ -216,6 +226,7 @@ private:
         phase_ = phase::watching;
         watch_started_ = now;
         heard_ = now;
+        opened_ = false;
         watch_spoke_ = false;
         line_.clear();
         return request;
@@ -224,7 +235,8 @@ private:
     template<class Sink>
     void page_done(const http_answer& answer, std::int64_t now, Sink& sink) {
         if (answer.fault == http_fault::none && answer.status == 404 && how_.may_be_absent) {
-            heard_ = now;
+            well_ = now;
+            absent_ = true;
             sweep(sink, ++pass_);
             begin_list(now + how_.pauses.most);
             return;
@@ -248,7 +260,8 @@ private:
         const boost::json::value* const items = top.if_contains("items");
         if (version.empty() || !items || !(items->is_array() || items->is_null()))
             return failed(phase::to_list, "the answer is no list", now);
-        heard_ = now;
+        partial_ = true;
+        absent_ = false;
         if (items->is_array()) {
             const boost::json::array& list = items->get_array();
             for (std::size_t at = 0; at < list.size(); ++at) {
@@ -262,6 +275,7 @@ private:
         if (!continue_.empty())
             return rest(phase::to_list, 0);
         version_ = version;
+        well_ = now;
         sweep(sink, pass_);
         relist_at_ = now + jitter_.between(how_.relist_least, how_.relist_most);
         rest(phase::to_watch, 0);
@@ -281,6 +295,7 @@ private:
         }
         ++lists_;
         synced_ = true;
+        partial_ = false;
         trouble_.clear();
     }
 
@@ -393,8 +408,12 @@ private:
     std::string version_; ///< where the next watch goes on
     std::string line_;    ///< of the watch, as far as it has come
     std::int64_t watch_started_ = 0;
+    bool opened_ = false;
     bool watch_spoke_ = false;
-    std::int64_t heard_ = 0;
+    std::int64_t heard_ = 0; ///< or began to listen
+    std::int64_t well_ = 0;
+    bool partial_ = false; ///< a list has told some of its objects
+    bool absent_ = false;
     std::int64_t relist_at_ = never_comes;
     std::map<codec::object_key, entry> known_;
     bool synced_ = false;

@@ -38,7 +38,8 @@ struct transport_options {
 /// Something that came in for the request with that number.
 struct arrival {
     std::uint64_t of = 0;
-    /// Of a stream that goes on: what came. Otherwise the request has ended with `answer`.
+    /// Of a stream that goes on: what came; nothing when it has just begun. Otherwise the request
+    /// has ended with `answer`.
     bool is_part = false;
     std::string part;
     http_answer answer;
@@ -160,6 +161,7 @@ public:
         return std::exchange(arrived_, {});
     }
 
+    [[nodiscard]] instant now() const { return read_clock(); }
     [[nodiscard]] const connection& to() const noexcept { return to_; }
 
 private:
@@ -239,7 +241,8 @@ private:
 
     /// What is the same for all requests.
     void set_up(transfer& on) {
-        set(on, CURLOPT_NOSIGNAL, 1L);
+        // Not CURLOPT_NOSIGNAL: a connection that the server closed must not end the process by
+        // SIGPIPE, and without it libcurl sees to that.
         set(on, CURLOPT_ERRORBUFFER, on.error.data());
         set(on, CURLOPT_PRIVATE, &on);
         set(on, CURLOPT_PROTOCOLS_STR, url_.tls ? "https" : "http");
@@ -332,7 +335,10 @@ private:
 
     static std::size_t take_head(char* data, std::size_t size, std::size_t count, void* to) {
         transfer& of = *static_cast<transfer*>(to);
-        of.head.take({data, size * count});
+        const std::string_view line(data, size * count);
+        of.head.take(line);
+        if (line == "\r\n" && of.request.stream && of.status() == 200)
+            of.owner->arrived_.push_back({of.number, true, {}, {}});
         if (of.head.size <= of.owner->how_.longest_head)
             return size * count;
         of.too_large = true;

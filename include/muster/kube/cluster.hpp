@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include <muster/adapter/cluster_concept.hpp>
+#include <muster/kube/answers.hpp>
+#include <muster/kube/events.hpp>
+#include <muster/kube/fresh_listing.hpp>
+#include <muster/kube/lease.hpp>
+#include <muster/kube/live_objects.hpp>
+#include <muster/kube/order_requests.hpp>
+#include <muster/kube/reflector.hpp>
+#include <muster/kube/transport.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+struct cluster_options {
+    live_options live;
+    /// Absent: it leads without asking anybody.
+    std::optional<lease_options> election;
+    event_options events;
+    /// Of all watches; each gets a path and a spread of its own.
+    reflector_options watches;
+    /// What takes longer is given up, and nobody knows whether it was done.
+    std::int64_t write_patience = 10 * second;
+    std::size_t most_under_way = 48;
+};
+
+/// Writes nothing into groups.
+struct no_status {
+    [[nodiscard]] boost::json::object operator()(const codec::pod_group_object&,
+                                                 std::span<const codec::pod_object* const>,
+                                                 const adapter::gang_status&, std::int64_t) const {
+        return {};
+    }
+};
+
+/// The Kubernetes model of `adapter::cluster`: T9k PodGroups and Queues, groups by ACK's labels,
+/// and pods of their own. `pump` does the I/O, all of it; the calls of the concept only look at
+/// what has come and queue what is to go.
+///
+/// `Carrier` is `transport`, or what carries requests in its stead. `Status` makes the status of a
+/// PodGroup from the object, its members, how it stands and the wall clock; an empty one writes
+/// nothing.
+template<std::size_t Width, class Carrier = transport, class Status = no_status>
+class cluster {
+public:
+    using traits = codec::kubernetes_traits<Width>;
+    using group_key = codec::group_key;
+    using object_key = codec::object_key;
+
+    /// The carrier outlives it.
+    cluster(Carrier& carrier, cluster_options how, Status status = {})
+        : carrier_(&carrier),
+          how_(std::move(how)),
+          status_(std::move(status)),
+          live_(how_.live),
+          events_(how_.events) {
+        constexpr std::array<const char*, streams> paths{
+            "/api/v1/nodes",
+            "/api/v1/namespaces",
+            "/apis/scheduling.k8s.io/v1/priorityclasses",
+            "/apis/scheduler.tensorstack.dev/v1beta1/queues",
+            "/apis/scheduler.tensorstack.dev/v1beta1/podgroups",
+            "/api/v1/pods"};
+        for (std::size_t at = 0; at < streams; ++at) {
+            reflector_options watch = how_.watches;
+            watch.path = paths[at];
+            watch.seed += at;
+            watch.may_be_absent = at == queue_stream || at == group_stream;
+            reflectors_.emplace_back(std::move(watch));
+        }
+        if (how_.election)
+            lease_.emplace(*how_.election);
+    }
+    cluster(const cluster&) = delete;
+    cluster& operator=(const cluster&) = delete;
+
+    // ---- for the program -----------------------------------------------------------------------
+
+    /// Sends what is to be sent and takes in what has come; waits for that at most as long as it is
+    /// told to, and until one of the handles is readable.
+    void pump(std::int64_t patience, std::span<const int> others = {}) {
+        send();
+        const std::int64_t now = carrier_->now().steady;
+        const std::int64_t wake = wakes();
+        const std::int64_t longest =
+            wake == never_comes ? patience : std::max<std::int64_t>(wake - now, 0);
+        for (arrival& each : carrier_->poll(std::min(patience, longest), others))
+            take(each);
+        send();
+    }
+
+    /// When it has something to do by itself. Steady.
+    [[nodiscard]] std::int64_t wakes() const {
+        std::int64_t first = lease_ ? lease_->wakes() : never_comes;
+        if (may_write())
+            first = std::min(first, events_.wakes());
+        for (std::size_t at = 0; at < streams; ++at)
+            if (may_start(at))
+                first = std::min(first, reflectors_[at].wakes());
+        if (listing_)
+            first = std::min(first, listing_->wakes());
+        return first;
+    }
+
+    /// Starts no write any more, lets those end that are under way, and gives the lease up.
+    void stop() {
+        stopping_ = true;
+        send();
+    }
+    [[nodiscard]] bool stopped() const {
+        return stopping_ && writes_ == 0 && (!lease_ || lease_->released());
+    }
+
+    [[nodiscard]] const live_objects<Width>& objects() const noexcept { return live_; }
+    [[nodiscard]] bool synced() const noexcept { return synced_; }
+    /// What goes wrong at the moment, a line each; empty when all is well.
+    [[nodiscard]] std::vector<std::string> troubles() const {
+        std::vector<std::string> found;
+        for (const reflector& each : reflectors_)
+            if (!each.trouble().empty())
+                found.push_back(each.trouble());
+        if (lease_ && !lease_->trouble().empty())
+            found.push_back("lease: " + lease_->trouble());
+        return found;
+    }
+    [[nodiscard]] std::uint64_t dropped_events() const noexcept { return events_.dropped(); }
+    [[nodiscard]] std::size_t under_way() const noexcept { return asked_.size(); }
+
+    // ---- adapter::cluster ----------------------------------------------------------------------
+
+    [[nodiscard]] instant now() const { return carrier_->now(); }
+
+    [[nodiscard]] bool may_write() const {
+        return !stopping_ && (!lease_ || lease_->leads(carrier_->now().steady));
+    }
+
+    adapter::view_status observe(adapter::cluster_view<traits>& view) {
+        adapter::view_status made;
+        const std::int64_t now = carrier_->now().steady;
+        made.term = lease_ ? lease_->term() : 1;
+        if (made.term != term_) {
+            term_ = made.term;
+            synced_ = false;
+            for (reflector& each : reflectors_)
+                each.distrust();
+        }
+        const bool whole =
+            std::ranges::all_of(reflectors_, [](const reflector& each) { return each.is_whole(); });
+        if (whole) {
+            const auto listed = [this](std::size_t at) {
+                return std::exchange(told_lists_[at], reflectors_[at].lists()) !=
+                       reflectors_[at].lists();
+            };
+            typename live_objects<Width>::whole all;
+            all.nodes = listed(node_stream);
+            all.queues = listed(queue_stream);
+            all.gangs = listed(group_stream);
+            all.pods = listed(pod_stream);
+            made.changed = live_.tell(view, all);
+            synced_ = true;
+        }
+        made.synced = synced_;
+        made.as_of = now;
+        for (const reflector& each : reflectors_)
+            made.as_of = std::min(made.as_of, each.as_of(now));
+        return made;
+    }
+
+    void ungate(std::span<const adapter::ungate_order<traits>> all) {
+        for (const auto& each : all)
+            enqueue(pods_, each.of, each.uid, ungate_request(each.pod, each.uid));
+    }
+    void bind(std::span<const adapter::bind_order<traits>> all) {
+        for (const auto& each : all)
+            enqueue(pods_, each.of, each.uid, bind_request(each.pod, each.uid, each.node));
+    }
+    void evict(std::span<const adapter::evict_order<traits>> all) {
+        for (const auto& each : all)
+            enqueue(pods_, each.of, each.uid, evict_request(each.pod, each.uid));
+    }
+    void patch_status(std::span<const adapter::status_order<traits>> all) {
+        for (const auto& each : all) {
+            boost::json::object patch = status_patch(each.gang, each.status);
+            if (patch.empty())
+                results_.push_back({each.of, adapter::outcome::applied, {}, {}, {}});
+            else
+                enqueue(reports_, each.of, each.uid,
+                        status_request(group_path(each.gang), each.uid, std::move(patch)));
+        }
+    }
+    void record_event(std::span<const adapter::event_order<traits>> all) {
+        for (const auto& each : all) {
+            if (const auto about = reference(each.gang)) {
+                event_words words = words_of(each);
+                events_.record(*about, words.type, words.reason, words.action,
+                               std::move(words.note), carrier_->now());
+            }
+            results_.push_back({each.of, adapter::outcome::applied, {}, {}, {}});
+        }
+    }
+
+    void where_is(std::span<const adapter::where_is_order<traits>> all) {
+        for (const auto& each : all) {
+            http_request request;
+            request.path = pod_path(each.pod);
+            request.patience = how_.write_patience;
+            start({task::where, 0, each.of, each.uid, {}}, std::move(request));
+        }
+    }
+    void is_current(std::span<const adapter::is_current_order<traits>> all) {
+        for (const auto& each : all) {
+            const auto* const record = live_.find_group(each.gang);
+            if (!record) {
+                const bool gone = each.gang.origin == codec::group_origin::pod_group;
+                results_.push_back({each.of,
+                                    gone ? adapter::outcome::gone : adapter::outcome::applied,
+                                    {},
+                                    {},
+                                    {}});
+                continue;
+            }
+            http_request request;
+            request.path = group_path(each.gang);
+            request.patience = how_.write_patience;
+            start(
+                {task::current, 0, each.of, each.uid, mark_of(record->generation, record->version)},
+                std::move(request));
+        }
+    }
+
+    [[nodiscard]] bool would_change(const group_key& gang,
+                                    const adapter::gang_status& status) const {
+        return !status_patch(gang, status).empty();
+    }
+
+    void take_results(std::vector<adapter::order_result<traits>>& into) {
+        for (auto& each : results_)
+            into.push_back(std::move(each));
+        results_.clear();
+    }
+
+    void ask_listing() {
+        if (!listing_)
+            listing_.emplace(how_.watches, how_.live.scheduler_names);
+    }
+    bool take_listing(adapter::listing<traits>& into) {
+        if (!listing_ || !listing_->complete())
+            return false;
+        into = listing_->template take<traits>();
+        listing_.reset();
+        return true;
+    }
+
+    void relist() {
+        for (reflector& each : reflectors_)
+            each.relist();
+    }
+
+private:
+    /// Pods come last.
+    enum : std::size_t {
+        node_stream,
+        namespace_stream,
+        class_stream,
+        queue_stream,
+        group_stream,
+        pod_stream,
+        streams
+    };
+
+    /// What a request is about.
+    struct task {
+        enum kind : std::uint8_t { watch, listing, election, event, write, where, current };
+        kind what = watch;
+        std::uint64_t number = 0; ///< of the stream, or the event's own
+        adapter::ticket of = 0;
+        adapter::object_uid uid;
+        std::string mark; ///< of a group, as it was seen
+    };
+
+    struct queued {
+        adapter::ticket of = 0;
+        adapter::object_uid uid;
+        http_request request;
+    };
+
+    struct sink {
+        live_objects<Width>* to;
+        std::size_t stream;
+
+        void upsert(const arrived& object) {
+            switch (stream) {
+            case node_stream:
+                return to->take_node(object);
+            case namespace_stream:
+                return to->take_namespace(object);
+            case class_stream:
+                return to->take_class(object);
+            case queue_stream:
+                return to->take_queue(object);
+            case group_stream:
+                return to->take_group(object);
+            default:
+                return to->take_pod(object);
+            }
+        }
+        void gone(const listed_object& who) {
+            switch (stream) {
+            case node_stream:
+                return to->lose_node(who);
+            case namespace_stream:
+                return to->lose_namespace(who);
+            case class_stream:
+                return to->lose_class(who);
+            case queue_stream:
+                return to->lose_queue(who);
+            case group_stream:
+                return to->lose_group(who);
+            default:
+                return to->lose_pod(who);
+            }
+        }
+    };
+
+    static std::string group_path(const group_key& key) {
+        return "/apis/scheduler.tensorstack.dev/v1beta1/namespaces/" + escape(key.name_space) +
+               "/podgroups/" + escape(key.name);
+    }
+
+    [[nodiscard]] boost::json::object status_patch(const group_key& gang,
+                                                   const adapter::gang_status& status) const {
+        const auto* const record = live_.find_group(gang);
+        if (!record || record->is_broken)
+            return {};
+        const auto members = live_.members(gang);
+        const boost::json::object wanted =
+            status_(record->object, members, status, carrier_->now().wall);
+        if (wanted.empty())
+            return {};
+        const boost::json::object* const seen = record->status.if_object();
+        return seen ? merge_patch(*seen, wanted) : wanted;
+    }
+
+    [[nodiscard]] std::optional<object_reference> reference(const group_key& gang) const {
+        if (const auto* const record = live_.find_group(gang))
+            return object_reference{"scheduler.tensorstack.dev/v1beta1", "PodGroup",
+                                    record->object.metadata.key, record->object.metadata.uid};
+        const auto members = live_.members(gang);
+        if (members.empty())
+            return std::nullopt;
+        return object_reference{"v1", "Pod", members.front()->metadata.key,
+                                members.front()->metadata.uid};
+    }
+
+    void enqueue(std::deque<queued>& into, adapter::ticket of, const adapter::object_uid& uid,
+                 http_request request) {
+        request.patience = how_.write_patience;
+        into.push_back({of, uid, std::move(request)});
+    }
+
+    void start(task about, http_request request) {
+        writes_ += about.what == task::write ? 1 : 0;
+        asked_.emplace(carrier_->start(std::move(request)), std::move(about));
+    }
+
+    /// Pods are listed when all else was: what they refer to is known then.
+    [[nodiscard]] bool may_start(std::size_t at) const {
+        return at != pod_stream || reflectors_[at].synced() ||
+               std::ranges::all_of(reflectors_.begin(), reflectors_.end() - 1,
+                                   [](const reflector& each) { return each.synced(); });
+    }
+
+    void send() {
+        const instant now = carrier_->now();
+        for (std::size_t at = 0; at < streams; ++at) {
+            if (!may_start(at))
+                continue;
+            reflector::wish wanted = reflectors_[at].next(now.steady);
+            if (wanted.cancel)
+                cancel(task::watch, at);
+            if (wanted.start)
+                start({task::watch, at, 0, {}, {}}, std::move(*wanted.start));
+        }
+        if (listing_)
+            listing_->next(now.steady, [&](std::size_t at, http_request request) {
+                start({task::listing, at, 0, {}, {}}, std::move(request));
+            });
+        send_writes(pods_);
+        send_writes(reports_);
+        if (may_write())
+            while (auto one = events_.next(now))
+                start({task::event, one->first, 0, {}, {}}, std::move(one->second));
+        if (!lease_)
+            return;
+        if (stopping_ && writes_ == 0)
+            lease_->release();
+        if (auto request = lease_->next(now))
+            start({task::election, 0, 0, {}, {}}, std::move(*request));
+    }
+
+    void send_writes(std::deque<queued>& from) {
+        while (!from.empty() && writes_ < how_.most_under_way) {
+            queued one = std::move(from.front());
+            from.pop_front();
+            if (may_write())
+                start({task::write, 0, one.of, std::move(one.uid), {}}, std::move(one.request));
+            else
+                results_.push_back({one.of, adapter::outcome::not_started, {}, {}, {}});
+        }
+    }
+
+    void cancel(typename task::kind what, std::uint64_t number) {
+        for (auto at = asked_.begin(); at != asked_.end(); ++at)
+            if (at->second.what == what && at->second.number == number) {
+                carrier_->cancel(at->first);
+                asked_.erase(at);
+                return;
+            }
+    }
+
+    void take(const arrival& each) {
+        const auto at = asked_.find(each.of);
+        if (at == asked_.end())
+            return;
+        const instant now = carrier_->now();
+        if (each.is_part) {
+            if (at->second.what == task::watch) {
+                const std::size_t stream = at->second.number;
+                reflectors_[stream].bytes(each.part, now.steady, sink{&live_, stream});
+            }
+            return;
+        }
+        const task about = std::move(at->second);
+        asked_.erase(at);
+        switch (about.what) {
+        case task::watch:
+            return reflectors_[about.number].done(each.answer, now.steady,
+                                                  sink{&live_, about.number});
+        case task::listing:
+            if (listing_)
+                listing_->done(about.number, each.answer, now.steady);
+            return;
+        case task::election:
+            return lease_->done(each.answer, now);
+        case task::event:
+            return events_.done(about.number, each.answer, now);
+        case task::write: {
+            --writes_;
+            judged_answer judged = judge(each.answer);
+            results_.push_back(
+                {about.of, judged.what, judged.retry_after, {}, std::move(judged.message)});
+            return;
+        }
+        case task::where:
+            return results_.push_back(where_it_is<traits>(about.of, about.uid, each.answer));
+        case task::current:
+            return results_.push_back(
+                whether_current<traits>(about.of, about.uid, about.mark, each.answer));
+        }
+    }
+
+    Carrier* carrier_;
+    cluster_options how_;
+    Status status_;
+    live_objects<Width> live_;
+    std::vector<reflector> reflectors_;
+    std::array<std::uint64_t, streams> told_lists_{};
+    std::optional<lease> lease_;
+    event_recorder events_;
+    std::optional<fresh_listing> listing_;
+    std::map<std::uint64_t, task> asked_;
+    std::deque<queued> pods_;
+    std::deque<queued> reports_;
+    std::vector<adapter::order_result<traits>> results_;
+    std::size_t writes_ = 0;
+    std::uint64_t term_ = 0;
+    bool synced_ = false;
+    bool stopping_ = false;
+};
+
+} // namespace kube
+} // namespace muster::inline v0_1

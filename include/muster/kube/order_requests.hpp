@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include <muster/adapter/writes.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/kube/http.hpp>
+#include <muster/model/answer.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+// Orders of a driver as requests. Each names the object's uid, which the server holds against the
+// object's: it never touches another of that name.
+
+[[nodiscard]] inline std::string pod_path(const codec::object_key& pod) {
+    return "/api/v1/namespaces/" + escape(pod.name_space) + "/pods/" + escape(pod.name);
+}
+
+[[nodiscard]] inline http_request bind_request(const codec::object_key& pod, const std::string& uid,
+                                               const std::string& node) {
+    http_request made;
+    made.method = http_method::post;
+    made.path = pod_path(pod) + "/binding";
+    made.content_type = json_type;
+    made.body = boost::json::serialize(boost::json::object{
+        {"apiVersion", "v1"},
+        {"kind", "Binding"},
+        {"metadata", {{"name", pod.name}, {"namespace", pod.name_space}, {"uid", uid}}},
+        {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}});
+    return made;
+}
+
+/// For a pod that has no gate but the scheduler's own; gates cannot be added later.
+[[nodiscard]] inline http_request ungate_request(const codec::object_key& pod,
+                                                 const std::string& uid) {
+    http_request made;
+    made.method = http_method::patch;
+    made.path = pod_path(pod);
+    made.content_type = merge_patch_type;
+    made.body = boost::json::serialize(boost::json::object{
+        {"metadata", {{"uid", uid}}}, {"spec", {{"schedulingGates", boost::json::array{}}}}});
+    return made;
+}
+
+[[nodiscard]] inline http_request evict_request(const codec::object_key& pod,
+                                                const std::string& uid) {
+    http_request made;
+    made.method = http_method::post;
+    made.path = pod_path(pod) + "/eviction";
+    made.content_type = json_type;
+    made.body = boost::json::serialize(
+        boost::json::object{{"apiVersion", "policy/v1"},
+                            {"kind", "Eviction"},
+                            {"metadata", {{"name", pod.name}, {"namespace", pod.name_space}}},
+                            {"deleteOptions", {{"preconditions", {{"uid", uid}}}}}});
+    return made;
+}
+
+/// The JSON merge patch (RFC 7386) that makes `to` of `from`; empty when they are equal.
+[[nodiscard]] inline boost::json::object merge_patch(const boost::json::object& from,
+                                                     const boost::json::object& to) {
+    boost::json::object patch;
+    for (const auto& member : from)
+        if (!to.contains(member.key()))
+            patch[member.key()] = nullptr;
+    for (const auto& member : to) {
+        const boost::json::value* const old = from.if_contains(member.key());
+        if (old && *old == member.value())
+            continue;
+        if (old && old->is_object() && member.value().is_object())
+            patch[member.key()] = merge_patch(old->get_object(), member.value().get_object());
+        else
+            patch[member.key()] = member.value();
+    }
+    return patch;
+}
+
+/// `path` is the object's own.
+[[nodiscard]] inline http_request status_request(const std::string& path, const std::string& uid,
+                                                 boost::json::object patch) {
+    http_request made;
+    made.method = http_method::patch;
+    made.path = path + "/status";
+    made.content_type = merge_patch_type;
+    made.body = boost::json::serialize(
+        boost::json::object{{"metadata", {{"uid", uid}}}, {"status", std::move(patch)}});
+    return made;
+}
+
+/// What an Event says, beside its object.
+struct event_words {
+    std::string_view type;
+    std::string_view reason;
+    std::string_view action;
+    std::string note;
+};
+
+[[nodiscard]] inline std::string_view to_text(gate at) {
+    switch (at) {
+    case gate::none:
+        break;
+    case gate::group:
+        return "its group is missing or malformed, or its members disagree about it";
+    case gate::members:
+        return "it has too few members yet";
+    case gate::queue:
+        return "its queue is unknown, closed, or not for its namespace";
+    case gate::unsupported:
+        return "members carry constraints that are not supported";
+    case gate::quota:
+        return "its queue's quota stops it";
+    case gate::space:
+        return "it does not fit the nodes that are free";
+    case gate::order:
+        return "a gang ahead of it waits, in a queue that keeps strict order";
+    }
+    return "it was not decided yet";
+}
+
+[[nodiscard]] inline std::string_view to_text(adapter::eviction_cause why) {
+    switch (why) {
+    case adapter::eviction_cause::never_completed:
+        return "their gang never reached its minimum, and could not be completed";
+    case adapter::eviction_cause::stale:
+        return "their gang was below its minimum for too long";
+    case adapter::eviction_cause::preempted:
+        return "for a gang of higher rank";
+    case adapter::eviction_cause::moved:
+        return "to run elsewhere, so that another gang fits";
+    }
+    return "";
+}
+
+template<class Traits>
+[[nodiscard]] event_words words_of(const adapter::event_order<Traits>& order) {
+    const std::string pods =
+        std::to_string(order.count) + (order.count == 1 ? " pod is " : " pods are ");
+    switch (order.reason) {
+    case adapter::event_reason::bound:
+        return {"Normal", "GangBound", "Binding", pods + "bound"};
+    case adapter::event_reason::bind_failed:
+        return {"Warning", "GangBindFailed", "Binding", order.message};
+    case adapter::event_reason::waiting:
+        return {"Warning", "GangWaiting", "Scheduling",
+                order.message.empty() ? std::string(to_text(order.at)) : order.message};
+    case adapter::event_reason::evicted:
+        break;
+    }
+    return {"Normal", "GangEvicted", "Evicting",
+            pods + "evicted, " + std::string(to_text(order.why))};
+}
+
+} // namespace kube
+} // namespace muster::inline v0_1

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/kube/cluster.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/json/object.hpp>
+#include <doctest/doctest.h>
+
+#include <muster/adapter/driver.hpp>
+#include <muster/testing/api_server/kubelets.hpp>
+
+#include "store_carrier.hpp"
+
+namespace kube_cluster_test {
+
+namespace adapter = muster::adapter;
+namespace codec = muster::codec;
+namespace kube = muster::kube;
+using namespace muster::testing::api_server;
+using kube::minute;
+using kube::second;
+using muster::state;
+using muster_test::store_carrier;
+
+namespace {
+
+constexpr std::size_t width = 8;
+
+/// Says how many members run.
+struct count_status {
+    boost::json::object operator()(const codec::pod_group_object&,
+                                   std::span<const codec::pod_object* const> members,
+                                   const adapter::gang_status& status, std::int64_t) const {
+        boost::json::object made{{"members", members.size()}};
+        if (status.running > 0)
+            made["running"] = status.running;
+        return made;
+    }
+};
+
+using cluster_type = kube::cluster<width, store_carrier, count_status>;
+static_assert(adapter::cluster<cluster_type>);
+
+kube::cluster_options scheduler(std::optional<std::string> identity = {}) {
+    kube::cluster_options how;
+    how.events.controller = "muster.dev/scheduler";
+    if (identity) {
+        how.election.emplace();
+        how.election->name_space = "muster";
+        how.election->name = "scheduler";
+        how.election->identity = *identity;
+    }
+    return how;
+}
+
+/// A server with T9k's kinds, nodes and kubelets.
+struct world {
+    api_store store{7};
+    kubelets nodes{store};
+
+    world() {
+        store.set_time(1'700'000'000 * second);
+        for (const std::string kind : {"PodGroup", "Queue"}) {
+            const std::string plural = kind == "Queue" ? "queues" : "podgroups";
+            post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                 R"({"metadata":{"name":")" + plural +
+                     R"(.scheduler.tensorstack.dev"},"spec":{"group":"scheduler.tensorstack.dev",)"
+                     R"("scope":"Namespaced","names":{"kind":")" +
+                     kind + R"(","plural":")" + plural +
+                     R"("},"versions":[{"name":"v1beta1","served":true,"storage":true,)"
+                     R"("subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object",)"
+                     R"("x-kubernetes-preserve-unknown-fields":true}}}]}})");
+        }
+        post("/api/v1/namespaces", R"({"metadata":{"name":"team"}})");
+        post("/api/v1/namespaces", R"({"metadata":{"name":"muster"}})");
+    }
+    answer ask(std::string method, std::string_view target, std::string body = {}) {
+        request made;
+        made.method = std::move(method);
+        made.body = std::move(body);
+        read_target(target, made);
+        return store.handle(made);
+    }
+    void post(std::string_view target, const std::string& body) {
+        const answer made = ask("POST", target, body);
+        CAPTURE(boost::json::serialize(made.body));
+        REQUIRE(made.code == 201);
+    }
+    void node(const std::string& name, int cpu) {
+        post("/api/v1/nodes", R"({"metadata":{"name":")" + name +
+                                  R"("},"status":{"allocatable":{"cpu":")" + std::to_string(cpu) +
+                                  R"(","memory":"64Gi","pods":"110"}}})");
+    }
+    void group(const std::string& name, int minimum) {
+        post("/apis/scheduler.tensorstack.dev/v1beta1/namespaces/team/podgroups",
+             R"({"metadata":{"name":")" + name + R"("},"spec":{"minMember":)" +
+                 std::to_string(minimum) + "}}");
+    }
+    void pod(const std::string& name, const std::string& group, const std::string& cpu = "1",
+             const std::string& by = "t9k-scheduler") {
+        const std::string label =
+            group.empty()
+                ? ""
+                : R"(,"labels":{"scheduler.tensorstack.dev/group-name":")" + group + "\"}";
+        post("/api/v1/namespaces/team/pods",
+             R"({"metadata":{"name":")" + name + "\"" + label + R"(},"spec":{"schedulerName":")" +
+                 by +
+                 R"(","containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":")" +
+                 cpu + R"("}}}]}})");
+    }
+    std::string at(const std::string& path, std::initializer_list<std::string_view> field) {
+        return std::string(text_at(ask("GET", path).body, field));
+    }
+    std::string where(const std::string& pod) {
+        return at("/api/v1/namespaces/team/pods/" + pod, {"spec", "nodeName"});
+    }
+    std::size_t writes(std::string_view resource) const {
+        std::size_t count = 0;
+        for (const journal_entry& each : store.journal())
+            count += each.resource == resource && each.code < 300 ? 1U : 0U;
+        return count;
+    }
+};
+
+/// A scheduler that runs on it.
+struct process {
+    store_carrier carrier;
+    cluster_type cluster;
+    state<cluster_type::traits> known;
+    adapter::driver<cluster_type> driver;
+
+    explicit process(world& of, kube::cluster_options how = scheduler())
+        : carrier(of.store),
+          cluster(carrier, std::move(how)),
+          known(cluster.objects().pods_kind()),
+          driver(cluster, known) {}
+
+    void run(world& of, std::int64_t span) {
+        const std::int64_t end = carrier.now().steady + span;
+        while (carrier.now().steady < end) {
+            const auto report = driver.step();
+            const std::int64_t now = carrier.now().steady;
+            cluster.pump(std::clamp<std::int64_t>(report.next - now, 0, 50 * kube::millisecond));
+            of.nodes.step();
+            carrier.pass(10 * kube::millisecond);
+        }
+    }
+};
+
+} // namespace
+
+TEST_CASE("a gang is bound whole, by uid, and its status and one event tell of it") {
+    world of;
+    of.node("a", 2);
+    of.node("b", 2);
+    of.group("train", 4);
+    for (int i = 0; i < 4; ++i)
+        of.pod("train-" + std::to_string(i), "train");
+    process run(of);
+    run.run(of, 5 * second);
+    CHECK(run.cluster.synced());
+    CHECK(run.cluster.troubles().empty());
+    CHECK(of.writes("pods/binding") == 4);
+    CHECK(of.nodes.running() == 4);
+    CHECK(of.nodes.refused() == 0);
+    const std::string group =
+        "/apis/scheduler.tensorstack.dev/v1beta1/namespaces/team/podgroups/train";
+    const answer seen = of.ask("GET", group);
+    CHECK(seen.body.at("status").at("running").as_int64() == 4);
+    CHECK(of.writes("events") == 1);
+    // Converged: nothing more is written.
+    const std::size_t before = of.store.journal().size();
+    run.run(of, 2 * minute);
+    CHECK(of.store.journal().size() == before);
+}
+
+TEST_CASE("a gang that does not fit waits, and goes when a node comes") {
+    world of;
+    of.node("a", 2);
+    of.group("train", 3);
+    for (int i = 0; i < 3; ++i)
+        of.pod("train-" + std::to_string(i), "train");
+    process run(of);
+    run.run(of, 5 * second);
+    CHECK(of.writes("pods/binding") == 0);
+    CHECK(of.writes("events") == 1);
+    of.node("b", 1);
+    run.run(of, 5 * second);
+    CHECK(of.nodes.running() == 3);
+}
+
+TEST_CASE("other schedulers' pods take room and are never touched") {
+    world of;
+    of.node("a", 2);
+    of.pod("other", "train", "1", "default-scheduler");
+    of.pod("foreign", "", "1", "default-scheduler");
+    of.post("/api/v1/namespaces/team/pods/foreign/binding",
+            R"({"target":{"kind":"Node","name":"a"}})");
+    of.group("train", 2);
+    of.pod("train-0", "train");
+    of.pod("train-1", "train");
+    process run(of);
+    run.run(of, 5 * second);
+    CHECK(of.writes("pods/binding") == 1);
+    CHECK(of.where("other").empty());
+    CHECK(of.where("train-0").empty());
+    of.ask("DELETE", "/api/v1/namespaces/team/pods/foreign", R"({"gracePeriodSeconds":0})");
+    run.run(of, 5 * second);
+    CHECK(of.writes("pods/binding") == 3);
+    CHECK(of.where("other").empty());
+}
+
+TEST_CASE("groups by labels, pods of their own, and groups that are missing") {
+    world of;
+    of.node("a", 8);
+    of.post("/api/v1/namespaces/team/pods",
+            R"({"metadata":{"name":"ack","labels":{"pod-group.scheduling.sigs.k8s.io/name":"g",)"
+            R"("pod-group.scheduling.sigs.k8s.io/min-available":"1"}},"spec":{"schedulerName":)"
+            R"("t9k-scheduler","containers":[{"name":"c","image":"i"}]}})");
+    of.pod("alone", "");
+    of.pod("lost", "nowhere");
+    process run(of);
+    run.run(of, 5 * second);
+    CHECK(of.where("ack") == "a");
+    CHECK(of.where("alone") == "a");
+    CHECK(of.where("lost").empty());
+    of.group("nowhere", 1);
+    run.run(of, 5 * second);
+    CHECK(of.where("lost") == "a");
+}
+
+TEST_CASE("a queue's quota and its tenants are kept to, and changes of them too") {
+    world of;
+    of.node("a", 8);
+    const std::string queues =
+        "/apis/scheduler.tensorstack.dev/v1beta1/namespaces/t9k-system/queues";
+    of.post("/api/v1/namespaces", R"({"metadata":{"name":"t9k-system"}})");
+    of.post(queues, R"({"metadata":{"name":"default"},"spec":{"quota":{"requests":{"cpu":"1"}},)"
+                    R"("namespaceSelector":{"matchLabels":{"may":"yes"}}}})");
+    of.group("first", 1);
+    of.pod("one", "first");
+    process run(of);
+    run.run(of, 3 * second);
+    CHECK(of.where("one").empty());
+    request patch;
+    patch.method = "PATCH";
+    patch.content_type = "application/merge-patch+json";
+    patch.path = "/api/v1/namespaces/team";
+    patch.body = R"({"metadata":{"labels":{"may":"yes"}}})";
+    REQUIRE(of.store.handle(patch).code == 200);
+    run.run(of, 3 * second);
+    CHECK(of.where("one") == "a");
+    of.group("more", 1);
+    of.pod("three", "more");
+    run.run(of, 3 * second);
+    CHECK(of.where("three").empty());
+    patch.path = queues + "/default";
+    patch.body = R"({"spec":{"quota":{"requests":{"cpu":"5"}}}})";
+    REQUIRE(of.store.handle(patch).code == 200);
+    run.run(of, 3 * second);
+    CHECK(of.where("three") == "a");
+}
+
+TEST_CASE("binds whose answers are lost are found out, and every member is bound once") {
+    world of;
+    of.node("a", 8);
+    of.group("train", 4);
+    for (int i = 0; i < 4; ++i)
+        of.pod("train-" + std::to_string(i), "train");
+    process run(of);
+    int binds = 0;
+    run.carrier.harm = [&](const kube::http_request& what) {
+        return what.path.ends_with("/binding") && ++binds % 2 == 1 ? store_carrier::mishap::lost
+                                                                   : store_carrier::mishap::none;
+    };
+    run.run(of, 20 * second);
+    CHECK(of.nodes.running() == 4);
+    CHECK(of.writes("pods/binding") == 4);
+}
+
+TEST_CASE("after history is forgotten all is listed anew, and what was deleted is gone") {
+    world of;
+    of.node("a", 1);
+    of.group("train", 1);
+    of.pod("train-0", "train");
+    process run(of);
+    run.run(of, 3 * second);
+    REQUIRE(of.where("train-0") == "a");
+    of.group("next", 1);
+    of.pod("next-0", "next");
+    run.run(of, second);
+    CHECK(of.where("next-0").empty());
+    of.ask("DELETE", "/api/v1/namespaces/team/pods/train-0", R"({"gracePeriodSeconds":0})");
+    of.store.compact();
+    run.run(of, 10 * second);
+    CHECK(of.where("next-0") == "a");
+}
+
+TEST_CASE("of two schedulers one writes, and the other takes over when it is gone") {
+    world of;
+    of.node("a", 8);
+    process first(of, scheduler("first"));
+    first.run(of, 2 * second);
+    CHECK(first.cluster.may_write());
+    process second_one(of, scheduler("second"));
+    second_one.run(of, 5 * second);
+    CHECK_FALSE(second_one.cluster.may_write());
+    first.cluster.stop();
+    for (int i = 0; i < 5; ++i)
+        first.cluster.pump(0);
+    CHECK(first.cluster.stopped());
+    of.pod("alone", "");
+    second_one.run(of, 5 * second);
+    CHECK(second_one.cluster.may_write());
+    CHECK(of.where("alone") == "a");
+}
+
+TEST_CASE("a listing for comparison shows what the view shows") {
+    world of;
+    of.node("a", 1);
+    of.group("train", 1);
+    of.pod("train-0", "train");
+    of.pod("other", "", "1", "default-scheduler");
+    process run(of);
+    run.run(of, 3 * second);
+    adapter::listing<cluster_type::traits> all;
+    run.cluster.ask_listing();
+    CHECK_FALSE(run.cluster.take_listing(all));
+    for (int i = 0; i < 4; ++i)
+        run.cluster.pump(0);
+    REQUIRE(run.cluster.take_listing(all));
+    CHECK(all.nodes == std::vector<std::string>{"a"});
+    REQUIRE(all.gangs.size() == 1);
+    REQUIRE(all.pods.size() == 2);
+    CHECK(all.pods[0].key.name == "other");
+    CHECK_FALSE(all.pods[0].ours);
+    CHECK(all.pods[1].on == "a");
+    run.run(of, 25 * minute);
+    CHECK(run.cluster.troubles().empty());
+}
+
+} // namespace kube_cluster_test
