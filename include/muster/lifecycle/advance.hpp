@@ -151,7 +151,9 @@ private:
                 conditions_.failure_of(replicas_.at(id));
                 return;
             }
-        if (all_run && none_is(replica_phase::failed))
+        // Of an elastic job enough may run while another starts again.
+        if (all_run && none_is(replica_phase::failed) && none_is(replica_phase::deleted) &&
+            none_is(replica_phase::creating))
             conditions_.no_failure();
     }
 
@@ -204,7 +206,7 @@ private:
         if (!none_is(replica_phase::unknown))
             return job_phase::unknown;
         const bool ran = plan_.conditions == condition_set::cluster
-                             ? stored_.phase == job_phase::running
+                             ? find_condition(step_.status, condition_type::job_running) != nullptr
                              : is_true(step_.status, condition_type::running);
         if (all_run || ran)
             return job_phase::running;

@@ -1,320 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include <muster/lifecycle/advance.hpp>
-#include <muster/testing/random.hpp>
-
-#include "job_bench.hpp"
-#include "random_jobs.hpp"
-#include "slow_model.hpp"
+#include "random_world.hpp"
 
 namespace lifecycle_histories_test {
 
 using namespace lifecycle_test;
+using muster::translate::t9k_kind;
 
-std::string name_of(const slow::job& job, const slow::replica& of) {
-    return "j-" + job.types[of.first].name + "-" + std::to_string(of.second);
-}
-
-observation as_observation(const slow::job& job, const slow::look& from) {
-    observation seen;
-    seen.group = from.group;
-    for (const slow::replica& each : from.services)
-        seen.services.push_back(name_of(job, each));
-    for (const slow::pod& each : from.pods) {
-        observed_pod pod;
-        pod.name = name_of(job, each.of);
-        pod.uid = std::to_string(each.uid);
-        const std::string_view letters = "PRSFU";
-        pod.phase = static_cast<observed_phase>(letters.find(each.phase));
-        pod.terminating = each.leaving;
-        pod.disrupted = each.disrupted;
-        if (each.phase == 'S' || each.phase == 'F')
-            pod.containers = {{"main", each.code}};
-        seen.pods.push_back(std::move(pod));
-    }
-    return seen;
-}
-
-/// What the machine answered, in the model's words.
-slow::answer as_answer(const job_step& step) {
-    slow::answer made;
-    made.phase = to_text(*step.status.phase);
-    for (std::size_t type = 0; type < step.status.tasks.size(); ++type)
-        for (std::size_t rank = 0; rank < step.status.tasks[type].replicas.size(); ++rank) {
-            const replica_status& replica = step.status.tasks[type].replicas[rank];
-            const slow::replica of{type, static_cast<int>(rank)};
-            made.replicas[of] = to_text(replica.phase).front();
-            made.restarts[of] = static_cast<int>(replica.restarts);
-        }
-    for (const job_condition& each : step.status.conditions)
-        made.conditions[std::string(to_text(each.type))] = {each.is_true, each.reason, each.message,
-                                                            static_cast<int>(each.changed)};
-    for (const pod_deletion& each : step.deletions)
-        made.deletions.insert(std::atoi(each.uid.c_str()));
-    for (const replica_id& each : step.create_pods)
-        made.pods.insert({each.task, static_cast<int>(each.rank)});
-    for (const replica_id& each : step.create_services)
-        made.services.insert({each.task, static_cast<int>(each.rank)});
-    made.group = step.create_group;
-    made.resumed = step.resumed;
-    return made;
-}
-
-std::string text(const slow::answer& of) {
-    std::string out = of.phase + " replicas";
-    for (const auto& [who, phase] : of.replicas)
-        out += std::string(" ") + phase + std::to_string(of.restarts.at(who));
-    for (const auto& [type, is] : of.conditions)
-        out += "\n  " + type + (is.is_true ? " True " : " False ") + is.reason + " " + is.message +
-               " @" + std::to_string(is.changed);
-    out += "\n  delete";
-    for (const int uid : of.deletions)
-        out += " " + std::to_string(uid);
-    out += " create";
-    for (const auto& [type, rank] : of.pods)
-        out += " " + std::to_string(type) + "/" + std::to_string(rank);
-    return out + " services " + std::to_string(of.services.size()) + (of.group ? " group" : "") +
-           (of.resumed ? " resumed" : "");
-}
-
-enum event {
-    create,
-    start,
-    succeed,
-    fail,
-    restart,
-    remove,
-    vanish,
-    lose_node,
-    node_back,
-    pause,
-    resume,
-    delete_job,
-    event_count
-};
-constexpr std::array<const char*, event_count> event_names{
-    "create", "start",     "succeed",   "fail",  "restart", "delete-pod",
-    "gone",   "node-lost", "node-back", "pause", "resume",  "delete-job"};
-constexpr std::array<const char*, 8> phase_names{"(new)",   "Pending", "Running",   "Resuming",
-                                                 "Unknown", "Paused",  "Succeeded", "Failed"};
-
-/// Whether an event can happen in a phase: nothing starts again in a pause or at the end, and only
-/// a paused job can be resumed, though the switch may be moved at the end too. Pods have a life of
-/// their own in every phase: those asked for just before a pause come in it.
-bool is_legal(std::size_t phase, event what) {
-    const std::string_view in = phase_names[phase];
-    if (in == "(new)" || what == create)
-        return in == "(new)" && what == create;
-    const bool over = in == "Succeeded" || in == "Failed";
-    if (what == restart)
-        return in != "Paused" && !over;
-    if (what == pause)
-        return in != "Paused";
-    if (what == resume)
-        return in == "Paused" || over;
-    return true;
-}
-
-using coverage = std::array<std::array<std::size_t, event_count>, phase_names.size()>;
-
-/// A cluster in which anything happens to the pods of one job.
-class random_world {
-public:
-    random_world(std::uint64_t seed, coverage& seen)
-        : dice_(seed), job_(random_job(dice_)), plan_(as_plan(job_)), model_(job_), seen_(&seen) {}
-
-    /// The first disagreement, or nothing.
-    std::string run() {
-        note(create);
-        plan_.paused = dice_.percent(10);
-        const auto steps = dice_.between(6, 28);
-        for (std::int64_t i = 0; i < steps; ++i) {
-            if (i > 0)
-                something_happens();
-            if (auto fault = look(); !fault.empty())
-                return fault;
-        }
-        if (!dice_.percent(50))
-            return {};
-        note(delete_job);
-        plan_.terminating = true;
-        const job_status before = status_;
-        const job_step step = advance(plan_, status_, {}, now_);
-        return step.is_quiet() && step.status == before ? "" : "a deleted job is worked on";
-    }
-
-private:
-    struct world_pod {
-        slow::pod pod;
-        bool visible = true;
-    };
-
-    void note(event what) {
-        std::size_t row = 0;
-        for (std::size_t i = 1; status_.phase && i < phase_names.size(); ++i)
-            if (to_text(*status_.phase) == phase_names[i])
-                row = i;
-        ++(*seen_)[row][what];
-    }
-
-    world_pod* pick() { return pods_.empty() ? nullptr : &pods_[dice_.below(pods_.size())]; }
-
-    void something_happens() {
-        // Those who leave do so sooner or later, and those who came are seen sooner or later.
-        for (std::size_t at = 0; at < pods_.size();) {
-            world_pod& each = pods_[at];
-            each.visible = each.visible || dice_.percent(60);
-            if (each.pod.leaving && each.pod.phase == 'R' && dice_.percent(30))
-                end(each.pod, dice_.percent(50));
-            else if (each.pod.leaving && dice_.percent(50)) {
-                note(vanish);
-                pods_.erase(pods_.begin() + static_cast<std::ptrdiff_t>(at));
-                continue;
-            }
-            ++at;
-        }
-        if (dice_.percent(12) || (plan_.paused && dice_.percent(30))) {
-            note(plan_.paused ? resume : pause);
-            plan_.paused = !plan_.paused;
-            return;
-        }
-        for (auto count = dice_.between(0, 4); count > 0; --count)
-            if (world_pod* of = pick())
-                happens_to(*of);
-        if (dice_.percent(3))
-            group_ = false;
-        if (dice_.percent(3) && !services_.empty())
-            services_.erase(services_.begin());
-    }
-
-    void end(slow::pod& pod, bool well) {
-        note(well ? succeed : fail);
-        pod.phase = well ? 'S' : 'F';
-        pod.code = well ? 0 : static_cast<int>(dice_.between(1, 3));
-    }
-
-    void happens_to(world_pod& which) {
-        slow::pod& pod = which.pod;
-        if (pod.leaving || !which.visible)
-            return;
-        const auto roll = dice_.between(0, 99);
-        if (pod.phase == 'P' && roll < 80) {
-            note(start);
-            pod.phase = 'R';
-        } else if (pod.phase == 'R' && roll < 35) {
-            end(pod, dice_.percent(50));
-        } else if (pod.phase == 'R' && roll < 50) {
-            note(lose_node);
-            pod.phase = 'U';
-        } else if (pod.phase == 'U' && roll < 40) {
-            note(node_back);
-            pod.phase = 'R';
-        } else if (pod.phase == 'U' && roll < 60) {
-            pod.phase = 'F';
-            pod.disrupted = true;
-            pod.code = 137;
-        } else if (roll >= 90) {
-            note(remove);
-            pod.leaving = true;
-        } else if (roll >= 85) {
-            note(vanish);
-            pods_.erase(pods_.begin() + (&which - pods_.data()));
-        }
-    }
-
-    std::string look() {
-        slow::look seen;
-        seen.paused = plan_.paused;
-        seen.group = group_;
-        seen.services = services_;
-        for (const world_pod& each : pods_)
-            if (each.visible)
-                seen.pods.push_back(each.pod);
-        dice_.shuffle(seen.pods);
-        const observation observed = as_observation(job_, seen);
-        const job_step step = advance(plan_, status_, observed, now_);
-        const job_step again = advance(plan_, step.status, observed, now_);
-        if (again.status != step.status || again.deletions != step.deletions ||
-            again.create_pods != step.create_pods || again.create_group != step.create_group ||
-            again.create_services != step.create_services)
-            return "a second look changes something";
-        const std::string expected = text(model_.look_again(seen));
-        const std::string actual = text(as_answer(step));
-        if (expected != actual)
-            return "in look " + std::to_string(now_) + " expected\n" + expected + "\nand found\n" +
-                   actual;
-        for (std::size_t type = 0; type < status_.tasks.size(); ++type)
-            if (restarts(step.status.tasks[type]) > restarts(status_.tasks[type]))
-                note(restart);
-        status_ = step.status;
-        carry_out(step);
-        ++now_;
-        return {};
-    }
-
-    void carry_out(const job_step& step) {
-        for (const pod_deletion& each : step.deletions)
-            for (world_pod& pod : pods_)
-                if (std::to_string(pod.pod.uid) == each.uid)
-                    pod.pod.leaving = true;
-        group_ = group_ || step.create_group;
-        for (const replica_id& each : step.create_services)
-            services_.insert({each.task, static_cast<int>(each.rank)});
-        for (const replica_id& each : step.create_pods) {
-            const slow::replica of{each.task, static_cast<int>(each.rank)};
-            const bool exists =
-                std::ranges::any_of(pods_, [&](const world_pod& pod) { return pod.pod.of == of; });
-            if (exists)
-                continue;
-            world_pod made;
-            made.pod.of = of;
-            made.pod.uid = ++last_uid_;
-            made.visible = dice_.percent(65);
-            pods_.push_back(made);
-        }
-    }
-
-    dice_cup dice_;
-    slow::job job_;
-    job_plan plan_;
-    slow::model model_;
-    coverage* seen_;
-    job_status status_;
-    std::vector<world_pod> pods_;
-    std::set<slow::replica> services_;
-    bool group_ = false;
-    int last_uid_ = 0;
-    timestamp now_ = 0;
-};
-
-TEST_CASE("random histories of GenericJobs are answered as a slow model answers them") {
+/// Runs histories of a kind, prints how often each event happened in each phase, and judges.
+void judge(t9k_kind kind, std::uint64_t usual) {
     const std::uint64_t seed = from_environment("MUSTER_SEED", 1);
-    const std::uint64_t cases = from_environment("MUSTER_CASES", 10'000);
+    const std::uint64_t cases = from_environment("MUSTER_CASES", usual);
+    const events_of_kind may{kind != t9k_kind::beam,
+                             kind == t9k_kind::pytorch || kind == t9k_kind::deepspeed};
     coverage seen{};
     std::size_t faults = 0;
     for (std::uint64_t i = 0; i < cases; ++i) {
         const std::uint64_t case_seed = seed * 1'000'003 + i;
-        const std::string fault = random_world(case_seed, seen).run();
+        const std::string fault = kind == t9k_kind::generic
+                                      ? random_world(case_seed, seen).run()
+                                      : random_world(kind, case_seed, seen).run();
         if (!fault.empty() && ++faults < 4)
             std::printf("job history, case seed %llu: %s\n",
                         static_cast<unsigned long long>(case_seed), fault.c_str());
     }
-    std::printf("job histories: %llu from MUSTER_SEED=%llu, %zu with a fault; events by phase:\n",
-                static_cast<unsigned long long>(cases), static_cast<unsigned long long>(seed),
-                faults);
+    std::printf("histories of %s: %llu from MUSTER_SEED=%llu, %zu with a fault; events by phase:\n",
+                std::string(to_text(kind)).c_str(), static_cast<unsigned long long>(cases),
+                static_cast<unsigned long long>(seed), faults);
     std::printf("%-10s", "");
     for (const char* each : event_names)
         std::printf(" %10s", each);
@@ -324,7 +42,7 @@ TEST_CASE("random histories of GenericJobs are answered as a slow model answers 
         std::printf("\n%-10s", phase_names[row]);
         for (std::size_t column = 0; column < event_count; ++column) {
             const std::size_t count = seen[row][column];
-            const bool legal = is_legal(row, static_cast<event>(column));
+            const bool legal = is_legal(row, static_cast<event>(column), may);
             std::printf(" %10s", legal ? std::to_string(count).c_str() : "-");
             empty += legal && count == 0 ? 1 : 0;
             impossible += legal ? 0 : count;
@@ -333,8 +51,21 @@ TEST_CASE("random histories of GenericJobs are answered as a slow model answers 
     std::printf("\n");
     CHECK(faults == 0);
     CHECK(impossible == 0);
-    if (cases >= 10'000)
+    if (cases >= usual)
         CHECK(empty == 0);
+}
+
+TEST_CASE("random histories of GenericJobs are answered as a slow model answers them") {
+    judge(t9k_kind::generic, 10'000);
+}
+
+TEST_CASE("so are those of the other kinds, by their masters and rules") {
+    for (const t9k_kind kind :
+         {t9k_kind::tensorflow, t9k_kind::pytorch, t9k_kind::xgboost, t9k_kind::mpi,
+          t9k_kind::colossal_ai, t9k_kind::deepspeed, t9k_kind::beam}) {
+        CAPTURE(std::string(to_text(kind)));
+        judge(kind, 2'000);
+    }
 }
 
 } // namespace lifecycle_histories_test

@@ -49,14 +49,20 @@ inline slow::job random_job(dice_cup& dice) {
         type.size = static_cast<int>(dice.between(1, 3));
         type.policy = "NFFA"[dice.below(4)];
         type.limit = static_cast<int>(dice.between(-1, 2));
+        for (int rank = 0; rank < type.size; ++rank)
+            type.names.push_back("j-" + type.name + "-" + std::to_string(rank));
         made.types.push_back(type);
     }
     for (auto* rules : {&made.success, &made.failure})
         for (auto count = dice.between(0, 2); count > 0; --count)
             rules->push_back(random_rule(dice, made));
-    made.clean_up = "NAU"[dice.below(3)];
+    const char clean_up = "NAU"[dice.below(3)];
     made.grouped = dice.percent(50);
-    made.exposed = dice.percent(30);
+    const bool exposed = dice.percent(30);
+    for (slow::replica_type& type : made.types) {
+        type.clean_up = clean_up;
+        type.services = exposed ? type.size : 0;
+    }
     return made;
 }
 
@@ -75,10 +81,10 @@ inline job_plan as_plan(const slow::job& from) {
                               : type.policy == 'F' ? restart_policy::on_failure
                                                    : restart_policy::always;
         made.restart.limit = type.limit < 0 ? unlimited : std::optional<std::int64_t>{type.limit};
-        made.at_end = from.clean_up == 'N'   ? clean_up_policy::none
-                      : from.clean_up == 'A' ? clean_up_policy::all
+        made.at_end = type.clean_up == 'N'   ? clean_up_policy::none
+                      : type.clean_up == 'A' ? clean_up_policy::all
                                              : clean_up_policy::unfinished;
-        made.services = from.exposed ? type.size : 0;
+        made.services = type.services;
         plan.tasks.push_back(std::move(made));
     }
     for (const slow::rule& each : from.success)
