@@ -7,9 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -57,14 +59,19 @@ func namespaceFor(on *server, name string) string {
 }
 
 func main() {
+	source := flag.String("source", ".", "the tree")
 	muster := flag.String("muster", "", "the program under test")
 	binaries := flag.String("binaries", "", "folder with etcd, kube-apiserver, kube-controller-manager, kubectl; empty: no real server")
 	list := flag.Bool("list", false, "name the scenarios and end")
 	keep := flag.String("folder", "", "where servers keep their files and logs")
+	serve := flag.Bool("serve", false, "only start the real server, and keep it until interrupted")
 	flag.Parse()
 	if *list {
 		for _, each := range truths {
 			fmt.Println("truth/" + each.name)
+		}
+		for _, each := range scenarios {
+			fmt.Println(each.name)
 		}
 		return
 	}
@@ -83,20 +90,38 @@ func main() {
 		folder = made
 		defer os.RemoveAll(made)
 	}
-	os.Exit(run(*muster, *binaries, folder, wanted))
+	if *serve {
+		os.Exit(serveReal(*binaries, folder))
+	}
+	os.Exit(run(place{*source, *binaries, *muster}, folder, wanted))
 }
 
-func run(muster, binaries, folder string, wanted func(string) bool) int {
-	fake, err := startFake(muster, filepath.Join(folder, "fake"), "--no-kubelets")
+// serveReal lets somebody look around in a real server.
+func serveReal(binaries, folder string) int {
+	real, err := startReal(binaries, filepath.Join(folder, "real"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the real server does not start:", err)
+		return 1
+	}
+	defer real.stop()
+	fmt.Printf("  export KUBECONFIG=%s\n  %s get --raw /readyz\n", real.kubeconfig, filepath.Join(binaries, "kubectl"))
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	<-told
+	return 0
+}
+
+func run(in place, folder string, wanted func(string) bool) int {
+	fake, err := startFake(in.muster, filepath.Join(folder, "fake"), "--no-kubelets")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "the fake server does not start:", err)
 		return 1
 	}
 	defer fake.stop()
 	var real *server
-	if binaries != "" {
+	if in.binaries != "" {
 		began := time.Now()
-		if real, err = startReal(binaries, filepath.Join(folder, "real")); err != nil {
+		if real, err = startReal(in.binaries, filepath.Join(folder, "real")); err != nil {
 			fmt.Fprintln(os.Stderr, "the real server does not start:", err)
 			return 1
 		}
@@ -125,8 +150,36 @@ func run(muster, binaries, folder string, wanted func(string) bool) int {
 		}
 		told.line(name, "both", found, time.Since(began))
 	}
+	for _, each := range scenarios {
+		if wanted(each.name) {
+			tell(&told, each, fake, real, in)
+		}
+	}
 	if told.failed > 0 {
 		return 1
 	}
 	return 0
+}
+
+// tell runs a scenario on each server that can show it.
+func tell(told *report, each scenario, fake, real *server, in place) {
+	for _, on := range []*server{fake, real} {
+		name, why := "fake", each.realOnly
+		if on == real {
+			name, why = "real", each.fakeOnly
+		}
+		if real == nil && (on == nil || in.binaries == "") {
+			why = "there is no real server, and no kubectl"
+		}
+		if why != "" {
+			told.line(each.name, name, verdict{"skipped", why}, 0)
+			continue
+		}
+		began := time.Now()
+		found := verdict{"passed", ""}
+		if err := each.tell(on, in, namespaceFor(on, strings.ReplaceAll(each.name, "/", "-"))); err != nil {
+			found = verdict{"failed", err.Error()}
+		}
+		told.line(each.name, name, found, time.Since(began))
+	}
 }
