@@ -197,6 +197,10 @@ core_gang(const manifests& objects, const object_lookup& lookup, const group_key
     spec.may_preempt = std::ranges::none_of(facts.members, [&](std::size_t member) {
         return lookup.never_preempts(objects.pods[member]);
     });
+    if (facts.declared) {
+        spec.preemptible = facts.declared->preemptible;
+        spec.may_preempt = spec.may_preempt && facts.declared->may_preempt;
+    }
     spec.fault = facts.fault;
     spec.tenant = lookup.namespace_labels(key.name_space);
     return spec;

@@ -62,8 +62,9 @@ inline void check_levels(const manifests& objects, const group_map& groups, diag
         const auto& together = facts.tree[0].together;
         if (!together || !together->required || !together->preferred)
             continue;
-        const object_metadata& of =
-            facts.object ? facts.object->metadata : objects.pods[facts.members.front()].metadata;
+        const object_metadata& of = facts.object     ? facts.object->metadata
+                                    : facts.declared ? facts.declared->metadata
+                                                     : objects.pods[facts.members.front()].metadata;
         const auto name = [&](std::size_t level) { return together->within.levels[level]; };
         const auto turned =
             levels_turned_round(objects, {{name(*together->required), name(*together->preferred)}});

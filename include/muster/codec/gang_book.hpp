@@ -32,12 +32,39 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
+/// A gang with its pods, and where its object, or the first of its pods, stands.
+struct booked_gang {
+    std::size_t order = 0;
+    translate::gang_bundle made;
+    object_place where;
+    /// Whose group it is; none of a job and of a pod by itself.
+    translate::gang_api api = translate::gang_api::none;
+    /// In a cluster as it stands: why it cannot be judged.
+    std::string fault{};
+};
+
+/// A pod of a cluster as it stands that finds no gang, for all that its marks say.
+struct stray_pod {
+    object_key pod;
+    /// The group that the input does not hold; empty when the marks themselves are wrong.
+    std::string group;
+    translate::gang_api api = translate::gang_api::none;
+    std::string fault;
+};
+
 /// Collects the gangs that an input defines and its pods, in any order, and brings them together.
 class gang_book {
 public:
-    /// `cluster` holds the input's PriorityClasses and Topologies when finish() is called.
-    gang_book(const manifests& cluster, std::string default_namespace, diagnostics& out)
-        : cluster_(&cluster), default_namespace_(std::move(default_namespace)), out_(&out) {}
+    /// `cluster` holds the input's PriorityClasses and Topologies when finish() is called. In a
+    /// cluster as it `stands` pods without a gang are no errors but strays(), and pods of T9k's and
+    /// of gangs that only labels define are left to those who read these there: they are pods by
+    /// themselves here, with all their marks.
+    gang_book(const manifests& cluster, std::string default_namespace, diagnostics& out,
+              bool stands = false)
+        : cluster_(&cluster),
+          default_namespace_(std::move(default_namespace)),
+          out_(&out),
+          stands_(stands) {}
 
     /// Takes a gang; its pods know it by `name` (that of the gang's object when empty).
     std::size_t define(translate::gang_api api, gang_definition made, std::size_t order,
@@ -77,13 +104,15 @@ public:
 
     [[nodiscard]] gang_definition& operator[](std::size_t at) { return entries_[at].made; }
 
-    void add_pod(boost::json::object document, object_place where, std::size_t order) {
+    /// A pod that is `made` is one that a job would make: nothing else in the input holds it.
+    void add_pod(boost::json::object document, object_place where, std::size_t order,
+                 bool made = true) {
         translate::drop_absent_owners(document);
         object_key key{std::string(translate::metadata_namespace(document)),
                        std::string(translate::metadata_name(document))};
         if (key.name_space.empty())
             key.name_space = default_namespace_;
-        pods_.push_back({std::move(key), std::move(document), std::move(where), order});
+        pods_.push_back({std::move(key), std::move(document), std::move(where), order, made});
     }
 
     /// A place in the order of the input, for what is handed over later.
@@ -96,7 +125,7 @@ public:
             translate::drop_absent_owners(pod.document);
             bool leaves = false;
             for (const translate::gang_claim& claim : translate::claims_of(pod.document)) {
-                if (claim.group == made.gang.name && claim.error.empty() &&
+                if (claim.group == made.gang.name && claim.error.empty() && !is_elsewhere(claim) &&
                     !anchors_.contains({claim.api, made.gang.name_space, claim.group}))
                     translate::strip_marks(pod, claim.api);
                 else
@@ -110,32 +139,36 @@ public:
         if (kept.empty() && !made.pods.empty())
             return;
         made.pods = std::move(kept);
-        done_.push_back({order, std::move(made)});
+        done_.push_back({order, std::move(made), where, translate::gang_api::none, {}});
     }
 
     /// The gangs with their pods, in the order of the input.
-    [[nodiscard]] std::vector<translate::gang_bundle> finish() {
+    [[nodiscard]] std::vector<booked_gang> finish() {
         for (loose_pod& pod : pods_)
-            place(pod);
-        const gang_facts facts(*cluster_, *out_);
+            settle(pod);
+        diagnostics found;
+        const gang_facts facts(*cluster_, found);
         std::vector<finished_gang> gangs;
         for (entry& each : entries_)
             if (each.undescribed && !each.members.empty())
                 require_all(each.made, each.members, *out_);
-        for (entry& each : entries_)
-            if (!each.copied || !each.members.empty())
-                gangs.push_back(
-                    {each.order, facts.finish(std::move(each.made), std::move(each.members))});
+        for (entry& each : entries_) {
+            if (each.copied && each.members.empty())
+                continue;
+            joined_gang joined = facts.finish(std::move(each.made), std::move(each.members));
+            joined.api = each.api;
+            joined.fault = tell(found);
+            gangs.push_back({each.order, std::move(joined)});
+        }
         merge_gang_groups(gangs, *out_);
         for (finished_gang& each : gangs)
-            done_.push_back({each.order, std::move(each.bundle.made)});
-        std::ranges::stable_sort(done_, {}, &done::order);
-        std::vector<translate::gang_bundle> bundles;
-        bundles.reserve(done_.size());
-        for (done& each : done_)
-            bundles.push_back(std::move(each.bundle));
-        return bundles;
+            done_.push_back({each.order, std::move(each.bundle.made), std::move(each.bundle.where),
+                             each.bundle.api, std::move(each.bundle.fault)});
+        std::ranges::stable_sort(done_, {}, &booked_gang::order);
+        return std::move(done_);
     }
+
+    [[nodiscard]] const std::vector<stray_pod>& strays() const noexcept { return strays_; }
 
 private:
     using handle = std::tuple<translate::gang_api, std::string, std::string>;
@@ -157,14 +190,56 @@ private:
         boost::json::object document;
         object_place where;
         std::size_t order = 0;
-    };
-    struct done {
-        std::size_t order = 0;
-        translate::gang_bundle bundle;
+        bool made = false;
     };
 
-    void complain(const loose_pod& pod, const std::string& message) {
-        report(*out_, severity::error, pod.where, {}, "pod " + pod.key.name + ": " + message);
+    /// Hands on what was found of a gang; its first error, when errors are faults of the gang
+    /// alone.
+    [[nodiscard]] std::string tell(diagnostics& found) const {
+        std::string fault;
+        for (diagnostic each : found.findings()) {
+            if (stands_ && each.level == severity::error) {
+                if (fault.empty())
+                    fault = each.message;
+                each.level = severity::warning;
+            }
+            out_->add(std::move(each));
+        }
+        found = diagnostics();
+        return fault;
+    }
+
+    void complain(const loose_pod& pod, const std::string& message,
+                  const translate::gang_claim* missing = nullptr) {
+        if (!stands_)
+            return report(*out_, severity::error, pod.where, {},
+                          "pod " + pod.key.name + ": " + message);
+        if (missing)
+            return strays_.push_back({pod.key, missing->group, missing->api, {}});
+        report(*out_, severity::warning, pod.where, {"metadata"},
+               "pod " + pod.key.name + ": " + message);
+        strays_.push_back({pod.key, {}, translate::gang_api::none, message});
+    }
+
+    /// T9k's marks, and labels that define a gang without an object, are read elsewhere in a
+    /// cluster as it stands.
+    [[nodiscard]] bool is_elsewhere(const translate::gang_claim& claim) const {
+        return stands_ && claim.api == translate::gang_api::t9k;
+    }
+    [[nodiscard]] bool is_elsewhere(const std::vector<translate::gang_claim>& claims,
+                                    const loose_pod& pod) const {
+        namespace keys = translate::keys;
+        if (!stands_)
+            return false;
+        bool labelled = false;
+        for (const std::string_view key : {keys::sigs_name, keys::sigs_minimum})
+            labelled = labelled ||
+                       translate::metadata_entry(pod.document, "labels", key).data() != nullptr;
+        return std::ranges::any_of(claims, [&](const translate::gang_claim& claim) {
+            return is_elsewhere(claim) ||
+                   (labelled && claim.api == translate::gang_api::coscheduling &&
+                    !anchors_.contains({claim.api, pod.key.name_space, claim.group}));
+        });
     }
 
     void quarrel(const loose_pod& pod, std::string_view one, std::string_view other) {
@@ -172,8 +247,29 @@ private:
                           " both name its group (expected one gang API)");
     }
 
+    void settle(loose_pod& pod) {
+        if (!stands_ || !pod.made)
+            return place(pod);
+        boost::json::object whole = pod.document;
+        const std::size_t before = strays_.size();
+        place(pod);
+        if (strays_.size() > before)
+            leave_alone(std::move(whole), pod.order);
+    }
+
+    /// For those who read such pods elsewhere.
+    void leave_alone(boost::json::object document, std::size_t order) {
+        booked_gang alone;
+        alone.order = order;
+        alone.made.gang.kind = "Pod";
+        alone.made.pods.push_back({vertex_index{0}, std::move(document), {}});
+        done_.push_back(std::move(alone));
+    }
+
     void place(loose_pod& pod) {
         std::vector<translate::gang_claim> claims = translate::claims_of(pod.document);
+        if (is_elsewhere(claims, pod))
+            return leave_alone(std::move(pod.document), pod.order);
         for (const translate::gang_claim& claim : claims)
             if (!claim.error.empty())
                 return complain(pod, claim.error);
@@ -225,9 +321,15 @@ private:
 
     void join(gang_member member, const translate::gang_claim& claim, const loose_pod& pod) {
         auto known = anchors_.find({claim.api, pod.key.name_space, claim.group});
-        if (known == anchors_.end() && !claim.minimum.empty())
+        if (known == anchors_.end() && !claim.minimum.empty()) {
+            if (const std::string fault = fault_of_labels(claim); !fault.empty()) {
+                complain(pod, fault);
+                if (stands_)
+                    return;
+            }
             known = define_by_labels(member.pod.marks, claim, pod);
-        if (known == anchors_.end() && stands_alone(claim)) {
+        }
+        if (known == anchors_.end() && !stands_ && stands_alone(claim)) {
             const std::size_t fresh =
                 define(claim.api, undescribed_gang(claim, pod.key.name_space, pod.where), pod.order,
                        claim.group);
@@ -235,9 +337,10 @@ private:
             known = anchors_.find({claim.api, pod.key.name_space, claim.group});
         }
         if (known == anchors_.end())
-            return complain(pod, std::string(claim.key) + " names the group " +
-                                     in_quotes(claim.group) +
-                                     ", which the input does not hold (expected its object)");
+            return complain(pod,
+                            std::string(claim.key) + " names the group " + in_quotes(claim.group) +
+                                ", which the input does not hold (expected its object)",
+                            &claim);
         std::size_t at = known->second.definition;
         member.anchor = known->second.at;
         member.role = claim.role;
@@ -253,16 +356,20 @@ private:
 
     using anchor_map = std::map<handle, target>;
 
+    /// What is wrong with labels that define a gang; empty when nothing is.
+    [[nodiscard]] static std::string fault_of_labels(const translate::gang_claim& claim) {
+        if (!parse_count(claim.minimum, 1))
+            return in_quotes(claim.minimum) +
+                   " is not a minimum (expected a whole number from 1 to 2147483647)";
+        if (!is_subdomain(claim.group))
+            return in_quotes(claim.group) + " is not a name (expected a DNS subdomain)";
+        return {};
+    }
+
     /// A gang that has no object, only pods that say how many of them it takes.
     anchor_map::iterator define_by_labels(const boost::json::object& marks,
                                           const translate::gang_claim& claim,
                                           const loose_pod& pod) {
-        const auto least = parse_count(claim.minimum, 1);
-        if (!least)
-            complain(pod, in_quotes(claim.minimum) + " is not a minimum (expected a whole number "
-                                                     "from 1 to 2147483647)");
-        else if (!is_subdomain(claim.group))
-            complain(pod, in_quotes(claim.group) + " is not a name (expected a DNS subdomain)");
         gang_definition made;
         made.gang.kind = "PodGroup";
         made.gang.origin = claim.key == translate::keys::koord_name ? translate::target::koordinator
@@ -270,7 +377,7 @@ private:
         made.gang.name_space = pod.key.name_space;
         made.gang.name = claim.group;
         // Without one it is an error already; others of its pods need not complain of it.
-        made.gang.tree = gang_tree(least.value_or(1));
+        made.gang.tree = gang_tree(parse_count(claim.minimum, 1).value_or(1));
         made.where = pod.where;
         read_coscheduling_words(marks, made, *out_);
         static_cast<void>(define(claim.api, std::move(made), pod.order));
@@ -327,7 +434,9 @@ private:
     std::map<object_key, std::size_t> applications_; ///< of Spark
     std::set<handle> left_out_;
     std::vector<loose_pod> pods_;
-    std::vector<done> done_;
+    std::vector<booked_gang> done_;
+    std::vector<stray_pod> strays_;
+    bool stands_;
 };
 
 } // namespace codec

@@ -38,6 +38,10 @@ struct joined_gang {
     translate::gang_bundle made;
     object_place where;
     std::vector<object_key> together;
+    /// Whose group it is; none of a pod by itself and of a job.
+    translate::gang_api api = translate::gang_api::none;
+    /// Why it cannot be judged, where that is no error of the whole input.
+    std::string fault{};
 };
 
 /// Brings what a gang's object says and what its pods say together.

@@ -68,8 +68,11 @@ inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& ou
                 whole.gang.tree = gang_tree(0);
                 whole.gang.sizes.clear();
                 made.bundle.where = gangs[part].bundle.where;
+                made.bundle.api = gangs[part].bundle.api;
             }
             made.order = std::min(made.order, gangs[part].order);
+            if (made.bundle.fault.empty())
+                made.bundle.fault = std::move(gangs[part].bundle.fault);
             const bool ambiguous = std::ranges::any_of(group, [&](const object_key& other) {
                 return other.name == one.gang.name && other.name_space != one.gang.name_space;
             });

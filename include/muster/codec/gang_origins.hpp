@@ -24,10 +24,10 @@ namespace codec {
 class gang_origins {
 public:
     /// `makes(std::string_view version, std::string_view kind)` says whose objects are read as what
-    /// they make.
+    /// they make. With `pods_stand` pods of the input stand for the jobs that made them.
     template<class Makes>
     gang_origins(const std::vector<document>& documents, std::string default_namespace,
-                 const Makes& makes)
+                 const Makes& makes, bool pods_stand = false)
         : default_namespace_(std::move(default_namespace)) {
         diagnostics aside; // the reading proper finds the same faults
         each_object(documents, aside,
@@ -41,12 +41,53 @@ public:
                         objects_.try_emplace(name_of(manifest, kind), std::move(one));
                         object.ignore_rest();
                     });
+        if (!pods_stand)
+            return;
+        std::vector<key> pods;
+        for (const auto& [name, one] : objects_)
+            if (std::get<0>(name) == "Pod")
+                pods.push_back(name);
+        for (const key& pod : pods)
+            climb(pod, [&](const key& name) {
+                known& above = objects_.at(name);
+                above.has_pods = true;
+                above.makes = above.makes && std::get<0>(name) == "PodGang";
+                return false;
+            });
+    }
+
+    /// Pods of the input are its own, or those of what it made.
+    [[nodiscard]] bool has_pods(const boost::json::object& manifest, std::string_view kind) const {
+        const auto here = objects_.find(name_of(manifest, kind));
+        return here != objects_.end() && here->second.has_pods;
     }
 
     /// `Kind name` of the object of the input that made this one, or made its maker; empty: none.
     [[nodiscard]] std::string maker(const boost::json::object& manifest,
                                     std::string_view kind) const {
-        std::vector<key> open{name_of(manifest, kind)};
+        std::string who;
+        climb(name_of(manifest, kind), [&](const key& above) {
+            if (objects_.at(above).makes)
+                who = std::get<0>(above) + " " + std::get<2>(above);
+            return !who.empty();
+        });
+        return who;
+    }
+
+private:
+    using key = std::tuple<std::string, std::string, std::string>; ///< kind, namespace, name
+
+    struct known {
+        std::vector<translate::object_reference> owners;
+        std::string uid;
+        bool makes = false;
+        bool has_pods = false;
+    };
+
+    /// Calls `visit(const key&)` for the owners, theirs, and so on, until it returns true.
+    template<class Visit>
+    void climb(key from, const Visit& visit) const {
+        std::vector<key> open{std::move(from)};
         std::set<key> seen{open.front()};
         for (std::size_t at = 0; at < open.size(); ++at) {
             const auto here = objects_.find(open[at]);
@@ -59,22 +100,12 @@ public:
                     (!owner.uid.empty() && !found->second.uid.empty() &&
                      owner.uid != found->second.uid))
                     continue;
-                if (found->second.makes)
-                    return owner.kind + " " + owner.name;
+                if (visit(next))
+                    return;
                 open.push_back(std::move(next));
             }
         }
-        return {};
     }
-
-private:
-    using key = std::tuple<std::string, std::string, std::string>; ///< kind, namespace, name
-
-    struct known {
-        std::vector<translate::object_reference> owners;
-        std::string uid;
-        bool makes = false;
-    };
 
     static std::string uid_of(const boost::json::object& manifest) {
         const auto* metadata = translate::find_object(&manifest, "metadata");

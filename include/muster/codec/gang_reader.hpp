@@ -22,9 +22,11 @@
 #include <muster/codec/each_object.hpp>
 #include <muster/codec/gang_book.hpp>
 #include <muster/codec/gang_origins.hpp>
+#include <muster/codec/grove_expansion.hpp>
 #include <muster/codec/grove_reader.hpp>
 #include <muster/codec/grove_topology_reader.hpp>
 #include <muster/codec/job_kinds.hpp>
+#include <muster/codec/job_standing.hpp>
 #include <muster/codec/kai_groups.hpp>
 #include <muster/codec/manifests.hpp>
 #include <muster/codec/node_memory.hpp>
@@ -35,10 +37,6 @@
 #include <muster/codec/volcano_groups.hpp>
 #include <muster/codec/workload_groups.hpp>
 #include <muster/codec/workload_reader.hpp>
-#include <muster/lifecycle/transition_id.hpp>
-#include <muster/translate/grove_gangs.hpp>
-#include <muster/translate/grove_pods.hpp>
-#include <muster/translate/grove_topology_check.hpp>
 #include <muster/translate/t9k_gang.hpp>
 #include <muster/translate/t9k_objects.hpp>
 #include <muster/translate/t9k_pods.hpp>
@@ -52,6 +50,10 @@ struct gang_options {
     translate::grove_dialect dialect = translate::grove_dialect::upstream;
     translate::t9k_options t9k;
     translate::job_options jobs;
+    /// The same input as a cluster, to read what stands beside it: gangs of other APIs than T9k's,
+    /// jobs that have no pods yet, and pods for their marks alone. Nothing that the cluster tells
+    /// is told again.
+    const manifests* cluster = nullptr;
 };
 
 /// What an input says of gangs.
@@ -66,6 +68,14 @@ struct gangs {
     std::map<std::string, std::size_t> apart;
 };
 
+/// The gangs of a cluster as it stands, and the pods that found none.
+struct standing_gangs {
+    std::vector<booked_gang> gangs;
+    std::vector<stray_pod> strays;
+    /// Objects that were read, or that need not be, by `apiVersion kind`.
+    std::map<std::string, std::size_t> understood;
+};
+
 namespace detail {
 
 /// Sorts objects by their kinds, and hands what defines gangs to a book.
@@ -75,8 +85,14 @@ public:
                       diagnostics& out)
         : options_(&options),
           out_(&out),
-          origins_(documents, options.default_namespace, makes),
-          book_(cluster_, options.default_namespace, out) {
+          origins_(
+              documents, options.default_namespace,
+              [&](std::string_view version, std::string_view kind) {
+                  return makes(version, kind) && (!options.cluster || has_pods_now(version, kind));
+              },
+              options.cluster != nullptr),
+          book_(options.cluster ? *options.cluster : cluster_, options.default_namespace, out,
+                options.cluster != nullptr) {
         context_.default_namespace = options.default_namespace;
         context_.largest_node_memory = largest_node_memory(documents);
     }
@@ -85,6 +101,8 @@ public:
 
     void take(object_reader& object, std::string_view version, std::string_view kind,
               const object_place& where) {
+        if (options_->cluster && !take_standing(object, version, kind, where))
+            return object.ignore_rest();
         if (twice(object, version, kind))
             return object.ignore_rest();
         if (const std::string maker = origins_.maker(object.value()->get_object(), kind);
@@ -106,16 +124,57 @@ public:
     }
 
     [[nodiscard]] gangs finish() && {
+        for (booked_gang& each : finish_book())
+            made_.bundles.push_back(std::move(each.made));
+        return std::move(made_);
+    }
+
+    [[nodiscard]] standing_gangs finish_standing() && {
+        standing_gangs made;
+        made.gangs = finish_book();
+        made.strays = book_.strays();
+        made.understood = std::move(understood_);
+        return made;
+    }
+
+    /// Objects of a cluster as it stands that are gangs, or become gangs.
+    static bool is_of_gangs(std::string_view version, std::string_view kind) {
+        return (groups(version, kind) && version != t9k_group_version) ||
+               is_pod_gang(version, kind) || has_pods_now(version, kind);
+    }
+
+private:
+    [[nodiscard]] std::vector<booked_gang> finish_book() {
         for (const grove_source& each : sets_)
             expand(each);
         for (const auto& [where, order] : train_jobs_)
             expand(where, order);
         workloads_.finish(book_, *out_);
-        made_.bundles = book_.finish();
-        return std::move(made_);
+        return book_.finish();
     }
 
-private:
+    /// Whether an object of a cluster as it stands is to be read on as a group or a job.
+    bool take_standing(object_reader& object, std::string_view version, std::string_view kind,
+                       const object_place& where) {
+        const auto& manifest = object.value()->get_object();
+        if (version == "v1" && kind == "Pod") {
+            book_.add_pod(translate::as_written(manifest), where, book_.reserve(), false);
+            return false;
+        }
+        const bool names_domains = is_grove(version, kind, "ClusterTopologyBinding") ||
+                                   is_grove(version, kind, "ClusterTopology");
+        const bool is_runtime = version == trainer_api &&
+                                (kind == "TrainingRuntime" || kind == "ClusterTrainingRuntime");
+        if (!is_of_gangs(version, kind) && !names_domains && !is_runtime)
+            return false;
+        const bool is_job = makes(version, kind) && !is_pod_gang(version, kind);
+        // Its pods stand somewhere where the input does not tell of them.
+        if (is_job && !origins_.has_pods(manifest, kind) && counts_pods(manifest))
+            return false;
+        ++understood_[std::string(version) + " " + std::string(kind)];
+        return !is_job || !(origins_.has_pods(manifest, kind) || wants_no_pods(manifest));
+    }
+
     struct grove_source {
         translate::grove_set set;
         object_place where;
@@ -139,6 +198,16 @@ private:
         return t9k_job_kind(version, kind) || find_job_kind(version, kind) ||
                (version == trainer_api && kind == "TrainJob") ||
                is_grove(version, kind, "PodCliqueSet") || is_pod_gang(version, kind);
+    }
+    /// Of those, kinds whose objects have pods from the start on, which are known.
+    static bool has_pods_now(std::string_view version, std::string_view kind) {
+        if (!makes(version, kind) || is_pod_gang(version, kind))
+            return false;
+        const job_kind* known = find_job_kind(version, kind);
+        return !known || (known->read != read_unknown_pods && known->read != read_unknown_owner &&
+                          known->read != read_cron_job && known->read != read_volcano_cron_job &&
+                          known->read != read_volcano_template &&
+                          known->read != read_volcano_flow && known->read != read_aml_job);
     }
     static bool is_grove(std::string_view version, std::string_view kind, std::string_view wanted) {
         return version == translate::grove::api_version && kind == wanted;
@@ -257,72 +326,9 @@ private:
     }
 
     void expand(const grove_source& from) {
-        using translate::grove_dialect;
-        const translate::grove_set& set = from.set;
-        const bool seed = options_->dialect == grove_dialect::seed;
-        const translate::grove_topology* within = nullptr;
-        for (const translate::grove_topology& each : topologies_)
-            if (each.name == translate::grove_topology_name(set))
-                within = &each;
-        if (within) {
-            const auto faults = translate::grove_topology_faults(set, *within);
-            for (const translate::grove_topology_fault& fault : faults)
-                report(*out_, severity::error, from.where, {"spec", "template"},
-                       fault.field + ": " + fault.message);
-            if (!faults.empty())
-                return;
-        } else if (const auto name = translate::grove_topology_name(set); !name.empty()) {
-            report(*out_, severity::warning, from.where, {"spec", "template"},
-                   "the input does not hold the ClusterTopologyBinding " + in_quotes(name) +
-                       ", so that domains stand for node labels (expected it as well)");
-        }
-        const std::string_view mark =
-            !seed ? (set.scheduler.empty() ? "default-scheduler" : set.scheduler)
-            : set.scheduler == "kai-scheduler"   ? "kai"
-            : set.scheduler == "koord-scheduler" ? "koordinator"
-                                                 : "default";
-        translate::grove_options options;
-        options.dialect = options_->dialect;
-        // The walk-through's names hold uids. Of objects that do not exist yet they are made up
-        // from what names them.
-        if (seed)
-            report(*out_, severity::warning, from.where, {"metadata"},
-                   "the uids of its PodGangs are made up until they exist (names of PodGroups hold "
-                   "them in the dialect seed)");
-        const auto uid_of = [&](std::string_view kind, std::string_view name) {
-            return lifecycle::transition_id(set.name_space, kind, name);
-        };
-        for (std::int64_t replica = 0; replica < set.replicas; ++replica) {
-            made_.companions.push_back(translate::grove_service(set, replica, options));
-            translate::drop_absent_owners(made_.companions.back());
-            for (const translate::grove_gang& gang : translate::grove_gangs_of(set, replica)) {
-                translate::gang_bundle made;
-                made.gang =
-                    translate::grove_gang_object(set, gang, options_->dialect, mark, within,
-                                                 [&](const translate::grove_member& member) {
-                                                     return set.cliques[member.clique].replicas;
-                                                 });
-                for (std::size_t at = 0; at < gang.members.size(); ++at) {
-                    const auto& member = gang.members[at];
-                    for (std::int64_t index = 0; index < set.cliques[member.clique].replicas;
-                         ++index) {
-                        translate::gang_pod pod;
-                        pod.leaf = made.gang.sizes[at].leaf;
-                        pod.document = translate::grove_pod(
-                            set, gang, member, index, translate::grove_pod_name(member, index), {},
-                            options);
-                        translate::strip_marks(pod, translate::gang_api::grove);
-                        made.pods.push_back(std::move(pod));
-                    }
-                }
-                if (seed) {
-                    made.gang.uid = uid_of("PodGang", gang.name);
-                    if (set.uid.empty())
-                        made.gang.owners.front().uid = uid_of("PodCliqueSet", set.name);
-                }
-                book_.add_job(std::move(made), from.where, from.order);
-            }
-        }
+        for (translate::gang_bundle& each : expand_grove_set(
+                 from.set, options_->dialect, topologies_, from.where, made_.companions, *out_))
+            book_.add_job(std::move(each), from.where, from.order);
     }
 
     bool take_group(object_reader& object, std::string_view version, std::string_view kind,
@@ -422,6 +428,7 @@ private:
     std::vector<std::pair<object_place, std::size_t>> train_jobs_;
     training_runtimes runtimes_;
     std::vector<translate::grove_topology> topologies_;
+    std::map<std::string, std::size_t> understood_;
     std::set<std::tuple<std::string, std::string, std::string, std::string>> names_;
     gangs made_;
 };
@@ -442,6 +449,21 @@ template<class Keep>
                         object.ignore_rest();
                 });
     return std::move(reader).finish();
+}
+
+/// Reads, beside a cluster that was read from the same documents (options.cluster), the gangs of
+/// other APIs, and jobs as the gangs and pods that they would make. Jobs that have pods in the
+/// input are left to these; so are jobs that say that they have some elsewhere, that are over, or
+/// that are suspended. O(input · log).
+[[nodiscard]] inline standing_gangs read_standing_gangs(const std::vector<document>& documents,
+                                                        const gang_options& options,
+                                                        diagnostics& out) {
+    MUSTER_ASSERT(options.cluster, "the cluster is read first");
+    detail::gang_input_reader reader(documents, options, out);
+    each_object(documents, out,
+                [&](object_reader& object, std::string_view version, std::string_view kind,
+                    const object_place& where) { reader.take(object, version, kind, where); });
+    return std::move(reader).finish_standing();
 }
 
 /// Reads the gangs of an input: groups of any gang API with their pods, jobs of any kind, and pods

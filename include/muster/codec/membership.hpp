@@ -21,16 +21,6 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// How a group is declared.
-enum class group_origin : std::uint8_t {
-    /// A T9k PodGroup object, or pods that name one.
-    pod_group,
-    /// ACK labels on its pods.
-    labels,
-    /// A pod of its own.
-    single_pod,
-};
-
 struct group_key {
     std::string name_space;
     std::string name;
@@ -43,6 +33,8 @@ struct group_key {
 struct group_facts {
     /// The PodGroup object, if there is one.
     const pod_group_object* object = nullptr;
+    /// What another API or a job says of it, if that is where it comes from.
+    const declared_gang* declared = nullptr;
     gang_tree tree;
     std::string queue;
     std::int64_t priority = 0;
@@ -80,6 +72,8 @@ inline constexpr std::string_view t9k_queue_label = "scheduler.tensorstack.dev/q
 inline vertex_index group_facts::role_of(const pod_object& pod) const {
     if (tree.size() == 1)
         return vertex_index{0};
+    if (declared)
+        return declared->members.at(pod.metadata.key);
     const std::string* role = pod.metadata.labels.find(t9k_role_label);
     for (std::size_t leaf = 1; role && leaf + 1 < tree.size(); ++leaf)
         if (tree[leaf].name == *role)
@@ -148,6 +142,10 @@ private:
     std::optional<std::int64_t> default_priority_;
 };
 
+[[nodiscard]] inline group_key key_of(const declared_gang& object) {
+    return {object.metadata.key.name_space, object.metadata.key.name, object.origin};
+}
+
 namespace detail {
 
 /// A pod that stood somewhere before its group was created (anew) is no member of it.
@@ -172,6 +170,30 @@ inline void take_declared(const manifests& objects, std::map<group_key, group_fa
                                  group_origin::pod_group},
                        std::move(facts));
     }
+    for (const declared_gang& object : objects.gangs) {
+        group_facts facts;
+        facts.declared = &object;
+        facts.tree = object.tree;
+        facts.queue = object.queue;
+        facts.priority = object.priority;
+        facts.created = object.metadata.created;
+        facts.fault = object.fault;
+        facts.fault_detail = object.fault_detail;
+        facts.unsupported = object.unsupported;
+        groups.emplace(key_of(object), std::move(facts));
+    }
+}
+
+/// The group of every pod that a declared gang has for a member.
+[[nodiscard]] inline std::map<object_key, std::map<group_key, group_facts>::value_type*>
+members_of_declared(const manifests& objects, std::map<group_key, group_facts>& groups) {
+    std::map<object_key, std::map<group_key, group_facts>::value_type*> joined;
+    for (const declared_gang& object : objects.gangs) {
+        const auto group = groups.find(key_of(object));
+        for (const auto& [pod, leaf] : object.members)
+            joined.emplace(pod, &*group);
+    }
+    return joined;
 }
 
 /// What the members of a labelled group must agree on.
@@ -210,13 +232,13 @@ inline void complete(const manifests& objects, const object_lookup& lookup, cons
     std::ranges::sort(facts.members, {}, [&](std::size_t at) -> const object_key& {
         return objects.pods[at].metadata.key;
     });
-    if (facts.object)
+    if (facts.object || (facts.declared && facts.created))
         return;
     for (const std::size_t at : facts.members) {
         const auto& created = objects.pods[at].metadata.created;
         if (created && (!facts.created || *created < *facts.created))
             facts.created = created;
-        if (facts.queue.empty())
+        if (facts.queue.empty() && !facts.declared)
             facts.queue = queue_of(objects.pods[at]);
     }
     if (key.origin == group_origin::labels)
@@ -235,11 +257,17 @@ using group_map = std::map<group_key, group_facts>;
                                            diagnostics& out) {
     group_map groups;
     detail::take_declared(objects, groups);
+    const auto joined = detail::members_of_declared(objects, groups);
     group_of.clear();
     group_of.reserve(objects.pods.size());
     for (std::size_t at = 0; at < objects.pods.size(); ++at) {
         const pod_object& pod = objects.pods[at];
         const object_key& own = pod.metadata.key;
+        if (const auto known = joined.find(own); known != joined.end()) {
+            known->second->second.members.push_back(at);
+            group_of.push_back(known->second);
+            continue;
+        }
         const std::string* named = label(pod, t9k_group_label);
         const auto ack = read_ack_labels(pod);
         group_key key{own.name_space, own.name, group_origin::single_pod};

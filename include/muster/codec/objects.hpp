@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include <muster/codec/document.hpp>
 #include <muster/codec/field_path.hpp>
 #include <muster/model/constraints.hpp>
+#include <muster/model/gang.hpp>
 #include <muster/model/labels.hpp>
 #include <muster/model/pod.hpp>
 #include <muster/model/taints.hpp>
@@ -94,6 +96,8 @@ struct pod_object {
     constraints where;
     /// What of it is not modelled, in the fields' own words; the pod waits for as long as any is.
     std::vector<std::string> unsupported;
+    /// Those of `unsupported` by which it names a gang of another API than T9k's and ACK's.
+    std::vector<std::string> gang_marks;
     pod_phase phase = pod_phase::pending;
     /// As the API server has it, for counts: Pending, Running, Succeeded, Failed or Unknown.
     std::string api_phase = "Pending";
@@ -140,6 +144,48 @@ struct pod_group_object {
     std::string queue = "default";
     std::int64_t priority = 0;
     std::vector<condition> conditions;
+};
+
+/// How a group is declared.
+enum class group_origin : std::uint8_t {
+    /// A T9k PodGroup object, or pods that name one.
+    pod_group,
+    /// ACK labels on its pods.
+    labels,
+    /// A pod of its own.
+    single_pod,
+    /// Objects of other gang APIs, or pods that name one: scheduler-plugins' and Koordinator's,
+    coscheduling,
+    volcano,
+    kai,
+    /// Kubernetes' Workloads and PodGroups,
+    workload,
+    /// and Grove's PodGangs.
+    grove,
+    /// A job whose pods are still to be made.
+    job,
+};
+
+/// A gang that another API than T9k's and ACK's defines, or that a job makes.
+struct declared_gang {
+    object_metadata metadata;
+    group_origin origin = group_origin::job;
+    /// Of the object, such as PodGroup or JobSet.
+    std::string kind;
+    gang_tree tree;
+    /// Empty: it names none.
+    std::string queue;
+    std::int64_t priority = 0;
+    bool preemptible = true;
+    bool may_preempt = true;
+    gang_fault fault = gang_fault::none;
+    std::string fault_detail;
+    /// What is asked of it as a whole and not modelled: its members wait.
+    std::string unsupported;
+    /// The Topology that its levels are of; empty: none is named.
+    std::string topology;
+    /// Its pods, each at its leaf of the tree.
+    std::map<object_key, vertex_index> members;
 };
 
 /// scheduler.tensorstack.dev/v1beta1 Queue.
@@ -213,6 +259,10 @@ struct manifests {
     std::vector<priority_class_object> priority_classes;
     std::vector<topology_object> topologies;
     std::vector<disruption_budget_object> budgets;
+    /// Gangs of other APIs, as read_cluster() finds them.
+    std::vector<declared_gang> gangs;
+    /// What jobs make of themselves, for as long as somebody asks where it stands.
+    std::shared_ptr<const std::vector<document>> made;
     /// Objects of kinds that are not understood, by `apiVersion kind`.
     std::map<std::string, std::size_t> skipped;
     /// The newest time that the input names.

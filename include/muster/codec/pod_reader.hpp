@@ -187,19 +187,26 @@ read_set_aside(object_reader& status) {
     return read;
 }
 
-/// Gang APIs whose membership is not read: such a pod must not be taken for one of its own.
+/// A mark by which a pod names its gang: unless that gang is read too, the pod must not be taken
+/// for one of its own.
+inline void note_gang_mark(std::string mark, pod_object& pod) {
+    pod.unsupported.push_back(mark);
+    pod.gang_marks.push_back(std::move(mark));
+}
+
+/// The marks of gang APIs other than T9k's and ACK's.
 inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod) {
     for (const std::string_view key :
          {"pod-group.scheduling.sigs.k8s.io", "scheduling.x-k8s.io/pod-group",
           "pod-group.scheduling.sigs.k8s.io/groups"})
         if (metadata.labels.find(key))
-            pod.unsupported.push_back("metadata.labels[" + std::string(key) + "]");
+            note_gang_mark("metadata.labels[" + std::string(key) + "]", pod);
     for (const std::string_view key :
          {"pod-group.scheduling.sigs.k8s.io/groups", "gang.scheduling.koordinator.sh/name",
           "scheduling.k8s.io/group-name", "pod-group-name",
           "gang.scheduling.koordinator.sh/groups"})
         if (metadata.annotations.find(key))
-            pod.unsupported.push_back("metadata.annotations[" + std::string(key) + "]");
+            note_gang_mark("metadata.annotations[" + std::string(key) + "]", pod);
 }
 
 inline constexpr std::string_view run_seconds_annotation = "muster.dev/run-seconds";
@@ -321,8 +328,10 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         const field at = spec.optional(kind);
         const bool empty_list =
             at.value() && at.value()->is_array() && at.value()->as_array().empty();
-        if (at.is_present() && !empty_list)
+        if (at.is_present() && !empty_list && kind == "resourceClaims")
             read.unsupported.push_back(at.path());
+        else if (at.is_present() && !empty_list)
+            detail::note_gang_mark(at.path(), read);
     }
     const field gates_at = spec.optional("schedulingGates");
     const array_reader gates = gates_at.as_array();

@@ -133,6 +133,31 @@ inline void grant(const topology_wish& wish, const manifests& objects, const top
         facts.tree.keep_together(vertex_index{0}, std::move(how));
 }
 
+/// A gang that names no Topology stays together by the usual levels, where these hold what it asks
+/// for.
+inline void place_among(const topology& usual, group_facts& facts) {
+    for (std::size_t at = 0; at < facts.tree.size(); ++at) {
+        const auto& together = facts.tree[at].together;
+        if (!together)
+            continue;
+        topology_constraint how;
+        how.within = usual;
+        for (const auto& [from, into] : {std::pair(together->required, &how.required),
+                                         std::pair(together->preferred, &how.preferred)}) {
+            if (!from)
+                continue;
+            const std::string& label = together->within.levels[*from];
+            *into = level_of(usual, label);
+            if (*into)
+                continue;
+            facts.fault = gang_fault::malformed;
+            facts.fault_detail = in_quotes(label) + " is no level of its topology";
+            return;
+        }
+        facts.tree.keep_together(vertex_index{at}, std::move(how));
+    }
+}
+
 } // namespace detail
 
 /// Takes what annotations ask of groups' topologies into their trees. The levels are those of the
@@ -145,6 +170,12 @@ inline void keep_groups_together(const manifests& objects, const topology& usual
             facts.unsupported = "topologyPolicy of its PodGroup";
         if (facts.fault != gang_fault::none)
             continue;
+        if (facts.declared) {
+            // It says itself what it asks for.
+            if (facts.declared->topology.empty() && !usual.levels.empty())
+                detail::place_among(usual, facts);
+            continue;
+        }
         const object_metadata* from = facts.object ? &facts.object->metadata : nullptr;
         if (from && !detail::topology_wish(from->annotations).asks())
             from = nullptr;

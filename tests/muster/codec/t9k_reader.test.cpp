@@ -178,6 +178,22 @@ TEST_CASE("a queue without a spec is open to no namespace, unlimited, and takes 
     CHECK(object.nodes.matches({}));
 }
 
+TEST_CASE("a queue that does not say whether it is preemptible is") {
+    CHECK(queue("spec: {}\n").object.preemptible);
+    CHECK(queue("spec: {preemptible: null}\n").object.preemptible);
+    CHECK(queue("spec: {preemptible: true}\n").object.preemptible);
+    CHECK_FALSE(queue("spec: {preemptible: false}\n").object.preemptible);
+}
+
+TEST_CASE("a maxDuration of nothing or of 0 lets pods live for ever") {
+    for (const char* text : {"''", "'0'", "0s", "0y0w0d0h0m0s0ms", "null"}) {
+        CAPTURE(text);
+        const auto read = queue("spec: {maxDuration: " + std::string(text) + "}\n");
+        CHECK(read.findings.empty());
+        CHECK_FALSE(read.object.max_duration);
+    }
+}
+
 TEST_CASE("an empty namespace selector is told from an absent one") {
     CHECK(queue("spec: {namespaceSelector: {}}\n").object.namespaces->requirements.empty());
     CHECK_FALSE(queue("spec: {namespaceSelector: null}\n").object.namespaces);

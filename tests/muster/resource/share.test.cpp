@@ -69,6 +69,11 @@ TEST_CASE("the dominant share is the largest fraction: 5/8 of (3/6, 5/8), 1/2 of
     CHECK(b < a);
 }
 
+TEST_CASE("T9k's vector: 5 of 10 cpus and 3Gi of 20Gi are a dominant share of 0.5") {
+    constexpr std::int64_t gib = std::int64_t{1} << 30U;
+    CHECK(dominant_share(of(5'000, 3 * gib), quota_of(10'000, 20 * gib)) == share{1, 2});
+}
+
 TEST_CASE("only kinds that the quota names have a share") {
     limits<2> quota;
     quota.set(kind_id{0}, 10);
