@@ -90,8 +90,22 @@ struct gang_start {
     }
 };
 
-/// A member may still go where it was to go: it is assumed there, nobody has taken the room
-/// meanwhile, and the node takes it. O(log).
+/// All ceilings above the gang's queue hold what is charged to them, of the kinds that are asked
+/// for: one may have been lowered since something was assumed. O(depth × width).
+template<class Traits>
+[[nodiscard]] bool within_quota(const state<Traits>& known, gang_index gang,
+                                const resources<Traits::width>& request) {
+    for (auto queue = known[gang].queue; queue; queue = known[*queue].parent)
+        for (std::size_t column = 0; column < Traits::width; ++column)
+            if (const auto top = known.accounts().quota(*queue)[kind_id{column}];
+                top && request[kind_id{column}] > 0 &&
+                known.accounts().used(*queue)[kind_id{column}] > *top)
+                return false;
+    return true;
+}
+
+/// A member may still go where it was to go: it is assumed there, the node takes it, and neither
+/// the node's room nor the queue's quota has gone to others meanwhile. O(log + depth × width).
 template<class Traits>
 [[nodiscard]] bool still_stands(const cluster_view<Traits>& view,
                                 const bind_of_member<Traits>& member) {
@@ -110,12 +124,11 @@ template<class Traits>
     for (std::size_t column = 0; column < Traits::width; ++column)
         if (request[kind_id{column}] > 0 && left[kind_id{column}] < 0)
             return false;
-    return true;
+    return within_quota(known, record.gang, request);
 }
 
 /// The gang may start as it was decided, by all that was seen since: it is the one it was, its
-/// minima are met with those that are to be bound, its queue has room, and each of them still
-/// stands. O(members · log).
+/// minima are met with those that are to be bound, and each of them still stands. O(members · log).
 template<class Traits>
 [[nodiscard]] bool still_stands(const cluster_view<Traits>& view, const gang_start<Traits>& start) {
     const auto& known = view.known();
@@ -127,24 +140,9 @@ template<class Traits>
     if (!group.present || group.spec.fault != gang_fault::none ||
         !reaches_minima(group.spec.tree, members_of(known, at->index).holding))
         return false;
-    resources<Traits::width> wanted{};
-    for (const auto& member : start.members) {
-        if (member.stage == bind_stage::done)
-            continue;
-        if (!still_stands(view, member))
-            return false;
-        const auto& request = known.request(known.find_pod(member.pod)->index);
-        for (std::size_t column = 0; column < Traits::width; ++column)
-            wanted[kind_id{column}] = std::max(wanted[kind_id{column}], request[kind_id{column}]);
-    }
-    // A quota may have been lowered below what is assumed.
-    for (auto queue = group.queue; queue; queue = known[*queue].parent)
-        for (std::size_t column = 0; column < Traits::width; ++column)
-            if (const auto top = known.accounts().quota(*queue)[kind_id{column}];
-                top && wanted[kind_id{column}] > 0 &&
-                known.accounts().used(*queue)[kind_id{column}] > *top)
-                return false;
-    return true;
+    return std::ranges::all_of(start.members, [&](const auto& member) {
+        return member.stage == bind_stage::done || still_stands(view, member);
+    });
 }
 
 } // namespace adapter

@@ -140,7 +140,9 @@ public:
                 if (start.over())
                     over.push_back(number);
             }
-            next_ = std::min(next_, start.begun || fresh ? start.due : never_comes);
+            // What waits for others' answers has nothing to wait for itself.
+            if ((start.begun || fresh) && start.due > at_->now)
+                next_ = std::min(next_, start.due);
         }
         for (const std::uint64_t number : over)
             end_if_over(number);
@@ -351,8 +353,10 @@ private:
 
     /// There is room for one more order.
     [[nodiscard]] bool may_give(token_bucket& bucket, std::int64_t& due) {
-        if (under_way_ >= at_->how.most_under_way)
-            return false; // an answer comes first
+        if (under_way_ >= at_->how.most_under_way) {
+            due = at_->now; // as soon as an answer has come
+            return false;
+        }
         if (bucket.take(at_->now))
             return true;
         due = std::min(due, bucket.ready(at_->now));

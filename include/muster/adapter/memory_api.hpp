@@ -131,6 +131,8 @@ public:
     [[nodiscard]] bool has_crashed(const std::string& client) const {
         return crashed_.contains(client);
     }
+    /// A client is gone, and its connections with it: what is `late` of it never comes.
+    void disconnect(const std::string& client) { crashed_.insert(client); }
     /// How many orders that are no questions were sent.
     [[nodiscard]] std::int64_t writes_sent() const noexcept { return writes_sent_; }
 
@@ -162,6 +164,8 @@ private:
 
     void happen(answer_to& what) { inbox_[what.client].push_back(std::move(what.result)); }
     void happen(request& what) {
+        if (what.wrong.what == fault_kind::late && crashed_.contains(what.client))
+            return; // its connection was closed long ago
         order_result<traits> result;
         std::visit(
             [&](auto& order) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -343,6 +344,8 @@ private:
         } else {
             pods_.erase(key);
             view.pod_gone(key);
+            if (alone_.erase(key) > 0)
+                view.gang_gone("pod " + key);
         }
     }
     void tell_pod(const std::string& key, const pod_object& pod, cluster_view<traits>& view) {
@@ -355,11 +358,20 @@ private:
         seen.own_gate = pod.own_gate;
         if (pod.other_gate && !pod.on)
             seen.spec.phase = pod_phase::gated;
-        // It stands since before its group was created: it is none of it.
+        // What stands since before its group was created is none of it, but of its queue.
         const auto gang = gangs_.find(pod.gang);
-        if (!pod.ours || (gang != gangs_.end() && pod.on && pod.bound_at < gang->second.created)) {
+        const bool stands_alone =
+            pod.ours && gang != gangs_.end() && pod.on && pod.bound_at < gang->second.created;
+        if (!pod.ours || stands_alone) {
             seen.gang = "pod " + key;
             seen.spec.role = vertex_index{};
+        }
+        if (stands_alone) {
+            alone_.insert(key);
+            seen_gang<traits> alone;
+            alone.spec.queue = gang->second.spec.queue;
+            alone.spec.tree = single_role(1);
+            view.gang(seen.gang, std::move(alone));
         }
         view.pod(key, seen);
     }
@@ -392,6 +404,7 @@ private:
     /// As told last.
     std::map<std::string, pod_object> pods_;
     std::map<std::string, gang_object> gangs_;
+    std::set<std::string> alone_;
     std::vector<order_result<traits>> results_;
     std::optional<std::int64_t> compare_at_;
     bool leads_ = false;

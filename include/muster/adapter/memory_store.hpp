@@ -323,8 +323,8 @@ private:
 
     void happen(take_up& what) {
         const pod_object* const pod = find(what.pod, what.uid);
-        if (pod == nullptr || !pod->on || pod->spec.terminating ||
-            !nodes_.objects.contains(*pod->on))
+        if (pod == nullptr || !pod->on || pod->spec.phase != pod_phase::pending ||
+            pod->spec.terminating || !nodes_.objects.contains(*pod->on))
             return;
         resources<Width> used = pod->spec.request;
         for (const auto& [key, other] : pods_.objects)

@@ -94,6 +94,7 @@ private:
         bool present = false;
         bool reached = false;
         std::int64_t created = 0;
+        std::int64_t changed = 0;
         std::int64_t partial_since = -1;
     };
     struct holder {
@@ -157,7 +158,8 @@ private:
             renewals_.emplace_back(entry.time, entry.by);
             break;
         case api_action::status:
-            if (entry.status.reached && !gangs_[entry.key].reached)
+            if (entry.status.reached && !gangs_[entry.key].reached &&
+                gangs_[entry.key].changed < entry.sent - rules_.slack)
                 blame(entry, "a status claims minima that were never reached");
             break;
         case api_action::ungated:
@@ -177,6 +179,7 @@ private:
         }
         of.uid = entry.uid;
         of.tree = entry.tree;
+        of.changed = entry.time;
         of.queue = entry.queue;
         of.present = true;
     }

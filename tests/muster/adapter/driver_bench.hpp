@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,10 +32,12 @@ inline constexpr kind_id cpu{0};
 
 /// A scheduler: what is lost when its process dies.
 struct scheduler {
-    scheduler(api_type& api, const std::string& identity, int number, election_options elections,
+    scheduler(api_type& api, const std::string& who, int number, election_options elections,
               const driver_options& options)
-        : client(api, identity + "#" + std::to_string(number), identity, elections),
+        : identity(who),
+          client(api, who + "#" + std::to_string(number), who, elections),
           runs(client, known, {}, options) {}
+    std::string identity;
     client_type client;
     known_type known;
     driver_type runs;
@@ -102,6 +105,7 @@ struct bench {
         return *all.back();
     }
     void kill(const scheduler& which) {
+        api.disconnect(name_of(which));
         std::erase_if(all, [&](const auto& each) { return each.get() == &which; });
     }
 
@@ -177,6 +181,21 @@ struct bench {
         return of ? *of : none;
     }
 
+    /// The journal, for people.
+    void print() const {
+        static const char* const words[] = {
+            "created", "ungated",   "bound",  "evicted",         "terminating", "removed",
+            "running", "succeeded", "failed", "refused by node", "status",      "event",
+            "gang",    "gang gone", "node",   "node gone",       "queue",       "renewed"};
+        for (const api_entry& each : api.journal())
+            if (each.what != api_action::renewed)
+                std::printf("%lld %s %s %s %s %s sent %lld [%lld]\n",
+                            static_cast<long long>(each.time / millisecond), each.by.c_str(),
+                            words[static_cast<int>(each.what)], each.key.c_str(), each.uid.c_str(),
+                            each.node.c_str(), static_cast<long long>(each.sent / millisecond),
+                            static_cast<long long>(each.amounts.empty() ? 0 : each.amounts[0]));
+    }
+
     // ---- invariants ----------------------------------------------------------------------------
 
     /// Nobody keeps room without an order on its way, or soon to be.
@@ -215,7 +234,7 @@ struct bench {
         listing<client_type::traits> fresh;
         client_type judge(api, "judge");
         judge.ask_listing();
-        run(20 * millisecond);
+        run(200 * millisecond);
         REQUIRE(judge.take_listing(fresh));
         if (which.client.may_write())
             CHECK(compare(which.runs.view(), fresh).empty());
