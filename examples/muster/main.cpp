@@ -517,6 +517,8 @@ void add_up(CLI::App& to, cli::up_request& asked) {
     to.add_option("--kubeconfig", asked.kubeconfig, "Where to write how to get in")
         ->capture_default_str()
         ->type_name("FILE");
+    to.add_option("--tokens", asked.tokens, "Who else may come in: lines of token,user")
+        ->type_name("FILE");
     to.add_option("--port", asked.port, "Where to listen; 0 = where there is room")
         ->capture_default_str();
     to.add_flag("--plain", asked.plain, "HTTP without TLS and token, as kubectl proxy speaks");

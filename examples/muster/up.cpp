@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -164,6 +165,28 @@ bool load(api_store& store, const std::vector<std::string>& files) {
     return good;
 }
 
+/// False when the file cannot be read or a line of it is none of `token,user`.
+bool read_tokens(const std::string& path, std::map<std::string, std::string, std::less<>>& tokens) {
+    std::ifstream file(path);
+    if (!file) {
+        complain(path + ": cannot be read");
+        return false;
+    }
+    std::string line;
+    for (int number = 1; std::getline(file, line); ++number) {
+        const auto comma = line.find(',');
+        if (line.empty())
+            continue;
+        if (comma == 0 || comma == std::string::npos) {
+            complain(path + ":" + std::to_string(number) + ": no token (expected token,user)");
+            return false;
+        }
+        const std::string rest = line.substr(comma + 1);
+        tokens[line.substr(0, comma)] = rest.substr(0, rest.find(','));
+    }
+    return true;
+}
+
 } // namespace
 
 int up(const up_request& asked) {
@@ -182,7 +205,9 @@ int up(const up_request& asked) {
     if (!asked.plain) {
         const key_pair own = authority.server({"muster", {}, "DNS:localhost,IP:127.0.0.1"});
         how.tls = tls_identity{own.certificate, own.key, authority.certificate()};
-        how.tokens = {{token, "admin"}};
+        if (!asked.tokens.empty() && !read_tokens(asked.tokens, how.tokens))
+            return usage;
+        how.tokens[token] = "admin";
         how.needs_user = true;
     }
     http_front front(store, trouble, how);

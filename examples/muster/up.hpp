@@ -13,6 +13,8 @@ struct up_request {
     std::vector<std::string> files;
     /// Where the kubeconfig goes.
     std::string kubeconfig = "muster.kubeconfig";
+    /// A file of lines `token,user`, as kube-apiserver's --token-auth-file: who else may come in.
+    std::string tokens = {};
     std::uint16_t port = 0;
     /// HTTP without TLS and tokens.
     bool plain = false;

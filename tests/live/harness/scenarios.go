@@ -16,6 +16,7 @@ type place struct {
 	source   string // the tree
 	binaries string // etcd, kube-apiserver, kubectl
 	muster   string
+	standIn  string // who schedules in the place of muster: nobody, gangs or none
 }
 
 // scenario is a story that must end as told. It gives what went wrong, or nothing.
@@ -62,6 +63,11 @@ func (c *client) expect(code int, method, path, body string) error {
 	}
 	return nil
 }
+
+// skipped is the reason for which a scenario cannot be shown here.
+type skipped string
+
+func (s skipped) Error() string { return string(s) }
 
 func firstOf(errors ...error) error {
 	for _, each := range errors {

@@ -29,6 +29,7 @@ type server struct {
 	folder     string
 	kubeconfig string
 	authority  []byte
+	trust      *authority // of the proxy, and of the real server
 	ended      []func()
 }
 
@@ -222,6 +223,7 @@ func startReal(binaries, folder string) (made *server, err error) {
 		return
 	}
 	made.authority = trust.text
+	made.trust = trust
 	made.kubeconfig = in("admin.kubeconfig")
 	made.admin = newClient(url, "admin", trust.text)
 	ready := func() bool { code, _ := made.admin.get("/readyz"); return code == 200 }
@@ -256,6 +258,11 @@ func startFake(muster, folder string, arguments ...string) (*server, error) {
 		return nil, err
 	}
 	made.kubeconfig = filepath.Join(folder, "admin.kubeconfig")
+	users := filepath.Join(folder, "tokens.csv")
+	if err := os.WriteFile(users, []byte(tokens), 0o600); err != nil {
+		return nil, err
+	}
+	arguments = append(arguments, "--tokens", users)
 	program := exec.Command(muster, append([]string{"up", "--kubeconfig", made.kubeconfig}, arguments...)...)
 	program.Stderr = os.Stderr
 	out, err := program.StdoutPipe()
@@ -289,5 +296,10 @@ func startFake(muster, folder string, arguments ...string) (*server, error) {
 	}
 	made.authority, _ = base64.StdEncoding.DecodeString(field("certificate-authority-data"))
 	made.admin = newClient(found[1], field("token"), made.authority)
+	made.trust, err = newAuthority()
+	if err != nil {
+		made.stop()
+		return nil, err
+	}
 	return made, nil
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// written is one write that a server carried out or refused, as its own log has it.
+type written struct {
+	verb, resource, namespace, name, user string
+	code                                  int
+	body, answer                          any
+}
+
+// writes reads the server's own log: the audit log of a real one, the journal of the embedded one.
+func (s *server) writes() ([]written, error) {
+	if s.name == "fake" {
+		code, answer := s.admin.get("/muster/journal")
+		if code != 200 {
+			return nil, fmt.Errorf("journal: %d", code)
+		}
+		made := []written{}
+		for _, each := range items(answer, "entries") {
+			code, _ := at(each, "code").(float64)
+			body := object{}
+			json.Unmarshal([]byte(text(each, "body")), &body)
+			made = append(made, written{text(each, "verb"), text(each, "resource"), text(each, "namespace"),
+				text(each, "name"), text(each, "user"), int(code), body, at(each, "answered")})
+		}
+		return made, nil
+	}
+	log, err := os.Open(filepath.Join(s.folder, "audit.log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	made := []written{}
+	lines := bufio.NewScanner(log)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		event := object{}
+		if json.Unmarshal(lines.Bytes(), &event) != nil || text(event, "stage") != "ResponseComplete" {
+			continue
+		}
+		resource := text(event, "objectRef", "resource")
+		if group := text(event, "objectRef", "apiGroup"); group != "" {
+			resource += "." + group
+		}
+		if sub := text(event, "objectRef", "subresource"); sub != "" {
+			resource += "/" + sub
+		}
+		code, _ := at(event, "responseStatus", "code").(float64)
+		name := text(event, "objectRef", "name")
+		if name == "" {
+			name = text(event, "responseObject", "metadata", "name")
+		}
+		made = append(made, written{text(event, "verb"), resource, text(event, "objectRef", "namespace"), name,
+			text(event, "user", "username"), int(code), at(event, "requestObject"), at(event, "responseObject")})
+	}
+	return made, lines.Err()
+}
+
+// judge follows the writes of one namespace from the first to the last and gives what must never be:
+// a node that holds more than it has, a pod bound twice, a foreign pod touched.
+func judge(all []written, nodes map[string]amounts, namespace string, ours []string) []string {
+	faults := []string{}
+	type known struct {
+		takes     amounts
+		scheduler string
+		node      string
+	}
+	pods := map[string]*known{}
+	used := map[string]amounts{}
+	leave := func(name string) {
+		if pod := pods[name]; pod != nil && pod.node != "" {
+			for resource, amount := range pod.takes {
+				used[pod.node][resource] -= amount
+			}
+			pod.node = ""
+		}
+	}
+	for _, each := range all {
+		if each.namespace != namespace || each.code < 200 || each.code >= 300 {
+			continue
+		}
+		kind, _, _ := strings.Cut(each.resource, "/")
+		if kind != "pods" {
+			continue
+		}
+		if pod := pods[each.name]; pod != nil && slices.Contains(ours, each.user) &&
+			!strings.HasPrefix(pod.scheduler, "t9k-scheduler") && each.verb != "create" {
+			faults = append(faults, fmt.Sprintf("%s touched %s of %s by %s %s", each.user, each.name, pod.scheduler, each.verb, each.resource))
+		}
+		switch {
+		case each.resource == "pods" && each.verb == "create":
+			name := text(each.answer, "metadata", "name")
+			leave(name)
+			pods[name] = &known{takes: requestOf(each.answer), scheduler: text(each.answer, "spec", "schedulerName")}
+		case each.resource == "pods/binding" && each.verb == "create":
+			pod, node := pods[each.name], text(each.body, "target", "name")
+			if pod == nil {
+				continue
+			}
+			if pod.node != "" {
+				faults = append(faults, each.name+" was bound twice")
+			}
+			pod.node = node
+			if used[node] == nil {
+				used[node] = amounts{}
+			}
+			for resource, amount := range pod.takes {
+				used[node][resource] += amount
+				if has := nodes[node][resource]; used[node][resource] > has {
+					faults = append(faults, fmt.Sprintf("%s holds %d milli of %s and has %d", node, used[node][resource], resource, has))
+				}
+			}
+		case each.verb == "delete" && each.resource == "pods":
+			if grace, _ := at(each.answer, "metadata", "deletionGracePeriodSeconds").(float64); grace == 0 {
+				leave(each.name)
+			}
+		case each.resource == "pods/status":
+			if phase := text(each.answer, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
+				leave(each.name)
+			}
+		}
+	}
+	return faults
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// stage is a cluster with nodes, kubelets and the program under test, for one scenario.
+type stage struct {
+	on        *server
+	namespace string
+	nodes     map[string]amounts
+	kubelets  *kubelets
+	proxy     *proxy
+	program   *exec.Cmd
+	ended     []func()
+}
+
+const schedulerName = "t9k-scheduler"
+
+// hasCommand says whether the program under test knows a command.
+func hasCommand(muster, command string) bool {
+	return exec.Command(muster, command, "--help").Run() == nil
+}
+
+// onStage tells a story with the program under test running; nodes have cpus and a name each.
+func onStage(cpus map[string]int, story func(s *stage) error, flaws ...*flaw) func(on *server, in place, namespace string) error {
+	return func(on *server, in place, namespace string) (err error) {
+		s := &stage{on: on, namespace: namespace, nodes: map[string]amounts{}}
+		defer func() {
+			for at := len(s.ended) - 1; at >= 0; at-- {
+				s.ended[at]()
+			}
+		}()
+		if err := applyDefinitions(on, in); err != nil {
+			return err
+		}
+		on.admin.post("/api/v1/namespaces", `{"metadata":{"name":"t9k-system"}}`)
+		on.admin.post(groups+"t9k-system/queues", `{"apiVersion":"scheduler.tensorstack.dev/v1beta1","kind":"Queue","metadata":{"name":"default"},"spec":{"namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"Exists"}]}}}`)
+		for name, cpu := range cpus {
+			if err := s.addNode(name, cpu); err != nil {
+				return err
+			}
+		}
+		s.kubelets = startKubelets(on.admin)
+		s.ended = append(s.ended, s.kubelets.end)
+		s.ended = append(s.ended, func() {
+			on.admin.do("DELETE", podsOf(namespace), "application/json", `{"gracePeriodSeconds":0}`)
+		})
+		if err := s.allow(in); err != nil {
+			return err
+		}
+		if s.proxy, err = startProxy(on, on.trust); err != nil {
+			return err
+		}
+		s.ended = append(s.ended, func() { s.proxy.server.Close() })
+		s.proxy.plan(flaws...)
+		if err := s.startScheduler(in); err != nil {
+			return err
+		}
+		if err := story(s); err != nil {
+			return err
+		}
+		return s.judged()
+	}
+}
+
+func (s *stage) addNode(name string, cpu int) error {
+	full := s.namespace + "-" + name
+	s.nodes[full] = amounts{"cpu": int64(cpu) * 1000, "pods": 110_000}
+	s.ended = append(s.ended, func() { s.on.admin.do("DELETE", "/api/v1/nodes/"+full, "", "") })
+	return s.on.admin.expect(201, "POST", "/api/v1/nodes", fmt.Sprintf(
+		`{"metadata":{"name":%q,"labels":{"stage":%q}},"status":{"allocatable":{"cpu":"%d","pods":"110"},"conditions":[{"type":"Ready","status":"True"}]}}`,
+		full, s.namespace, cpu))
+}
+
+// allow gives the program's own user the role of examples/deploy and nothing else.
+func (s *stage) allow(in place) error {
+	if _, err := s.on.kubectl(in, "apply", "-f", filepath.Join(in.source, "examples/deploy/rbac.yaml")); err != nil {
+		return err
+	}
+	role := func(kind, of string) string {
+		return `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"` + kind + `Binding","metadata":{"name":"user-` + of + `"},` +
+			`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"` + kind + `","name":"` + of + `"},` +
+			`"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"` + of + `"}]}`
+	}
+	s.on.admin.post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", role("ClusterRole", "muster-scheduler"))
+	s.on.admin.post("/apis/rbac.authorization.k8s.io/v1/namespaces/muster-system/rolebindings", role("Role", "muster-scheduler"))
+	return nil
+}
+
+// startScheduler starts the program under test as its own user, behind the proxy.
+func (s *stage) startScheduler(in place, more ...string) error {
+	config := filepath.Join(s.on.folder, "scheduler.kubeconfig")
+	if err := write(config, kubeconfigText(s.proxy.url, s.on.trust.text, "muster-scheduler")); err != nil {
+		return err
+	}
+	arguments := append([]string{"schedule", "--kubeconfig", config, "--scheduler-name", schedulerName}, more...)
+	program := exec.Command(in.muster, arguments...)
+	if in.standIn != "" {
+		program = exec.Command(os.Args[0], arguments...)
+		program.Env = append(os.Environ(), "STAND_IN="+in.standIn)
+	}
+	log, err := os.Create(filepath.Join(s.on.folder, "schedule-"+s.namespace+".log"))
+	if err != nil {
+		return err
+	}
+	program.Stdout, program.Stderr = log, log
+	if err := program.Start(); err != nil {
+		return err
+	}
+	s.program = program
+	s.ended = append(s.ended, func() {
+		program.Process.Kill()
+		program.Wait()
+		log.Close()
+	})
+	return nil
+}
+
+func (s *stage) group(name string, min int, more string) error {
+	return s.on.admin.expect(201, "POST", groups+s.namespace+"/podgroups", fmt.Sprintf(
+		`{"apiVersion":"scheduler.tensorstack.dev/v1beta1","kind":"PodGroup","metadata":{"name":%q},"spec":{"minMember":%d%s}}`, name, min, more))
+}
+
+// member makes a pod of a group (or of none) that only fits on the stage's own nodes.
+func (s *stage) member(name, group, cpu, scheduler string) error {
+	labels := ""
+	if group != "" {
+		labels = fmt.Sprintf(`,"labels":{"scheduler.tensorstack.dev/group-name":%q}`, group)
+	}
+	return s.on.admin.expect(201, "POST", podsOf(s.namespace), fmt.Sprintf(
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q%s},"spec":{"schedulerName":%q,"nodeSelector":{"stage":%q},"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":%q}}}]}}`,
+		name, labels, scheduler, s.namespace, cpu))
+}
+
+func (s *stage) members(group string, count int, cpu string) error {
+	for at := range count {
+		if err := s.member(fmt.Sprintf("%s-%d", group, at), group, cpu, schedulerName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count gives how many pods whose names begin so are in a phase; phase "bound" means on a node.
+func (s *stage) count(prefix, phase string) int {
+	_, list := s.on.admin.get(podsOf(s.namespace))
+	made := 0
+	for _, each := range items(list, "items") {
+		if strings.HasPrefix(text(each, "metadata", "name"), prefix) &&
+			(text(each, "status", "phase") == phase || (phase == "bound" && text(each, "spec", "nodeName") != "")) {
+			made++
+		}
+	}
+	return made
+}
+
+func (s *stage) runs(prefix string, count int) error {
+	if !eventually(20*time.Second, func() bool { return s.count(prefix, "Running") == count }) {
+		return fmt.Errorf("of %s* %d run after 20 s (expected %d)", prefix, s.count(prefix, "Running"), count)
+	}
+	return nil
+}
+
+// waits says that none of them is bound for a while.
+func (s *stage) waits(prefix string, for_ time.Duration) error {
+	if eventually(for_, func() bool { return s.count(prefix, "bound") > 0 }) {
+		return fmt.Errorf("%d of %s* are bound, and none should be", s.count(prefix, "bound"), prefix)
+	}
+	return nil
+}
+
+func (s *stage) judged() error {
+	if len(s.kubelets.refused) > 0 {
+		return fmt.Errorf("kubelets refused %v", s.kubelets.refused)
+	}
+	all, err := s.on.writes()
+	if err != nil {
+		return err
+	}
+	if faults := judge(all, s.nodes, s.namespace, []string{"muster-scheduler"}); len(faults) > 0 {
+		return fmt.Errorf("%s", strings.Join(faults, "; "))
+	}
+	return nil
+}
+
+var schedulingScenarios = []scenario{
+	{name: "schedule/gang-fits", tell: onStage(map[string]int{"a": 2, "b": 2}, func(s *stage) error {
+		return firstOf(s.group("g", 4, ""), s.members("g", 4, "1"), s.runs("g", 4))
+	})},
+	{name: "schedule/one-short", tell: onStage(map[string]int{"a": 3}, func(s *stage) error {
+		return firstOf(s.group("g", 4, ""), s.members("g", 4, "1"), s.waits("g", 3*time.Second),
+			s.addNode("late", 1), s.runs("g", 4))
+	})},
+	{name: "schedule/one-missing", tell: onStage(map[string]int{"a": 8}, func(s *stage) error {
+		return firstOf(s.group("g", 4, ""), s.members("g", 3, "1"), s.waits("g", 3*time.Second),
+			s.member("g-3", "g", "1", schedulerName), s.runs("g", 4))
+	})},
+	{name: "schedule/two-gangs-one-place", tell: onStage(map[string]int{"a": 2, "b": 2}, func(s *stage) error {
+		if err := firstOf(s.group("r", 3, ""), s.group("s", 3, ""), s.members("r", 3, "1"), s.members("s", 3, "1")); err != nil {
+			return err
+		}
+		eventually(20*time.Second, func() bool { return s.count("r", "Running")+s.count("s", "Running") >= 3 })
+		time.Sleep(2 * time.Second)
+		if r, q := s.count("r", "bound"), s.count("s", "bound"); (r != 3 || q != 0) && (r != 0 || q != 3) {
+			return fmt.Errorf("%d of r and %d of s are bound (expected 3 of one alone)", r, q)
+		}
+		return nil
+	})},
+	{name: "schedule/gang-and-single-pod", tell: onStage(map[string]int{"a": 2}, func(s *stage) error {
+		if err := firstOf(s.group("g", 2, ""), s.members("g", 2, "1"), s.member("single", "", "1", schedulerName)); err != nil {
+			return err
+		}
+		eventually(20*time.Second, func() bool { return s.count("", "Running") >= 1 })
+		time.Sleep(2 * time.Second)
+		if g, single := s.count("g", "bound"), s.count("single", "bound"); (g != 2 || single != 0) && (g != 0 || single != 1) {
+			return fmt.Errorf("%d of the gang and %d single are bound", g, single)
+		}
+		return nil
+	})},
+	{name: "schedule/pods-before-group", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		return firstOf(s.members("g", 2, "1"), s.waits("g", 2*time.Second), s.group("g", 2, ""), s.runs("g", 2))
+	})},
+	{name: "schedule/foreign-pods", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		return firstOf(s.group("g", 2, ""), s.member("foreign", "", "1", "somebody-else"), s.members("g", 2, "1"),
+			s.runs("g", 2), s.waits("foreign", 2*time.Second))
+	})},
+	{name: "schedule/foreign-group", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		other := s.namespace + "-other"
+		s.on.admin.post("/api/v1/namespaces", `{"metadata":{"name":"`+other+`"}}`)
+		return firstOf(
+			s.on.admin.expect(201, "POST", groups+other+"/podgroups", `{"apiVersion":"scheduler.tensorstack.dev/v1beta1","kind":"PodGroup","metadata":{"name":"g"},"spec":{"minMember":1}}`),
+			s.member("lost", "g", "1", schedulerName), s.waits("lost", 3*time.Second))
+	})},
+	{name: "schedule/foreign-queue", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		queue := s.namespace + "-closed-to-us"
+		return firstOf(
+			s.on.admin.expect(201, "POST", groups+"t9k-system/queues", `{"apiVersion":"scheduler.tensorstack.dev/v1beta1","kind":"Queue","metadata":{"name":"`+queue+`"},"spec":{"namespaceSelector":{"matchLabels":{"team":"others"}}}}`),
+			s.group("g", 2, `,"queue":"`+queue+`"`), s.members("g", 2, "1"), s.waits("g", 3*time.Second))
+	})},
+	{name: "schedule/member-deleted", tell: onStage(map[string]int{"a": 3}, func(s *stage) error {
+		return firstOf(s.group("g", 3, ""), s.members("g", 3, "1"), s.runs("g", 3),
+			s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/g-1", ""),
+			s.gone("g-1"), s.member("g-9", "g", "1", schedulerName), s.runs("g", 3))
+	})},
+	{name: "schedule/status-is-written", tell: onStage(map[string]int{"a": 2}, func(s *stage) error {
+		if err := firstOf(s.group("g", 2, ""), s.members("g", 2, "1"), s.runs("g", 2)); err != nil {
+			return err
+		}
+		if !eventually(10*time.Second, func() bool {
+			_, group := s.on.admin.get(groups + s.namespace + "/podgroups/g")
+			for _, each := range items(group, "status", "conditions") {
+				if text(each, "type") == "GroupScheduled" && text(each, "status") == "True" {
+					return true
+				}
+			}
+			return false
+		}) {
+			return fmt.Errorf("the group never says that it is scheduled")
+		}
+		return nil
+	})},
+	{name: "schedule/idle-writes-nothing", tell: onStage(map[string]int{"a": 2}, func(s *stage) error {
+		if err := firstOf(s.group("g", 2, ""), s.members("g", 2, "1"), s.runs("g", 2)); err != nil {
+			return err
+		}
+		time.Sleep(3 * time.Second)
+		before, err := s.on.writes()
+		if err != nil {
+			return err
+		}
+		time.Sleep(10 * time.Second)
+		after, err := s.on.writes()
+		if err != nil {
+			return err
+		}
+		for _, each := range after[len(before):] {
+			if each.namespace == s.namespace && !strings.HasPrefix(each.resource, "leases.") {
+				return fmt.Errorf("at rest, %s %s %s/%s was written", each.verb, each.resource, each.namespace, each.name)
+			}
+		}
+		return nil
+	})},
+}
+
+// despite tells that a gang is bound whole whatever befalls the requests, and that something did.
+func despite(flaws ...*flaw) func(on *server, in place, namespace string) error {
+	return onStage(map[string]int{"a": 2, "b": 2}, func(s *stage) error {
+		if err := firstOf(s.group("g", 4, ""), s.members("g", 4, "1"), s.runs("g", 4)); err != nil {
+			return err
+		}
+		if s.proxy.befallen() == 0 {
+			return fmt.Errorf("no request was befallen by what was planned")
+		}
+		return nil
+	}, flaws...)
+}
+
+func faultScenarios() []scenario {
+	made := []scenario{}
+	for _, each := range []struct {
+		name string
+		flaw flaw
+	}{
+		{"bind-answer-lost", flaw{verb: "POST", suffix: "/binding", skip: 1, times: 1, what: "lose"}},
+		{"bind-never-arrives", flaw{verb: "POST", suffix: "/binding", skip: 2, times: 1, what: "reset"}},
+		{"bind-503", flaw{verb: "POST", suffix: "/binding", times: 2, what: "refuse", code: 503}},
+		{"bind-500", flaw{verb: "POST", suffix: "/binding", skip: 3, times: 1, what: "refuse", code: 500}},
+		{"bind-429", flaw{verb: "POST", suffix: "/binding", times: 3, what: "refuse", code: 429, after: "1"}},
+		{"bind-403-once", flaw{verb: "POST", suffix: "/binding", skip: 1, times: 1, what: "refuse", code: 403}},
+		{"bind-answer-truncated", flaw{verb: "POST", suffix: "/binding", times: 1, what: "truncate"}},
+		{"watch-half-line", flaw{verb: "WATCH", suffix: "/pods", times: 2, what: "half-line", events: 1}},
+		{"watch-ends-at-once", flaw{verb: "WATCH", suffix: "/pods", times: 3, what: "end"}},
+		{"watch-gone-in-stream", flaw{verb: "WATCH", suffix: "/pods", times: 1, what: "gone"}},
+		{"watch-gone-at-once", flaw{verb: "WATCH", suffix: "/pods", times: 1, what: "refuse", code: 410}},
+		{"watch-held-back", flaw{verb: "WATCH", suffix: "/podgroups", times: 1, what: "hold", span: 3 * time.Second}},
+		{"list-500", flaw{verb: "GET", suffix: "/nodes", times: 2, what: "refuse", code: 500}},
+		{"list-truncated", flaw{verb: "GET", suffix: "/pods", times: 1, what: "truncate"}},
+		{"status-refused", flaw{verb: "PATCH", suffix: "/status", times: 2, what: "refuse", code: 409}},
+	} {
+		made = append(made, scenario{name: "faults/" + each.name, tell: func(on *server, in place, namespace string) error {
+			if in.standIn != "" && each.flaw.verb == "WATCH" {
+				return skipped("the stand-in watches nothing")
+			}
+			planned := each.flaw
+			return despite(&planned)(on, in, namespace)
+		}})
+	}
+	return made
+}
+
+// gone waits until a pod is no more.
+func (s *stage) gone(name string) error {
+	if !eventually(20*time.Second, func() bool {
+		code, _ := s.on.admin.get(podsOf(s.namespace) + "/" + name)
+		return code == 404
+	}) {
+		return fmt.Errorf("%s does not go", name)
+	}
+	return nil
+}
