@@ -222,8 +222,8 @@ TEST_CASE("names of KAI's subgroups have no dots, and differ") {
     const written out = to_kai(made);
     CHECK(losses(out) == "name");
     CHECK(violations(out) == "");
-    const json::value group = spec(out, "PodGroup");
-    const json::string& first = group.at("subGroups").at(0).at("name").as_string();
+    const boost::json::value group = spec(out, "PodGroup");
+    const boost::json::string& first = group.at("subGroups").at(0).at("name").as_string();
     CHECK(first.starts_with("a-b-"));
     CHECK(metadata(out, "Pod").at("labels").at("kai.scheduler/subgroup-name") == first);
 }
