@@ -397,6 +397,34 @@ var truths = []truth{
 		t.remove(gangs+"/a", "")
 		t.on.do("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gangs."+group, "", "")
 	}},
+	{"nodes", func(t *transcript, ns string) {
+		nodes := "/api/v1/nodes"
+		t.post(nodes, `{"metadata":{"name":"`+ns+`","labels":{"zone":"a"}},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"110"},"conditions":[{"type":"Ready","status":"True"}]}}`)
+		t.strategic(nodes+"/"+ns, `{"spec":{"unschedulable":true,"taints":[{"key":"k","effect":"NoSchedule"}]}}`)
+		t.strategic(nodes+"/"+ns, `{"spec":{"unschedulable":null,"taints":null}}`)
+		t.merge(nodes+"/"+ns, `{"status":{"allocatable":{"cpu":"9"}}}`)
+		t.merge(nodes+"/"+ns+"/status", `{"status":{"allocatable":{"cpu":"8"}}}`)
+		t.strategic(nodes+"/"+ns+"/status", `{"status":{"conditions":[{"type":"Ready","status":"False"},{"type":"Other","status":"True"}]}}`)
+		t.remove(nodes+"/"+ns, "")
+	}},
+	{"budgets", func(t *transcript, ns string) {
+		pods, budgets := podsOf(ns), "/apis/policy/v1/namespaces/"+ns+"/poddisruptionbudgets"
+		t.post(pods, pod("p", `,"labels":{"app":"x"}`, ""))
+		t.post(pods+"/p/binding", binding("p", "", "no-such-node-4"))
+		t.strategic(pods+"/p/status", `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
+		t.on.post(budgets, `{"metadata":{"name":"keep"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"x"}}}}`)
+		// No controller does it here.
+		t.on.merge(budgets+"/keep/status", `{"status":{"observedGeneration":1,"disruptionsAllowed":0,"currentHealthy":1,"desiredHealthy":1,"expectedPods":1}}`)
+		evict := func(name string) {
+			t.post(pods+"/"+name+"/eviction", `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"`+name+`"}}`)
+		}
+		evict("p")
+		evict("nobody")
+		t.on.do("DELETE", budgets+"/keep", "", "")
+		evict("p")
+		t.get(pods + "/p")
+		t.remove(pods+"/p", `{"gracePeriodSeconds":0}`)
+	}},
 	{"tables", func(t *transcript, ns string) {
 		pods := podsOf(ns)
 		t.on.post(pods, pod("a", "", ""))

@@ -179,6 +179,14 @@ struct budget_view {
                                std::move(details));
             }
     }
+    if (is_held(*found) && !how.dry_run) {
+        json::object told = *found;
+        detail::condition_of(told, "DisruptionTarget") = json::object{
+            {"type", "DisruptionTarget"},        {"status", "True"},
+            {"lastProbeTime", nullptr},          {"lastTransitionTime", in.time_now()},
+            {"reason", "EvictionByEvictionAPI"}, {"message", "Eviction API: evicting"}};
+        in.objects.put(pods, key, std::move(told));
+    }
     const answer gone = in.remove(pods, key, how);
     return gone.code < 300 ? succeeded(201) : gone;
 }

@@ -112,24 +112,45 @@ inline void merge_elements(json::array& onto, const json::array& patch, std::str
     }
 }
 
-/// Brings the elements that `order` names into that order; others stay behind them.
-inline void set_order(json::array& list, const json::array& order, std::string_view key) {
+/// Where an element stands in a list; its size when it does not.
+[[nodiscard]] inline std::size_t place_of(const json::array& list, const json::value& element,
+                                          std::string_view key) {
+    const auto name = [&](const json::value& of) {
+        const auto* const object = of.if_object();
+        return object && !key.empty() ? object->if_contains(key) : nullptr;
+    };
+    const json::value* const wanted = key.empty() ? &element : name(element);
+    std::size_t at = 0;
+    for (; wanted && at < list.size(); ++at)
+        if (const json::value* const found = key.empty() ? &list[at] : name(list[at]);
+            found && *found == *wanted)
+            return at;
+    return list.size();
+}
+
+/// Brings the elements that `order` names into that order. The others keep theirs, and go before
+/// the first of those that they stood before in `former`.
+inline void set_order(json::array& list, const json::array& order, const json::array& former,
+                      std::string_view key) {
+    json::array named;
+    for (const json::value& each : order)
+        if (const std::size_t at = place_of(list, each, key); at < list.size())
+            named.push_back(list[at]);
     json::array made;
-    for (const json::value& wanted : order) {
-        const json::value* name = &wanted;
-        if (!key.empty())
-            name = wanted.is_object() ? wanted.get_object().if_contains(key) : nullptr;
-        if (!name)
+    auto next = named.begin();
+    for (const json::value& each : list) {
+        if (place_of(order, each, key) < order.size())
             continue;
-        const auto at =
-            key.empty() ? std::ranges::find(list, *name) : find_element(list, key, *name);
-        if (at != list.end()) {
-            made.push_back(*at);
-            list.erase(at);
+        const std::size_t own = place_of(former, each, key);
+        while (next != named.end()) {
+            const std::size_t other = place_of(former, *next, key);
+            if (own < former.size() && other < former.size() && own < other)
+                break;
+            made.push_back(*next++);
         }
+        made.push_back(each);
     }
-    for (const json::value& rest : list)
-        made.push_back(rest);
+    made.insert(made.end(), next, named.end());
     list = std::move(made);
 }
 
@@ -143,14 +164,18 @@ inline void drop_elements(json::object& from, std::string_view list, const json:
             found->get_array().erase(at);
 }
 
-inline void merge_list(json::value& onto, const json::array& patch, std::string_view name) {
+/// `order`: how the patch wants the list to be; the order of its own elements when null.
+inline void merge_list(json::value& onto, const json::array& patch, std::string_view name,
+                       const json::array* order) {
     const std::string_view key = merge_key(name, patch);
     if (!onto.is_array() || (key.empty() && !is_merged_set(name))) {
         onto = without_directives(patch);
         return;
     }
     if (!key.empty()) {
+        const json::array former = onto.get_array();
         merge_elements(onto.get_array(), patch, key);
+        set_order(onto.get_array(), order ? *order : patch, former, key);
         return;
     }
     for (const json::value& each : patch)
@@ -187,19 +212,24 @@ inline void strategic_merge(json::object& onto, const json::object& patch) {
         } else if (const auto* const object = value.if_object()) {
             strategic_merge(make_object(onto, name), *object);
         } else if (const auto* const list = value.if_array()) {
-            merge_list(onto[field], *list, name);
+            merge_list(onto[field], *list, name,
+                       array_at(patch, {std::string(order) + std::string(name)}));
         } else {
             onto[field] = value;
         }
     }
+    // An order may come without any element to merge.
     for (const auto& [field, value] : patch) {
         const std::string_view name(field.data(), field.size());
-        if (!name.starts_with(order) || !value.is_array())
+        if (!name.starts_with(order) || !value.is_array() ||
+            patch.contains(name.substr(order.size())))
             continue;
         json::value* const list = onto.if_contains(name.substr(order.size()));
-        if (list && list->is_array())
-            set_order(list->get_array(), value.get_array(),
-                      merge_key(name.substr(order.size()), value.get_array()));
+        if (!list || !list->is_array())
+            continue;
+        const json::array former = list->get_array();
+        set_order(list->get_array(), value.get_array(), former,
+                  merge_key(name.substr(order.size()), value.get_array()));
     }
 }
 

@@ -46,6 +46,32 @@ inline void drop_empty_lists(json::value& in) {
         object->erase(each);
 }
 
+/// Gives each condition the times that it does not name.
+inline void time_conditions(json::object& made, field_names times) {
+    json::value* const status = made.if_contains("status");
+    json::object* const fields = status ? status->if_object() : nullptr;
+    json::value* const conditions = fields ? fields->if_contains("conditions") : nullptr;
+    if (!conditions || !conditions->is_array())
+        return;
+    for (json::value& each : conditions->get_array())
+        if (auto* const one = each.if_object())
+            for (const std::string_view time : times)
+                set_default(*one, time, nullptr);
+}
+
+inline void tidy_node(json::object& made) {
+    static_cast<void>(make_object(made, "spec"));
+    time_conditions(made, {"lastHeartbeatTime", "lastTransitionTime"});
+    json::object& status = make_object(made, "status");
+    json::object& endpoint = make_object(make_object(status, "daemonEndpoints"), "kubeletEndpoint");
+    set_default(endpoint, "Port", 0);
+    json::object& info = make_object(status, "nodeInfo");
+    for (const std::string_view each :
+         {"architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion",
+          "kubeletVersion", "machineID", "operatingSystem", "osImage", "systemUUID"})
+        set_default(info, each, "");
+}
+
 } // namespace detail
 
 /// Writes an object down as Kubernetes' own types would: empty lists are left out, and fields that
@@ -66,16 +92,10 @@ inline void tidy(const kind_info& of, json::object& made) {
     }
     if (of.plural == "priorityclasses")
         detail::set_default(made, "preemptionPolicy", "PreemptLowerPriority");
-    if (of.group.empty() && of.plural == "pods") {
-        json::value* const status = made.if_contains("status");
-        json::object* const fields = status ? status->if_object() : nullptr;
-        json::value* const conditions = fields ? fields->if_contains("conditions") : nullptr;
-        if (conditions && conditions->is_array())
-            for (json::value& each : conditions->get_array())
-                if (auto* const one = each.if_object())
-                    for (const std::string_view time : {"lastProbeTime", "lastTransitionTime"})
-                        detail::set_default(*one, time, nullptr);
-    }
+    if (of.plural == "nodes")
+        detail::tidy_node(made);
+    if (of.group.empty() && of.plural == "pods")
+        detail::time_conditions(made, {"lastProbeTime", "lastTransitionTime"});
 }
 
 } // namespace api_server

@@ -45,9 +45,20 @@ TEST_CASE("a strategic merge patch tells the elements of lists apart by their ke
         "$setElementOrder/containers":[{"name":"c"},{"name":"a"}],
         "tolerations":[{"key":"l"}]},"metadata":{"finalizers":["g"]}})"));
     CHECK(pod == parsed(R"({"spec":{"containers":[{"name":"c"},{"name":"a","image":"2",
-        "env":[{"name":"x","value":"1"},{"name":"y","value":"2"}],
-        "ports":[{"containerPort":80},{"containerPort":81}]}],
+        "env":[{"name":"y","value":"2"},{"name":"x","value":"1"}],
+        "ports":[{"containerPort":81},{"containerPort":80}]}],
         "tolerations":[{"key":"l"}]},"metadata":{"finalizers":["f","g"]}})"));
+}
+
+TEST_CASE("elements that a patch does not name keep their place beside those that it names") {
+    json::value onto = parsed(R"({"containers":[{"name":"a"},{"name":"b"},{"name":"c"}]})");
+    strategic_merge_patch(onto, parsed(R"({"containers":[{"name":"c","x":1},{"name":"d"}]})"));
+    CHECK(onto == parsed(R"({"containers":[{"name":"a"},{"name":"b"},{"name":"c","x":1},
+        {"name":"d"}]})"));
+    strategic_merge_patch(onto, parsed(R"({"$setElementOrder/containers":[{"name":"d"},
+        {"name":"b"}]})"));
+    CHECK(onto == parsed(R"({"containers":[{"name":"a"},{"name":"c","x":1},{"name":"d"},
+        {"name":"b"}]})"));
 }
 
 TEST_CASE("directives replace, keep and drop") {
