@@ -19,6 +19,7 @@
 
 #include "draw.hpp"
 #include "edits.hpp"
+#include "live.hpp"
 #include "output.hpp"
 #include "plan_diff.hpp"
 #include "queue_report.hpp"
@@ -529,6 +530,37 @@ void add_up(CLI::App& to, cli::up_request& asked) {
         ->capture_default_str();
 }
 
+void add_live(CLI::App& to, cli::live_request& asked) {
+    to.add_option("--kubeconfig", asked.kubeconfig,
+                  "How to get in; $KUBECONFIG, ~/.kube/config or the pod's own account without")
+        ->type_name("FILE");
+    to.add_option("--context", asked.context, "Of the kubeconfig; its current one without")
+        ->type_name("NAME");
+    to.add_option("--server", asked.server,
+                  "Instead: a server that asks for no credentials, as kubectl proxy")
+        ->type_name("URL");
+    to.add_option("--allow-exec-plugin", asked.allowed_plugins,
+                  "A program that the kubeconfig may run for credentials; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("/PATH");
+    to.add_option("--timeout", asked.patience, "How long the first listing may take")
+        ->check(CLI::Range(1, 3600))
+        ->capture_default_str()
+        ->type_name("SECONDS");
+}
+
+void add_scheduling(CLI::App& to, cli::live_request& asked) {
+    add_live(to, asked);
+    to.add_option("--scheduler-name", asked.scheduler_names,
+                  "Whose pods it is about; may be repeated")
+        ->allow_extra_args(false)
+        ->capture_default_str()
+        ->type_name("NAME");
+    to.add_option("--queue-namespace", asked.queue_namespace, "Where T9k queues live")
+        ->capture_default_str()
+        ->type_name("NAMESPACE");
+}
+
 void add_look(CLI::App& to, look& how, const std::vector<std::string>& formats) {
     to.add_option("-o,--output", how.format, "How to print")
         ->check(CLI::IsMember(formats))
@@ -647,6 +679,42 @@ int run(int argc, char** argv) {
         "up", "A cluster in memory, for kubectl and schedulers: the API and kubelets");
     cli::up_request served;
     add_up(serving, served);
+    CLI::App& picturing = *app.add_subcommand(
+        "snapshot", "A live cluster as a file that plan, explain and whatif take");
+    cli::snapshot_request pictured;
+    add_live(picturing, pictured);
+    picturing.add_option("-o,--output", pictured.output, "Where to; stdout without")
+        ->type_name("FILE");
+    CLI::App& scheduling = *app.add_subcommand("schedule", "Schedules a live cluster");
+    cli::schedule_request scheduled;
+    add_scheduling(scheduling, scheduled);
+    scheduling.add_flag("--dry-run", scheduled.dry_run,
+                        "Decide once, print what would be done, and write nothing");
+    scheduling.add_flag("--leader-elect,!--no-leader-elect", scheduled.elects,
+                        "Write only while holding a Lease (default)");
+    scheduling.add_option("--lease-namespace", scheduled.lease_namespace, "Where the Lease is")
+        ->capture_default_str();
+    scheduling.add_option("--lease-name", scheduled.lease_name, "Its name")->capture_default_str();
+    scheduling.add_option("--lease-duration", scheduled.lease_seconds, "How long it lasts")
+        ->check(CLI::Range(2, 3600))
+        ->capture_default_str()
+        ->type_name("SECONDS");
+    scheduling
+        .add_option("--address", scheduled.address,
+                    "Where /metrics, /healthz and /readyz are; empty: nowhere")
+        ->capture_default_str();
+    scheduling.add_option("--port", scheduled.port, "0 = where there is room")
+        ->capture_default_str();
+    scheduling.add_flag("-v,--verbose", scheduled.verbose, "Say what is bound");
+    CLI::App& shadowing = *app.add_subcommand(
+        "shadow", "Where another scheduler decides otherwise than Muster would; writes nothing");
+    cli::shadow_request shadowed;
+    shadowed.scheduler_names = {"default-scheduler"};
+    add_scheduling(shadowing, shadowed);
+    shadowing.add_option("--for", shadowed.seconds, "How long; 0 = until it is told to stop")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str()
+        ->type_name("SECONDS");
     CLI::App& describing = *app.add_subcommand("schema", "The JSON Schema of an output");
     describing.add_option("output", schema, "Of which command")
         ->required()
@@ -692,6 +760,16 @@ int run(int argc, char** argv) {
         return cli::up(served);
 #else
         complain("muster up: built without OpenSSL (expected 3.0 or newer)");
+        return cli::usage;
+#endif
+    }
+    if (picturing || scheduling || shadowing) {
+#ifdef MUSTER_HAS_LIVE
+        return picturing    ? cli::snapshot(pictured)
+               : scheduling ? cli::schedule(scheduled)
+                            : cli::shadow(shadowed);
+#else
+        complain("muster was built without libcurl (expected 7.87 or newer)");
         return cli::usage;
 #endif
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <boost/json/object.hpp>
@@ -61,6 +63,12 @@ struct judged_answer {
     }
     return made;
 }
+
+/// Counts by `adapter::outcome`, in its order.
+using outcome_counts = std::array<std::uint64_t, 9>;
+inline constexpr std::array<const char*, std::tuple_size_v<outcome_counts>> outcome_names{
+    "applied", "conflict",  "gone",        "replaced", "gated",
+    "refused", "transient", "not_started", "unknown"};
 
 /// What a group's object is told apart by: its generation moves with the spec alone, its version
 /// with everything.

@@ -40,15 +40,6 @@ struct cluster_options {
     std::size_t most_under_way = 48;
 };
 
-/// Writes nothing into groups.
-struct no_status {
-    [[nodiscard]] boost::json::object operator()(const codec::pod_group_object&,
-                                                 std::span<const codec::pod_object* const>,
-                                                 const adapter::gang_status&, std::int64_t) const {
-        return {};
-    }
-};
-
 /// The Kubernetes model of `adapter::cluster`: T9k PodGroups and Queues, groups by ACK's labels,
 /// and pods of their own. `pump` does the I/O, all of it; the calls of the concept only look at
 /// what has come and queue what is to go.
@@ -141,6 +132,9 @@ public:
     }
     [[nodiscard]] std::uint64_t dropped_events() const noexcept { return events_.dropped(); }
     [[nodiscard]] std::size_t under_way() const noexcept { return asked_.size(); }
+
+    /// How many writes had each outcome.
+    [[nodiscard]] const outcome_counts& outcomes() const noexcept { return outcomes_; }
 
     // ---- adapter::cluster ----------------------------------------------------------------------
 
@@ -463,6 +457,7 @@ private:
         case task::write: {
             --writes_;
             judged_answer judged = judge(each.answer);
+            ++outcomes_[static_cast<std::size_t>(judged.what)];
             results_.push_back(
                 {about.of, judged.what, judged.retry_after, {}, std::move(judged.message)});
             return;
@@ -488,6 +483,7 @@ private:
     std::deque<queued> pods_;
     std::deque<queued> reports_;
     std::vector<adapter::order_result<traits>> results_;
+    outcome_counts outcomes_{};
     std::size_t writes_ = 0;
     std::uint64_t term_ = 0;
     bool synced_ = false;

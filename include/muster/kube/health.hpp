@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -38,14 +37,15 @@ public:
     /// It leads and something waits for a cycle, since now if it did not before.
     void owes_cycle(bool owes, std::int64_t now) noexcept {
         if (!owes)
-            owed_.reset();
-        else if (!owed_)
+            owed_ = never_comes;
+        else if (owed_ == never_comes)
             owed_ = now;
     }
     void synced(bool is) noexcept { synced_ = is; }
 
     [[nodiscard]] bool alive(std::int64_t now) const noexcept {
-        return now - turned_ <= longest_ && (!owed_ || now - std::max(*owed_, cycled_) <= longest_);
+        return now - turned_ <= longest_ &&
+               (owed_ == never_comes || now - std::max(owed_, cycled_) <= longest_);
     }
     [[nodiscard]] bool ready(std::int64_t now) const noexcept { return synced_ && alive(now); }
 
@@ -53,7 +53,7 @@ private:
     std::int64_t longest_;
     std::int64_t turned_ = 0;
     std::int64_t cycled_ = 0;
-    std::optional<std::int64_t> owed_;
+    std::int64_t owed_ = never_comes;
     bool synced_ = false;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -95,6 +96,15 @@ namespace kube {
         boost::json::object{{"metadata", {{"uid", uid}}}, {"status", std::move(patch)}});
     return made;
 }
+
+/// Writes nothing into groups.
+struct no_status {
+    [[nodiscard]] boost::json::object operator()(const codec::pod_group_object&,
+                                                 std::span<const codec::pod_object* const>,
+                                                 const adapter::gang_status&, std::int64_t) const {
+        return {};
+    }
+};
 
 /// What an Event says, beside its object.
 struct event_words {

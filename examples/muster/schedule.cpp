@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include <muster/adapter/driver.hpp>
+#include <muster/cycle/cycle.hpp>
+#include <muster/kube/cluster.hpp>
+#include <muster/kube/health.hpp>
+#include <muster/kube/metrics.hpp>
+
+#include "live_connect.hpp"
+#include "pod_group_status.hpp"
+#include "report.hpp"
+
+namespace cli {
+
+namespace {
+
+namespace adapter = muster::adapter;
+namespace codec = muster::codec;
+namespace kube = muster::kube;
+
+/// As many kinds of resources as anybody asks for; those beyond are named, and their pods wait.
+constexpr std::size_t width = 16;
+
+/// The status of T9k's PodGroups.
+struct t9k_status {
+    boost::json::object operator()(const codec::pod_group_object& object,
+                                   std::span<const codec::pod_object* const> members,
+                                   const adapter::gang_status& status, std::int64_t wall) const {
+        group_standing standing;
+        standing.object = &object;
+        standing.members.assign(members.begin(), members.end());
+        for (const codec::pod_object* const each : members)
+            if (!each->node.empty() && each->phase != muster::pod_phase::succeeded &&
+                each->phase != muster::pod_phase::failed)
+                standing.allocated.push_back(each);
+        standing.sufficient = status.alive > 0 && status.at != muster::gate::members;
+        standing.scheduled = status.reached;
+        return status_of(standing, wall - wall % kube::second);
+    }
+};
+
+using live_cluster = kube::cluster<width, kube::transport, t9k_status>;
+using live_state = muster::state<live_cluster::traits>;
+
+kube::cluster_options options_of(const live_request& asked) {
+    kube::cluster_options how;
+    how.live.scheduler_names = asked.scheduler_names;
+    how.live.queue_namespace = asked.queue_namespace;
+    how.events.controller = "muster.dev/scheduler";
+    how.watches.seed = static_cast<std::uint64_t>(getpid());
+    return how;
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "muster";
+}
+
+/// Says what goes wrong, once, and again when it was well in between.
+class complaints {
+public:
+    void say_new(std::vector<std::string> found) {
+        for (const std::string& each : found)
+            if (std::ranges::find(said_, each) == said_.end())
+                say(each);
+        said_ = std::move(found);
+    }
+
+private:
+    std::vector<std::string> said_;
+};
+
+std::vector<std::string> troubles_of(const live_cluster& of) {
+    std::vector<std::string> found = of.troubles();
+    for (const auto& [name, wrong] : of.objects().broken())
+        found.push_back(name + ": " + wrong.front());
+    for (const std::string& kind : of.objects().lost_kinds())
+        found.push_back("more than " + std::to_string(width) + " kinds of resources: pods that " +
+                        "ask for " + kind + " wait");
+    return found;
+}
+
+/// Waits until all is listed; false when it took too long.
+bool sync(live_cluster& cluster, adapter::cluster_view<live_cluster::traits>& view,
+          std::int64_t seconds) {
+    const std::int64_t until = cluster.now().steady + seconds * kube::second;
+    while (!cluster.observe(view).synced) {
+        const std::int64_t now = cluster.now().steady;
+        if (told_to_stop() || now >= until)
+            return false;
+        cluster.pump(std::min(until - now, kube::second));
+    }
+    return true;
+}
+
+std::string name_of(const codec::object_key& key) {
+    return key.name_space + "/" + key.name;
+}
+
+int decide_once(const schedule_request& asked, kube::transport& by) {
+    live_cluster cluster(by, options_of(asked));
+    live_state known(cluster.objects().pods_kind());
+    adapter::cluster_view<live_cluster::traits> view(known);
+    if (!sync(cluster, view, asked.patience)) {
+        complaints().say_new(troubles_of(cluster));
+        return usage;
+    }
+    complaints().say_new(troubles_of(cluster));
+    muster::cycle_result made;
+    muster::cycle(known, cluster.now().wall, muster::policy<>{}, {}, {}, made);
+    bool waits = false;
+    for (const muster::decision& each : made.decisions) {
+        const auto& key = known[each.gang].key;
+        for (const muster::placement& one : each.placements)
+            std::printf("start\t%s\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
+                        name_of(known[one.pod].key).c_str(), known[one.node].key.c_str());
+        for (const muster::pod_index pod : each.evictions)
+            std::printf("evict\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
+                        name_of(known[pod].key).c_str());
+        if (!each.placements.empty())
+            continue;
+        waits = waits || each.outcome.kind != muster::answer::admitted;
+        std::printf("wait\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
+                    std::string(kube::to_text(each.outcome.at)).c_str());
+    }
+    return waits ? pending : fine;
+}
+
+/// What a scheduler is asked for over HTTP.
+struct status_text {
+    kube::span_histogram<6> steps{{kube::millisecond, 5 * kube::millisecond, 25 * kube::millisecond,
+                                   100 * kube::millisecond, 500 * kube::millisecond,
+                                   2 * kube::second}};
+
+    template<class Driver>
+    [[nodiscard]] std::string metrics(const Driver& driver, const live_cluster& cluster,
+                                      bool leads) const {
+        kube::metrics_writer out;
+        const adapter::driver_counters& count = driver.counters();
+        const auto total = [&](const char* name, const char* help, std::size_t value) {
+            out.family(name, "counter", help);
+            out.sample(static_cast<std::uint64_t>(value));
+        };
+        const auto gauge = [&](const char* name, const char* help, std::size_t value) {
+            out.family(name, "gauge", help);
+            out.sample(static_cast<std::uint64_t>(value));
+        };
+        gauge("muster_leader", "Whether it leads.", leads ? 1 : 0);
+        gauge("muster_synced", "Whether all objects are listed.", cluster.synced() ? 1 : 0);
+        gauge("muster_pods", "Pods that are followed.", cluster.objects().pods());
+        total("muster_cycles_total", "Scheduling cycles.", count.cycles);
+        total("muster_gangs_started_total", "Gangs of which members were placed.", count.decided);
+        total("muster_pods_bound_total", "Pods bound.", count.bound);
+        total("muster_gangs_failed_total", "Gangs of which a bind failed for good.", count.failed);
+        total("muster_gangs_healed_total", "Gangs evicted as they could not be completed.",
+              count.healed);
+        total("muster_pods_evicted_total", "Pods evicted.", count.evicted);
+        out.family("muster_writes_total", "counter", "Writes by what became of them.");
+        for (std::size_t at = 0; at < kube::outcome_names.size(); ++at)
+            out.sample(static_cast<std::uint64_t>(cluster.outcomes()[at]),
+                       {{"outcome", kube::outcome_names[at]}});
+        total("muster_cache_comparisons_total", "Comparisons with a fresh listing.",
+              driver.comparisons().compared());
+        total("muster_cache_mismatch_total", "Mistakes that comparisons proved.",
+              driver.comparisons().mistakes());
+        gauge("muster_gangs_partial", "Gangs below minima that they never reached.",
+              driver.partial().size());
+        std::int64_t longest = 0;
+        for (const auto& [key, each] : driver.partial())
+            longest = std::max(longest, cluster.now().steady - each.since);
+        out.family("muster_gang_partial_seconds", "gauge",
+                   "For how long the longest of them has been so.");
+        out.seconds(longest);
+        total("muster_events_dropped_total", "Events that were not written.",
+              cluster.dropped_events());
+        out.family("muster_step_seconds", "histogram", "Turns of the scheduler, without waiting.");
+        out.histogram(steps);
+        return out.text();
+    }
+};
+
+int run_scheduler(const schedule_request& asked, kube::transport& by) {
+    kube::cluster_options how = options_of(asked);
+    const std::string identity = host_name() + "_" + std::to_string(getpid()) + "_" +
+                                 std::to_string(kube::read_clock().wall);
+    how.events.instance = identity;
+    if (asked.elects) {
+        how.election.emplace();
+        how.election->name_space = asked.lease_namespace;
+        how.election->name = asked.lease_name;
+        how.election->identity = identity;
+        how.election->duration = asked.lease_seconds * kube::second;
+        how.election->renew_deadline = how.election->duration * 2 / 3;
+        how.election->retry =
+            std::max<std::int64_t>(how.election->duration * 2 / 15, 100 * kube::millisecond);
+        how.election->seed = how.watches.seed;
+        how.write_patience = std::min(how.write_patience, how.election->renew_deadline);
+    }
+    std::optional<kube::status_page> page;
+    if (!asked.address.empty()) {
+        auto made = kube::status_page::listen(asked.port, asked.address);
+        if (!made) {
+            say(made.error());
+            return usage;
+        }
+        page.emplace(std::move(made).value());
+        say("status at http://" + asked.address + ":" + std::to_string(page->port()) + "/metrics");
+    }
+    live_cluster cluster(by, std::move(how));
+    live_state known(cluster.objects().pods_kind());
+    adapter::driver<live_cluster> driver(cluster, known);
+    kube::progress progress;
+    status_text status;
+    complaints wrong;
+    bool led = false;
+    bool was_synced = false;
+    std::size_t bound = 0;
+    std::optional<std::int64_t> gives_up;
+    std::vector<int> handles;
+    if (page)
+        handles.push_back(page->handle());
+    for (;;) {
+        const std::int64_t began = cluster.now().steady;
+        const adapter::step_report made = driver.step();
+        const std::int64_t now = cluster.now().steady;
+        status.steps.observe(now - began);
+        progress.turned(now);
+        progress.synced(made.view.synced);
+        progress.owes_cycle(made.leads && made.view.synced && !made.decided, now);
+        if (made.decided)
+            progress.cycled(now);
+        if (made.leads != led)
+            say(made.leads ? "leads" : "does not lead");
+        led = made.leads;
+        if (made.view.synced && !was_synced)
+            say("listed: " + std::to_string(driver.view().nodes().size()) + " nodes, " +
+                std::to_string(cluster.objects().pods()) + " pods");
+        was_synced = made.view.synced;
+        if (asked.verbose && driver.counters().bound != bound)
+            say(std::to_string(driver.counters().bound) + " pods bound");
+        bound = driver.counters().bound;
+        wrong.say_new(troubles_of(cluster));
+        if (page)
+            page->poll(now, [&](std::string_view path) -> std::pair<int, std::string> {
+                if (path == "/metrics")
+                    return {200, status.metrics(driver, cluster, led)};
+                const bool good = path == "/healthz"  ? progress.alive(now)
+                                  : path == "/readyz" ? progress.ready(now)
+                                                      : false;
+                if (path != "/healthz" && path != "/readyz")
+                    return {404, "/metrics /healthz /readyz\n"};
+                return good ? std::pair{200, std::string("ok\n")}
+                            : std::pair{503, std::string("not ok\n")};
+            });
+        if (told_to_stop() && !gives_up) {
+            gives_up = now + 15 * kube::second;
+            cluster.stop();
+            say("stops");
+        }
+        if (gives_up && (cluster.stopped() || now >= *gives_up))
+            return cluster.stopped() ? fine : usage;
+        const std::int64_t longest = page && page->busy() ? 20 * kube::millisecond : kube::second;
+        const std::int64_t wait = std::clamp<std::int64_t>(
+            made.next == adapter::never_comes ? longest : made.next - now, 0, longest);
+        cluster.pump(gives_up ? std::min(wait, 100 * kube::millisecond) : wait, handles);
+    }
+}
+
+} // namespace
+
+int schedule(const schedule_request& asked) {
+    const auto by = connect(asked);
+    if (!by)
+        return usage;
+    static_cast<void>(told_to_stop());
+    return asked.dry_run ? decide_once(asked, *by) : run_scheduler(asked, *by);
+}
+
+} // namespace cli

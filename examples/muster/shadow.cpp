@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <muster/adapter/cluster_view.hpp>
+#include <muster/cycle/cycle.hpp>
+#include <muster/kube/cluster.hpp>
+
+#include "live_connect.hpp"
+#include "report.hpp"
+
+namespace cli {
+
+namespace {
+
+namespace adapter = muster::adapter;
+namespace codec = muster::codec;
+namespace kube = muster::kube;
+
+using shadow_cluster = kube::cluster<16>;
+using view_type = adapter::cluster_view<shadow_cluster::traits>;
+
+/// What Muster would do with a pod that waits.
+struct opinion {
+    std::string uid;
+    /// Empty: let it wait.
+    std::string node;
+    std::string why;
+};
+
+/// Compares what another scheduler does with what Muster would have done a moment before.
+class watcher {
+public:
+    explicit watcher(const view_type& view) : view_(&view) {}
+
+    /// Says what happened to the pods that waited when asked last.
+    void compare() {
+        for (auto at = opinions_.begin(); at != opinions_.end();) {
+            const auto* const facts = view_->find_pod(at->first, at->second.uid);
+            if (facts != nullptr && !facts->on) {
+                ++at;
+                continue;
+            }
+            if (facts != nullptr)
+                judge(at->first, at->second, *facts->on);
+            at = opinions_.erase(at);
+        }
+    }
+
+    /// Forms an opinion on all that wait now.
+    void think(std::int64_t wall) {
+        const auto& known = view_->known();
+        const muster::cycle_result made = muster::preview(known, wall);
+        for (auto& [key, each] : opinions_)
+            each.node.clear();
+        for (const muster::decision& decision : made.decisions) {
+            const std::string why(kube::to_text(decision.outcome.at));
+            for (const muster::pod_index pod : known[decision.gang].members) {
+                const auto* const facts = view_->find_pod(known[pod].key);
+                if (facts != nullptr && facts->ours && !facts->on)
+                    opinions_[known[pod].key] = {facts->uid, {}, why};
+            }
+            if (decision.nominated)
+                continue;
+            for (const muster::placement& one : decision.placements)
+                if (const auto at = opinions_.find(known[one.pod].key); at != opinions_.end())
+                    at->second.node = known[one.node].key;
+        }
+    }
+
+    void sum_up() const {
+        const auto idle = std::ranges::count_if(
+            opinions_, [](const auto& each) { return !each.second.node.empty(); });
+        std::printf("%zu pods bound: %zu to the same node, %zu to another, %zu that Muster would "
+                    "have let wait; %zu still wait that Muster would start\n",
+                    same_ + other_ + early_, same_, other_, early_, static_cast<std::size_t>(idle));
+    }
+
+private:
+    void judge(const codec::object_key& key, const opinion& of, const std::string& node) {
+        const std::string name = key.name_space + "/" + key.name;
+        if (of.node == node) {
+            ++same_;
+        } else if (!of.node.empty()) {
+            ++other_;
+            std::printf("node\t%s\t%s\tMuster: %s\n", name.c_str(), node.c_str(), of.node.c_str());
+        } else {
+            ++early_;
+            std::printf("start\t%s\t%s\tMuster: waits, %s\n", name.c_str(), node.c_str(),
+                        of.why.c_str());
+        }
+    }
+
+    const view_type* view_;
+    std::map<codec::object_key, opinion> opinions_;
+    std::size_t same_ = 0;
+    std::size_t other_ = 0;
+    std::size_t early_ = 0;
+};
+
+} // namespace
+
+int shadow(const shadow_request& asked) {
+    const auto by = connect(asked);
+    if (!by)
+        return usage;
+    kube::cluster_options how;
+    how.live.scheduler_names = asked.scheduler_names;
+    how.live.queue_namespace = asked.queue_namespace;
+    shadow_cluster cluster(*by, std::move(how));
+    muster::state<shadow_cluster::traits> known(cluster.objects().pods_kind());
+    view_type view(known);
+    watcher watches(view);
+    const std::int64_t began = cluster.now().steady;
+    const std::int64_t synced_by = began + asked.patience * kube::second;
+    const std::int64_t until =
+        asked.seconds > 0 ? began + asked.seconds * kube::second : kube::never_comes;
+    bool was_synced = false;
+    while (!told_to_stop() && cluster.now().steady < until) {
+        const adapter::view_status seen = cluster.observe(view);
+        if (!seen.synced && cluster.now().steady >= synced_by) {
+            for (const std::string& each : cluster.troubles())
+                say(each);
+            return usage;
+        }
+        if (seen.synced && (seen.changed || !was_synced)) {
+            watches.compare();
+            watches.think(cluster.now().wall);
+            std::fflush(stdout);
+        }
+        was_synced = seen.synced;
+        cluster.pump(std::min(kube::second, until - cluster.now().steady));
+    }
+    watches.sum_up();
+    return fine;
+}
+
+} // namespace cli

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include <muster/kube/reflector.hpp>
+
+#include "live_connect.hpp"
+#include "report.hpp"
+
+namespace cli {
+
+namespace {
+
+namespace json = boost::json;
+namespace kube = muster::kube;
+
+struct kind_to_list {
+    const char* version;
+    const char* kind;
+    const char* plural;
+    bool required;
+};
+
+/// What bears on decisions; what a server does not have is no matter.
+constexpr std::array kinds{
+    kind_to_list{"v1", "Namespace", "namespaces", true},
+    kind_to_list{"v1", "Node", "nodes", true},
+    kind_to_list{"scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", true},
+    kind_to_list{"scheduler.tensorstack.dev/v1beta1", "Queue", "queues", false},
+    kind_to_list{"scheduler.tensorstack.dev/v1beta1", "PodGroup", "podgroups", false},
+    kind_to_list{"kai.scheduler/v1alpha1", "Topology", "topologies", false},
+    kind_to_list{"scheduling.run.ai/v2", "Queue", "queues", false},
+    kind_to_list{"scheduling.run.ai/v2alpha2", "PodGroup", "podgroups", false},
+    kind_to_list{"scheduling.volcano.sh/v1beta1", "Queue", "queues", false},
+    kind_to_list{"scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups", false},
+    kind_to_list{"scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups", false},
+    kind_to_list{"scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups", false},
+    kind_to_list{"scheduling.k8s.io/v1alpha2", "Workload", "workloads", false},
+    kind_to_list{"scheduling.k8s.io/v1alpha2", "PodGroup", "podgroups", false},
+    kind_to_list{"scheduler.grove.io/v1alpha1", "PodGang", "podgangs", false},
+    kind_to_list{"v1", "Pod", "pods", true},
+};
+
+/// Leaves out what no decision looks at: bookkeeping, and of containers all that may be secret.
+void prune(json::object& object) {
+    if (json::value* const metadata = object.if_contains("metadata"); metadata->is_object()) {
+        json::object& of = metadata->get_object();
+        of.erase("managedFields");
+        if (json::value* const notes = of.if_contains("annotations"); notes && notes->is_object())
+            notes->get_object().erase("kubectl.kubernetes.io/last-applied-configuration");
+    }
+    json::value* const spec = object.if_contains("spec");
+    if (!spec || !spec->is_object())
+        return;
+    for (const char* list : {"containers", "initContainers", "ephemeralContainers"}) {
+        json::value* const containers = spec->get_object().if_contains(list);
+        if (!containers || !containers->is_array())
+            continue;
+        for (json::value& each : containers->get_array()) {
+            if (!each.is_object())
+                continue;
+            json::object kept;
+            for (const char* key : {"name", "image", "resources", "ports", "restartPolicy"})
+                if (const json::value* const value = each.get_object().if_contains(key))
+                    kept[key] = *value;
+            each = std::move(kept);
+        }
+    }
+}
+
+struct gatherer {
+    const kind_to_list* of;
+    std::map<muster::codec::object_key, std::string>* into;
+
+    void upsert(const kube::arrived& object) {
+        json::object made{{"apiVersion", of->version}, {"kind", of->kind}};
+        for (const auto& member : object.value().get_object())
+            made[member.key()] = member.value();
+        prune(made);
+        (*into)[object.who().key] = json::serialize(made);
+    }
+    void gone(const kube::listed_object& who) { into->erase(who.key); }
+};
+
+bool list(kube::transport& by, const kind_to_list& of, std::int64_t until,
+          std::map<muster::codec::object_key, std::string>& into) {
+    const std::string version = of.version;
+    kube::reflector_options how;
+    how.path = (version == "v1" ? "/api/" : "/apis/") + version + "/" + of.plural;
+    how.may_be_absent = !of.required;
+    kube::reflector from(how);
+    gatherer sink{&of, &into};
+    while (from.lists() == 0) {
+        const std::int64_t now = kube::read_clock().steady;
+        if (now >= until || told_to_stop())
+            break;
+        if (auto wanted = from.next(now); wanted.start)
+            by.start(std::move(*wanted.start));
+        const std::int64_t wake = std::min(from.wakes(), until);
+        for (const kube::arrival& each : by.poll(std::max<std::int64_t>(wake - now, 0))) {
+            from.done(each.answer, kube::read_clock().steady, sink);
+            if (each.answer.status == 403 || each.answer.status == 401) {
+                say(from.trouble());
+                return !of.required;
+            }
+        }
+    }
+    if (from.lists() > 0)
+        return true;
+    say(from.trouble().empty() ? how.path + ": no answer in time" : from.trouble());
+    return false;
+}
+
+} // namespace
+
+int snapshot(const snapshot_request& asked) {
+    const auto by = connect(asked);
+    if (!by)
+        return usage;
+    const std::int64_t until = kube::read_clock().steady + asked.patience * kube::second;
+    std::string text = "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[";
+    bool first = true;
+    for (const kind_to_list& each : kinds) {
+        std::map<muster::codec::object_key, std::string> objects;
+        if (!list(*by, each, until, objects))
+            return usage;
+        for (const auto& [key, object] : objects) {
+            text += (first ? "\n" : ",\n") + object;
+            first = false;
+        }
+        if (!objects.empty())
+            say(std::to_string(objects.size()) + " " + each.plural + "." + each.version);
+    }
+    text += "\n]}\n";
+    if (asked.output.empty() || asked.output == "-") {
+        std::fwrite(text.data(), 1, text.size(), stdout);
+        return std::fflush(stdout) == 0 ? fine : usage;
+    }
+    std::ofstream out(asked.output, std::ios::binary);
+    out << text;
+    out.close();
+    if (!out) {
+        say(asked.output + ": cannot be written");
+        return usage;
+    }
+    return fine;
+}
+
+} // namespace cli
