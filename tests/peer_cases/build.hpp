@@ -255,11 +255,19 @@ inline void grow(const peer_case& of, const subgroup& from, muster::vertex_index
 }
 
 /// When gangs were made: KAI's are a minute apart in the order of their listing, those of higher
-/// priority before all others; Volcano's all at once; coscheduling's when their first pod came.
+/// priority before all others; Volcano's all at once, so that their names decide both who comes
+/// first and, the other way round, who goes first; coscheduling's when their first pod came.
 [[nodiscard]] inline std::vector<std::int64_t> creation_times(const peer_case& of) {
     std::vector<std::int64_t> times(of.gangs.size(), 0);
-    if (of.from == peer::volcano)
+    if (of.from == peer::volcano) {
+        std::vector<std::size_t> order(of.gangs.size());
+        for (std::size_t at = 0; at < order.size(); ++at)
+            order[at] = at;
+        std::ranges::stable_sort(order, {}, [&](std::size_t at) { return of.gangs[at].name; });
+        for (std::size_t place = 0; place < order.size(); ++place)
+            times[order[place]] = static_cast<std::int64_t>(place);
         return times;
+    }
     if (of.from == peer::coscheduling) {
         for (std::size_t at = 0; at < of.gangs.size(); ++at) {
             std::int64_t first = static_cast<std::int64_t>(at);

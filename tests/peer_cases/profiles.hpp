@@ -16,10 +16,10 @@ struct kai_profile : muster::policy<muster::best_fit, muster::minima_first<>,
     kai_profile() { this->surplus = {1, true}; }
 };
 using kai_allocate = kai_profile<muster::await_leavers>;
-using kai_preempt = kai_profile<muster::priority_preemption>;
+using kai_preempt = kai_profile<muster::newest_first<muster::priority_preemption>>;
 /// For what the queue deserves, and for its fair share.
-using kai_reclaim_deserved = kai_profile<muster::reclaim_what_is_due<false>>;
-using kai_reclaim_fair_share = kai_profile<muster::reclaim_what_is_due<true>>;
+using kai_reclaim_deserved = kai_profile<muster::newest_first<muster::reclaim_what_is_due<false>>>;
+using kai_reclaim_fair_share = kai_profile<muster::newest_first<muster::reclaim_what_is_due<true>>>;
 
 /// Moves whoever may be evicted at all.
 struct kai_consolidate

@@ -58,12 +58,19 @@ public:
             top = at;
         if (!top || !(of_leaves ? stays_within_some() : own_may_take(from, fair)))
             return false;
+        bool any = false;
         for (std::size_t column = 0; column < width; ++column) {
             const auto keeps = kept(*top, kind_id{column}, fair);
-            if (keeps && saturating_add(used_[top->value()][column], last[column]) > *keeps)
-                return true;
+            if (!keeps)
+                continue;
+            const bool more = saturating_add(used_[top->value()][column], last[column]) > *keeps;
+            any = any || more;
+            // Of what it deserves and the last has, too, the queue has more than it deserves.
+            if (of_leaves && !more && *keeps > 0 && last[column] > 0 &&
+                kind_id{column} != known_->pods_kind())
+                return false;
         }
-        return false;
+        return any;
     }
 
     /// The most that may be reclaimed from the queue and those below it. O(depth² + depth × width).

@@ -42,7 +42,7 @@ public:
                              admission<Traits>& deciding, std::int64_t& steps) {
         moves_.clear();
         next_change_.reset();
-        if (!deciding.prepare(known, by) ||
+        if (!anybody_may_move(known, by, rule, now) || !deciding.prepare(known, by) ||
             detail::stake_in_pods(known, deciding.members()) == detail::pod_stake::requirements)
             return false;
         into.look_ahead();
@@ -51,7 +51,7 @@ public:
         if (into.looks_ahead() && on.gang_fits())
             return true;
         into.rollback(on.base);
-        if (anybody_may_move(known, by, rule, now) && enough_in_all(on)) {
+        if (enough_in_all(on)) {
             pods_.begin(known, by, rule, now);
             next_change_ = pods_.next_change();
             if (!pods_.all().empty() && choose(on))

@@ -25,7 +25,7 @@ namespace muster::inline v0_1 {
 /// and gangs as a whole: nobody is left below its minima. What it chooses is inclusion-minimal: put
 /// any unit back and the gang fits no more. Of up to `few` units in all it chooses the least set of
 /// all by (highest outer level, highest inner level, gangs broken, pods, newest first); else the
-/// least that it finds as it goes through the levels.
+/// least that it finds as it goes through the levels, and for rules that take in order always.
 template<class Traits>
 class victim_search : victim_taking<Traits> {
     using taking = victim_taking<Traits>;
@@ -49,7 +49,7 @@ public:
         this->begin_taking(known, by, rule, now, borrowed, steps);
         chosen_.clear();
         outcome found = outcome::open;
-        if (is_small())
+        if (!takes_in_order<Rule> && is_small())
             found = least_of_all(fit);
         if (found == outcome::open)
             found = level_by_level(fit);

@@ -16,7 +16,7 @@
 
 namespace muster::inline v0_1 {
 
-/// How a rule sees a gang, `since` and `min_runtime` aside. O(1).
+/// How a rule sees a gang, apart from what depends on time or on the other side. O(1).
 template<class Traits>
 [[nodiscard]] contender contender_of(const state<Traits>& known, gang_index which) {
     const auto& group = known[which];
@@ -52,6 +52,19 @@ template<class Traits>
             return said;
     }
     return std::nullopt;
+}
+
+/// How many queues stand above both. O(depth²).
+template<class Traits>
+[[nodiscard]] std::int64_t queues_in_common(const state<Traits>& known,
+                                            std::optional<queue_index> one,
+                                            std::optional<queue_index> other) {
+    const auto& queues = known.accounts().queues();
+    std::int64_t count = 0;
+    if (one && other)
+        for (auto at = queues.parent(*one); at; at = queues.parent(*at))
+            count += queues.within(*other, *at) ? 1 : 0;
+    return count;
 }
 
 /// A gang of which something may be taken.
@@ -114,6 +127,7 @@ public:
                 group.placeable == group.members.size())
                 continue;
             contender of = contender_of(known, which);
+            of.queues_in_common = queues_in_common(known, of.queue, mine.queue);
             auto terms = rule(mine, of, now);
             if (!terms)
                 continue;

@@ -154,7 +154,7 @@ public:
             each.held_up = false;
         }
         turns_.arrange(known, lines_.size(), [&](std::size_t at) { return lines_[at].queue; });
-        if constexpr (counts_next_gang<QueueOrder>)
+        if (detail::counts_next(queues))
             for (std::size_t at = 0; at < lines_.size(); ++at)
                 turns_.set_next(at, next_amount(known, lines_[at]));
         const fair_shares<Traits>* due = nullptr;
@@ -197,8 +197,8 @@ public:
     /// its queue and those above are compared anew with their siblings.
     template<queue_order QueueOrder>
     void passed(const state<Traits>& known, const QueueOrder& queues) {
-        if constexpr (counts_next_gang<QueueOrder>) {
-            if (!given_)
+        if constexpr (may_count_next_gang<QueueOrder>) {
+            if (!given_ || !detail::counts_next(queues))
                 return;
             const std::uint32_t at = *given_;
             turns_.set_next(at, next_amount(known, lines_[at]));

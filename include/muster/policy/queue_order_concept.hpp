@@ -37,11 +37,30 @@ inline constexpr bool by_fair_share = requires {
 };
 
 /// The order wants ranks in which the next gang counts as if it stood already, and says so: what is
-/// borrowed, and the shares. Whether a queue is over its fair share is told without it.
+/// borrowed, and the shares. Whether a queue is over its fair share is told without it. One that is
+/// a choice between several says it of itself: `order.counts_next_gang()`.
 template<class Order>
 inline constexpr bool counts_next_gang = requires {
     requires Order::counts_next_gang;
 };
+template<class Order>
+inline constexpr bool may_count_next_gang = counts_next_gang<Order> || requires(const Order order) {
+    { order.counts_next_gang() } -> std::same_as<bool>;
+};
+
+namespace detail {
+
+template<class Order>
+[[nodiscard]] constexpr bool counts_next(const Order& order) noexcept {
+    if constexpr (counts_next_gang<Order>)
+        return true;
+    else if constexpr (may_count_next_gang<Order>)
+        return order.counts_next_gang();
+    else
+        return false;
+}
+
+} // namespace detail
 
 /// A strict weak order of queues with one parent: the tree is walked down from the root, each time
 /// to the first child below which somebody is left. Queues that it holds equal stand in the order

@@ -99,8 +99,9 @@ struct reclaim_what_is_due {
 };
 
 /// Reclaims as Volcano's capacity does: for a gang whose queue stays within what it deserves of
-/// some kind, from queues that use more than they deserve of some kind. Victims by priority. Two
-/// queues that deserve different kinds may take turns for ever: see `after_min_runtime`.
+/// some kind, from queues that use more than they deserve of some kind, and of no kind less that
+/// they deserve and lose. Victims from the nearest queues first, then by priority. Two queues that
+/// deserve different kinds may take turns for ever: see `after_min_runtime`.
 struct reclaim_between_leaves {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
@@ -108,8 +109,10 @@ struct reclaim_between_leaves {
     [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
                                                          std::int64_t now) const noexcept {
         auto terms = reclaim_what_is_due<false>{}(by, of, now);
-        if (terms)
+        if (terms) {
             terms->of_leaves = true;
+            terms->outer = -of.queues_in_common;
+        }
         return terms;
     }
     [[nodiscard]] friend bool operator==(reclaim_between_leaves, reclaim_between_leaves) = default;
@@ -188,11 +191,19 @@ struct after_min_runtime {
 
 private:
     [[nodiscard]] bool still_young(const contender& of, std::int64_t now) const noexcept {
+        const std::int64_t runs = of.min_runtime.value_or(least);
         std::int64_t grown = 0;
-        return of.since &&
-               !__builtin_add_overflow(*of.since, of.min_runtime.value_or(least), &grown) &&
+        return of.since && runs > 0 && !__builtin_add_overflow(*of.since, runs, &grown) &&
                now < grown;
     }
+};
+
+/// The same rule, whose victims go in their order: of one level the newest first.
+template<victim_rule Rule>
+struct newest_first : Rule {
+    static constexpr bool in_order = true;
+
+    [[nodiscard]] friend bool operator==(const newest_first&, const newest_first&) = default;
 };
 
 /// The same rule, which takes gangs whole or not at all.

@@ -24,6 +24,8 @@ struct contender {
     /// Of whom something may be taken: how long it runs before more than its surplus may be had for
     /// the other side, as its queues say; absent = they do not.
     std::optional<std::int64_t> min_runtime;
+    /// Likewise: how many queues stand above its own that stand above the other side's, too.
+    std::int64_t queues_in_common = 0;
 
     /// Nobody in the queue is easier to evict than this.
     [[nodiscard]] static constexpr contender least_of(std::optional<queue_index> queue,
@@ -69,6 +71,13 @@ struct victim_terms {
 template<class Rule>
 inline constexpr bool reclaims_by_fair_share = requires {
     requires Rule::by_fair_share;
+};
+
+/// Victims go one after the other in their order, as many as it takes, and the rule says so: who
+/// stands further behind stays, even where fewer of those would do.
+template<class Rule>
+inline constexpr bool takes_in_order = requires {
+    requires Rule::in_order;
 };
 
 /// Says on which terms a gang that waits for room may have members of another evicted: nothing

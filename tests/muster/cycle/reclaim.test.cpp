@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include <muster/cycle/cycle.hpp>
 
@@ -92,6 +93,63 @@ TEST_CASE("departments are compared where they meet, leaves by themselves") {
     CHECK(evicted(cycle(meeting, 0, for_deserved{})) == 0);
     cluster leaves = two();
     CHECK(evicted(cycle(leaves, 0, between_leaves{})) == 1);
+}
+
+TEST_CASE("between leaves the nearest queue gives first, and nothing that it has no more of than "
+          "it deserves") {
+    constexpr kind_id gpus = gpu;
+    const auto cpus_only = [](std::int64_t cpus) { return deserving(cpus); };
+    cluster known;
+    ok(known.upsert_node("n", machine(4, 1)));
+    ok(known.upsert_queue("here", {}));
+    ok(known.upsert_queue("there", {}));
+    ok(known.upsert_queue("mine", cpus_only(4), "here"));
+    ok(known.upsert_queue("near", cpus_only(0), "here"));
+    ok(known.upsert_queue("far", cpus_only(0), "there"));
+    add_running(known, "a", 2, "n", "near");
+    add_running(known, "z", 2, "n", "far");
+    add_gang(known, "x", 1, 2, "mine");
+    const cycle_result result = cycle(known, 0, between_leaves{});
+    REQUIRE(evicted(result) == 1);
+    CHECK(known[known.find_pod("a-0")->index].evicted);
+
+    // Of GPUs it deserves one and has one: who has it stays, whatever it has of cpus.
+    cluster keeps;
+    ok(keeps.upsert_node("n", machine(4, 1)));
+    auto near = cpus_only(0);
+    near.deserved.set(gpus, 1);
+    ok(keeps.upsert_queue("near", near));
+    ok(keeps.upsert_queue("mine", cpus_only(4)));
+    ok(keeps.upsert_gang("a", gang_of(1, "near")));
+    ok(keeps.upsert_pod("a-0", "a", in_phase(pod_phase::running, asking(4, 1)), "n"));
+    add_gang(keeps, "x", 1, 2, "mine");
+    CHECK(evicted(cycle(keeps, 0, between_leaves{})) == 0);
+}
+
+TEST_CASE("in order: the newest go, as many as it takes, where fewer older ones would do") {
+    const auto line = [] {
+        cluster known;
+        ok(known.upsert_node("n", machine(4)));
+        ok(known.upsert_queue("q", {}));
+        for (const auto& [name, cpus, born] :
+             {std::tuple("large", 2, 0), std::tuple("small", 1, 1), std::tuple("tiny", 1, 2)}) {
+            auto spec = gang_of(1, "q");
+            spec.created = born;
+            ok(known.upsert_gang(name, spec));
+            ok(known.upsert_pod(std::string(name) + "-0", name,
+                                in_phase(pod_phase::running, asking(cpus)), "n"));
+        }
+        auto urgent = gang_of(1, "q");
+        urgent.priority = 1;
+        ok(known.upsert_gang("x", urgent));
+        add_members(known, "x", 1, asking(2));
+        return known;
+    };
+    cluster fewest = line();
+    CHECK(evicted(cycle(fewest, 0, reclaiming<priority_preemption>{})) == 1);
+    cluster newest = line();
+    CHECK(evicted(cycle(newest, 0, reclaiming<newest_first<priority_preemption>>{})) == 2);
+    CHECK_FALSE(newest[newest.find_pod("large-0")->index].evicted);
 }
 
 TEST_CASE("who waits for leavers is nominated, and evicts nobody") {
