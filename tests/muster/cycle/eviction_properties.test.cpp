@@ -17,6 +17,7 @@
 #include <muster/testing/brute_force.hpp>
 #include <muster/testing/cases.hpp>
 #include <muster/testing/random.hpp>
+#include <muster/testing/shortage_verifier.hpp>
 
 #include "budget_rules.hpp"
 
@@ -272,6 +273,8 @@ auto how(Rule rule) {
 
 /// Worlds in which somebody was evicted.
 std::size_t evicting_worlds = 0;
+/// Worlds in which it was said what evictions leave the gang short of.
+std::size_t shortages = 0;
 
 template<class Policy>
 std::string judge(const world& from, rule_kind rule, const Policy& evicting) {
@@ -295,6 +298,21 @@ std::string judge(const world& from, rule_kind rule, const Policy& evicting) {
         if (!made.evictions.empty() && (made.gang != which || !made.nominated))
             return "order: somebody else evicts";
     }
+    for (const decision& made : result.decisions)
+        if (const auto& lacks = made.short_after_evictions; lacks && made.gang == which) {
+            ++shortages;
+            if (!verify(before, which, evicting.victims, *lacks))
+                return "shortage: " + std::to_string(lacks->needed) + " needed, " +
+                       std::to_string(lacks->there) + " there is not so";
+            eviction_shortage wrong = *lacks;
+            wrong.needed += 1'000;
+            if (verify(before, which, evicting.victims, wrong))
+                return "verifier: takes a need for granted";
+            wrong = *lacks;
+            wrong.there = -1;
+            if (verify(before, which, evicting.victims, wrong))
+                return "verifier: takes what is there for granted";
+        }
     const bool starts = known[which].last.kind == answer::admitted;
     if (starts && gone.empty())
         return {};
@@ -346,8 +364,9 @@ std::string check_evictions(const world& from) {
 TEST_CASE("on small clusters exactly the least set of victims goes, and the gang starts") {
     evicting_worlds = 0;
     CHECK(count_faults("evictions", 1000, crowded, check_evictions) == 0);
-    std::printf("evictions: in %zu worlds\n", evicting_worlds);
+    std::printf("evictions: in %zu worlds, %zu shortages\n", evicting_worlds, shortages);
     CHECK(evicting_worlds > 0);
+    CHECK(shortages > 0);
 }
 
 TEST_CASE("with budgets, too, exactly the least set that keeps to all of them goes") {
