@@ -95,7 +95,7 @@ split_yaml(std::string_view text, std::size_t start) {
         }
         const auto tree = detail::read_yaml_tree(part);
         if (!tree) {
-            report(tree.error().offset, {}, tree.error().message);
+            report(tree.error().offset, tree.error().path, tree.error().message);
             continue;
         }
         if (tree->empty() || (tree->size() == 1 && tree->front().text.empty() &&

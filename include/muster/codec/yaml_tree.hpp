@@ -18,6 +18,7 @@
 
 #include <muster/base/result.hpp>
 #include <muster/codec/diagnostic.hpp>
+#include <muster/codec/field_path.hpp>
 #include <muster/codec/source_text.hpp>
 #include <muster/codec/yaml_scalar.hpp>
 
@@ -28,6 +29,7 @@ namespace detail {
 struct yaml_fault {
     std::size_t offset;
     std::string message;
+    std::string path = {}; ///< the field, where it is known
 };
 
 /// One node of a YAML document. Nodes lie in the order of the text; a node's children follow it (a
@@ -67,9 +69,9 @@ public:
             throw yaml_fault{offset_of(mark), "the anchor contains itself (expected an alias to a "
                                               "value that ends before it)"};
         const std::uint8_t height = tree_[target].height;
-        const std::uint32_t node = add(yaml_node::shape::alias, mark, yaml_tag::none, 0);
         if (open_.size() + height > limits::nesting)
             throw too_deep(mark);
+        const std::uint32_t node = add(yaml_node::shape::alias, mark, yaml_tag::none, 0);
         tree_[node].target = target;
         tree_[node].height = height;
         close(node);
@@ -93,6 +95,27 @@ public:
     }
     void OnSequenceEnd() override { end(); }
     void OnMapEnd() override { end(); }
+
+    /// The field whose value is being read. O(nodes read); for messages.
+    [[nodiscard]] std::string path() const {
+        std::vector<path_step> steps;
+        for (std::size_t level = 0; level < open_.size(); ++level) {
+            const yaml_node& parent = tree_[open_[level]];
+            const std::size_t inner = level + 1 < open_.size() ? open_[level + 1] : tree_.size();
+            std::size_t before = 0; // of the parent's children
+            std::uint32_t last = 0;
+            for (std::uint32_t child = open_[level] + 1; child < inner;
+                 child = tree_[child].next, ++before)
+                last = child;
+            if (parent.kind == yaml_node::shape::sequence)
+                steps.emplace_back(before);
+            else if (before % 2 == 1)
+                steps.emplace_back(std::string_view(tree_[last].text));
+            else
+                break; // inside a key
+        }
+        return to_text(path_view(steps));
+    }
 
     [[nodiscard]] static std::size_t offset_of(const YAML::Mark& mark) {
         return mark.pos < 0 ? 0 : static_cast<std::size_t>(mark.pos);
@@ -226,14 +249,14 @@ private:
 [[nodiscard]] inline result<yaml_tree, yaml_fault> read_yaml_tree(std::string_view text) {
     using answer = result<yaml_tree, yaml_fault>;
     yaml_tree tree;
+    yaml_tree_builder builder(tree);
     try {
         std::istringstream stream{std::string(text)};
         YAML::Parser parser(stream);
-        yaml_tree_builder builder(tree);
         while (parser.HandleNextDocument(builder)) {
         }
     } catch (const yaml_fault& fault) {
-        return answer(failure<yaml_fault>{fault});
+        return answer(failure<yaml_fault>{{fault.offset, fault.message, builder.path()}});
     } catch (const YAML::Exception& error) {
         return answer(failure<yaml_fault>{
             {yaml_tree_builder::offset_of(error.mark), yaml_error_text(error.msg)}});

@@ -143,9 +143,10 @@ TEST_CASE("quoted scalars stay strings, plain ones resolve, tags are honoured") 
     CHECK(outcome("a: !!map {}\nb: !!seq []\nc: !!str\nd:\n") ==
           R"({"a":{},"b":[],"c":"","d":null})"
           "\n");
-    CHECK(outcome("a: 1\nb: !local x\n") ==
-          "f.yaml:2:4: the tag \"!local\" is not known here (expected none, or one of !!str !!int "
-          "!!float !!bool !!null !!timestamp !!seq !!map)\n");
+    CHECK(
+        outcome("a: 1\nb: !local x\n") ==
+        "f.yaml:2:4: b: the tag \"!local\" is not known here (expected none, or one of !!str !!int "
+        "!!float !!bool !!null !!timestamp !!seq !!map)\n");
     CHECK(is_refused("a: !!binary aGk=\n"));
     CHECK(is_refused("a: !!int x\n"));
 }
@@ -163,7 +164,7 @@ TEST_CASE(
     CHECK(is_refused("<<: 1\n"));
     CHECK(is_refused("a: *nowhere\n"));
     CHECK(outcome("a: &a [1, *a]\n") ==
-          "f.yaml:1:11: the anchor contains itself (expected an alias to "
+          "f.yaml:1:11: a[1]: the anchor contains itself (expected an alias to "
           "a value that ends before it)\n");
 }
 
@@ -211,6 +212,10 @@ TEST_CASE("hostile YAML is answered by an error") {
     for (int i = 0; i < 10'000; ++i)
         dashes += "- ";
     CHECK(is_refused(dashes));
+    const std::string in_spec = outcome("a: 1\nspec: {b: 2, c: [x, " + std::string(100, '[') +
+                                        std::string(100, ']') + "]}\n");
+    CHECK(in_spec.substr(0, 34) == "f.yaml:2:82: spec.c[1][0][0][0][0]");
+    CHECK(in_spec.find("[0]: nested too deeply (expected at most 64 levels)") != in_spec.npos);
     CHECK(is_refused(std::string("a: b\0c\n", 7)));
     CHECK(is_refused("a: \xFF\n"));
     CHECK(is_refused("\xFF\xFE"
