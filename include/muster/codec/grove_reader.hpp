@@ -107,8 +107,8 @@ private:
             else
                 set_.termination_delay = *delay;
         }
-        for (const std::string_view key : {"resourceClaimTemplates", "resourceSharing"})
-            warn_of_claims(inner.optional(key));
+        set_.claim_templates = read_claims(inner.optional("resourceClaimTemplates"));
+        set_.sharing = read_claims(inner.optional("resourceSharing"));
 
         const field cliques_at = inner.required("cliques");
         const array_reader cliques = cliques_at.as_array();
@@ -135,10 +135,12 @@ private:
                                         "CliqueStartupTypeInOrder or CliqueStartupTypeExplicit)");
     }
 
-    static void warn_of_claims(const field& at) {
-        const auto* list = at.value() ? at.value()->if_array() : nullptr;
-        if (at.is_present() && !(list && list->empty()))
-            at.warning("resource claims are not made or shared here (expected none)");
+    static const boost::json::array* read_claims(const field& at) {
+        const array_reader list = at.as_array();
+        if (!list.is_present() || list.size() == 0)
+            return nullptr;
+        at.warning("resource claims are not made or shared here (expected none)");
+        return at.value()->if_array();
     }
 
     translate::grove_packing read_packing(const field& at, translate::grove_packing made) {
@@ -209,7 +211,7 @@ private:
         static_cast<void>(read_labels(each.optional("labels")));
         static_cast<void>(read_labels(each.optional("annotations")));
         made.packing = read_packing(each.optional("topologyConstraint"), {});
-        warn_of_claims(each.optional("resourceSharing"));
+        made.sharing = read_claims(each.optional("resourceSharing"));
         const field spec_at = each.required("spec");
         object_reader spec = spec_at.as_object();
         made.spec = object_at(spec_at);
@@ -316,7 +318,7 @@ private:
                               " is there twice (expected every scaling group once)");
         made.annotations = object_at(each.optional("annotations"));
         made.packing = read_packing(each.optional("topologyConstraint"), {});
-        warn_of_claims(each.optional("resourceSharing"));
+        made.sharing = read_claims(each.optional("resourceSharing"));
         made.replicas = each.optional("replicas").as_integer(1, most_).value_or(1);
         const field least_at = each.optional("minAvailable");
         made.min_available = least_at.as_integer(1, most_).value_or(1);

@@ -35,7 +35,7 @@ names_of(const translate::grove_set& set, const std::vector<std::size_t>& clique
 
 /// What is wrong with editing a PodCliqueSet; nothing when it is allowed. How many there are of
 /// everything, templates of pods and what scales may change; who belongs together, minima, the
-/// order of the start, the scheduler and topology may not.
+/// order of the start, the scheduler, topology and resource claims may not.
 [[nodiscard]] inline std::vector<edit_fault> check_edit(const translate::grove_set& before,
                                                         const translate::grove_set& after) {
     std::vector<edit_fault> faults;
@@ -50,6 +50,9 @@ names_of(const translate::grove_set& set, const std::vector<std::size_t>& clique
     const std::string inner = "spec.template.";
     immutable(before.startup == after.startup, inner + "cliqueStartupType");
     immutable(detail::same(before.packing, after.packing), inner + "topologyConstraint");
+    immutable(detail::same(before.claim_templates, after.claim_templates),
+              inner + "resourceClaimTemplates");
+    immutable(detail::same(before.sharing, after.sharing), inner + "resourceSharing");
     immutable(before.scheduler == after.scheduler, inner + "cliques[].spec.podSpec.schedulerName");
     const auto find = [](const auto& list, std::string_view name) {
         return std::ranges::find_if(list, [&](const auto& each) { return each.name == name; });
@@ -78,6 +81,7 @@ names_of(const translate::grove_set& set, const std::vector<std::size_t>& clique
                       detail::names_of(after, is->starts_after),
                   at + "spec.startsAfter");
         immutable(detail::same(was.packing, is->packing), at + "topologyConstraint");
+        immutable(detail::same(was.sharing, is->sharing), at + "resourceSharing");
     }
     if (!same_names(before.groups, after.groups)) {
         faults.push_back({inner + "podCliqueScalingGroups",
@@ -91,6 +95,7 @@ names_of(const translate::grove_set& set, const std::vector<std::size_t>& clique
                   at + "cliqueNames");
         immutable(was.min_available == is->min_available, at + "minAvailable");
         immutable(detail::same(was.packing, is->packing), at + "topologyConstraint");
+        immutable(detail::same(was.sharing, is->sharing), at + "resourceSharing");
     }
     return faults;
 }

@@ -66,6 +66,8 @@ struct grove_clique {
     const boost::json::object* pod_spec = nullptr;
     /// As it was written: what is not named above goes on to the PodClique unchanged.
     const boost::json::object* spec = nullptr;
+    /// resourceSharing as it was written, null where there is none. No claims are made here.
+    const boost::json::array* sharing = nullptr;
 };
 
 /// One of template.podCliqueScalingGroups: cliques that are replicated together.
@@ -78,6 +80,7 @@ struct grove_scaling_group {
     std::optional<grove_scale> scale;
     grove_packing packing;
     const boost::json::object* annotations = nullptr;
+    const boost::json::array* sharing = nullptr; ///< as of a clique
 };
 
 /// A grove.io/v1alpha1 PodCliqueSet with its defaults filled in. It refers to the document that it
@@ -103,6 +106,8 @@ struct grove_set {
     /// How long a gang that lost its minimum may stay that way, in nanoseconds.
     std::int64_t termination_delay = 4LL * 3600 * 1'000'000'000;
     grove_packing packing;
+    const boost::json::array* claim_templates = nullptr; ///< as written, null where there are none
+    const boost::json::array* sharing = nullptr;         ///< as of a clique
     std::vector<grove_clique> cliques;
     std::vector<grove_scaling_group> groups;
     /// The set's status as it was observed, or null.

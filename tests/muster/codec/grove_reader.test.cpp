@@ -87,6 +87,25 @@ TEST_CASE("a set has cliques with minima, and defaults where it says nothing") {
     CHECK(set.cliques[1].min_available == 3);
 }
 
+TEST_CASE("resource claims are kept for those who judge edits, and warned of") {
+    const auto made = read(two_cliques({}, "    resourceClaimTemplates: [{name: gpus}]\n"
+                                           "    resourceSharing: []\n"
+                                           "    podCliqueScalingGroups:\n"
+                                           "    - {name: g, cliqueNames: [b], resourceSharing: "
+                                           "[{name: gpus, scope: PerReplica}]}\n"));
+    CHECK(made.findings ==
+          "warning: spec.template.resourceClaimTemplates: resource claims are not made or shared "
+          "here (expected none)\n"
+          "warning: spec.template.podCliqueScalingGroups[0].resourceSharing: resource claims are "
+          "not made or shared here (expected none)\n");
+    CHECK(made.set.claim_templates);
+    CHECK_FALSE(made.set.sharing);
+    REQUIRE(made.set.groups.size() == 1);
+    CHECK(made.set.groups[0].sharing);
+    CHECK(findings("        replicas: 3\n", "    resourceSharing: all\n") ==
+          "spec.template.resourceSharing: found \"all\", expected a list\n");
+}
+
 TEST_CASE("in the dialect seed the walk-through's set is read as printed") {
     const auto made = read(file("ml-training.yaml"), grove_dialect::seed);
     CHECK(made.findings.empty());

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 #include <doctest/doctest.h>
 
 namespace lifecycle_grove_edits_test {
@@ -85,6 +87,18 @@ TEST_CASE("minima, roles, order, scheduler and topology are immutable") {
           std::string("spec.template.podCliqueScalingGroups[g].topologyConstraint:") + fixed);
     CHECK(edited([](grove_set& of) { of.groups[0].min_available = 2; }) ==
           std::string("spec.template.podCliqueScalingGroups[g].minAvailable:") + fixed);
+}
+
+TEST_CASE("resource claims are immutable, wherever they are shared") {
+    const boost::json::array one{boost::json::object{{"name", "gpus"}, {"scope", "PerReplica"}}};
+    CHECK(edited([&](grove_set& of) { of.claim_templates = &one; }) ==
+          std::string("spec.template.resourceClaimTemplates:") + fixed);
+    CHECK(edited([&](grove_set& of) { of.sharing = &one; }) ==
+          std::string("spec.template.resourceSharing:") + fixed);
+    CHECK(edited([&](grove_set& of) { of.cliques[1].sharing = &one; }) ==
+          std::string("spec.template.cliques[b].resourceSharing:") + fixed);
+    CHECK(edited([&](grove_set& of) { of.groups[0].sharing = &one; }) ==
+          std::string("spec.template.podCliqueScalingGroups[g].resourceSharing:") + fixed);
 }
 
 TEST_CASE("cliques may change places where no order depends on it") {
