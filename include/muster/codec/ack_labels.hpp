@@ -11,13 +11,13 @@
 
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/translate/gang_keys.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
 
-inline constexpr std::string_view ack_name_label = "pod-group.scheduling.sigs.k8s.io/name";
-inline constexpr std::string_view ack_minimum_label =
-    "pod-group.scheduling.sigs.k8s.io/min-available";
+inline constexpr std::string_view ack_name_label = translate::keys::sigs_name;
+inline constexpr std::string_view ack_minimum_label = translate::keys::sigs_minimum;
 
 /// What a pod's ACK gang labels say.
 struct ack_labels {

@@ -12,6 +12,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/codec/field_reader.hpp>
+#include <muster/translate/gang_keys.hpp>
 #include <muster/translate/grove_names.hpp>
 #include <muster/translate/grove_set.hpp>
 #include <muster/translate/target.hpp>
@@ -116,7 +117,7 @@ private:
 
     /// The set's own label, its annotation, or what its cliques agree on.
     void find_queue(const array_reader& cliques) {
-        constexpr std::string_view key = "kai.scheduler/queue";
+        constexpr std::string_view key = translate::keys::kai_queue;
         const auto named = [&](const boost::json::object* labels,
                                const boost::json::object* annotations) {
             const std::string_view label = labels ? grove_text(*labels, key) : std::string_view{};

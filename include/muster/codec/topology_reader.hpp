@@ -15,16 +15,17 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/model/topology.hpp>
+#include <muster/translate/gang_keys.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
 
 // KAI's annotations, read from PodGroups, or where these have none from pods.
-inline constexpr std::string_view topology_annotation = "kai.scheduler/topology";
+inline constexpr std::string_view topology_annotation = translate::keys::kai_topology;
 inline constexpr std::string_view topology_required_annotation =
-    "kai.scheduler/topology-required-placement";
+    translate::keys::kai_topology_required;
 inline constexpr std::string_view topology_preferred_annotation =
-    "kai.scheduler/topology-preferred-placement";
+    translate::keys::kai_topology_preferred;
 
 /// A kai.scheduler/v1alpha1 Topology: levels of node labels from coarse to fine.
 [[nodiscard]] inline topology_object read_topology(object_reader& object,

@@ -15,6 +15,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 
+#include <muster/translate/gang_keys.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/json_text.hpp>
@@ -23,19 +24,14 @@ namespace muster::inline v0_1 {
 namespace translate {
 
 /// Labels of a pod that tie it to a gang.
-inline constexpr std::array<std::string_view, 6> membership_labels{
-    "scheduler.tensorstack.dev/group-name",  "pod-group.scheduling.sigs.k8s.io",
-    "pod-group.scheduling.sigs.k8s.io/name", "pod-group.scheduling.sigs.k8s.io/min-available",
-    "scheduling.x-k8s.io/pod-group",         "pod-group.scheduling.sigs.k8s.io/groups"};
+inline constexpr std::array membership_labels{keys::t9k_group,     keys::sigs_group,
+                                              keys::sigs_name,     keys::sigs_minimum,
+                                              keys::plugins_group, keys::sigs_groups};
 
 /// Annotations of a pod that do.
-inline constexpr std::array<std::string_view, 6> membership_annotations{
-    "scheduling.k8s.io/group-name",
-    "scheduling.volcano.sh/group-name",
-    "pod-group-name",
-    "gang.scheduling.koordinator.sh/name",
-    "gang.scheduling.koordinator.sh/groups",
-    "pod-group.scheduling.sigs.k8s.io/groups"};
+inline constexpr std::array membership_annotations{keys::volcano_group, keys::volcano_own_group,
+                                                   keys::kai_group,     keys::koord_name,
+                                                   keys::koord_groups,  keys::sigs_groups};
 
 /// The first mark by which a PodTemplateSpec ties its pods to a gang of its own; empty if none.
 [[nodiscard]] inline std::string_view membership_mark(const boost::json::object* pod_template) {
@@ -70,9 +66,8 @@ struct labelled_gang {
 labelled_gang_of(const boost::json::object* pod_template) {
     const boost::json::object* const labels =
         find_object(find_object(pod_template, "metadata"), "labels");
-    const auto name = translate::find_text(labels, "pod-group.scheduling.sigs.k8s.io/name");
-    const auto least =
-        translate::find_text(labels, "pod-group.scheduling.sigs.k8s.io/min-available");
+    const auto name = translate::find_text(labels, keys::sigs_name);
+    const auto least = translate::find_text(labels, keys::sigs_minimum);
     if (!name || name->empty() || !least)
         return std::nullopt;
     std::int32_t minimum = 0;
@@ -105,18 +100,18 @@ labelled_gang_of(const boost::json::object* pod_template) {
 /// Labels and annotations of a job by which it asks for a queue, a rank or closeness; they become
 /// fields of its gang.
 namespace owner_mark {
-inline constexpr std::string_view queue = "kai.scheduler/queue";
+inline constexpr std::string_view queue = keys::kai_queue;
 inline constexpr std::string_view project = "project";
-inline constexpr std::string_view volcano_queue = "scheduling.volcano.sh/queue-name";
+inline constexpr std::string_view volcano_queue = keys::volcano_queue;
 inline constexpr std::string_view priority_class = "priorityClassName";
-inline constexpr std::string_view preemptibility = "kai.scheduler/preemptibility";
-inline constexpr std::string_view topology_name = "kai.scheduler/topology";
-inline constexpr std::string_view topology_required = "kai.scheduler/topology-required-placement";
-inline constexpr std::string_view topology_preferred = "kai.scheduler/topology-preferred-placement";
-inline constexpr std::string_view batch_minimum = "kai.scheduler/batch-min-member";
-inline constexpr std::string_view volcano_minimum = "scheduling.volcano.sh/group-min-member";
-inline constexpr std::string_view preemption_delay = "kai.scheduler/preemption-delay";
-inline constexpr std::string_view staleness = "kai.scheduler/staleness-grace-period";
+inline constexpr std::string_view preemptibility = keys::kai_preemptibility;
+inline constexpr std::string_view topology_name = keys::kai_topology;
+inline constexpr std::string_view topology_required = keys::kai_topology_required;
+inline constexpr std::string_view topology_preferred = keys::kai_topology_preferred;
+inline constexpr std::string_view batch_minimum = keys::kai_batch_minimum;
+inline constexpr std::string_view volcano_minimum = keys::volcano_minimum;
+inline constexpr std::string_view preemption_delay = keys::kai_preemption_delay;
+inline constexpr std::string_view staleness = keys::kai_staleness;
 inline constexpr std::string_view last_applied = "kubectl.kubernetes.io/last-applied-configuration";
 } // namespace owner_mark
 

@@ -11,6 +11,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/translate/gang_keys.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/grove_backend_concept.hpp>
 #include <muster/translate/target.hpp>
@@ -49,7 +50,7 @@ struct kai_backend {
     /// KAI's own grouping is to leave what belongs to the PodGang alone.
     static void mark(gang_object& gang, grove_dialect dialect) {
         if (dialect == grove_dialect::upstream)
-            gang.annotations["kai.scheduler/skip-podgrouper"] = "true";
+            gang.annotations[keys::kai_skip] = "true";
     }
     [[nodiscard]] written write(const gang_bundle& bundle, grove_dialect dialect) const {
         return detail::write_derived(kai_writer{version}, bundle, dialect);

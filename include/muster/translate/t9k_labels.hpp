@@ -10,6 +10,7 @@
 #include <boost/json/object.hpp>
 
 #include <muster/base/assert.hpp>
+#include <muster/translate/gang_keys.hpp>
 #include <muster/translate/pod_draft.hpp>
 #include <muster/translate/t9k_gang.hpp>
 #include <muster/translate/t9k_job.hpp>
@@ -90,9 +91,9 @@ public:
         if (!job_->scheduler)
             return;
         boost::json::object& labels = pod["metadata"].get_object()["labels"].get_object();
-        labels["scheduler.tensorstack.dev/group-name"] = group_;
-        labels["scheduler.tensorstack.dev/queue"] = job_->scheduler->queue;
-        labels["scheduler.tensorstack.dev/role"] = job_->replica_specs[of.spec].type;
+        labels[keys::t9k_group] = group_;
+        labels[keys::t9k_queue] = job_->scheduler->queue;
+        labels[keys::t9k_role] = job_->replica_specs[of.spec].type;
         pod["spec"].get_object()["schedulerName"] = "t9k-scheduler";
     }
 
