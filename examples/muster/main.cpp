@@ -336,11 +336,11 @@ int run_jobs(const cli::request& asked, const cli::run_request& more, const look
                  " seconds, or because it never came to rest (see --until)");
     std::string out;
     if (how.format == "json")
-        out = cli::json_text(cli::run_object(*made));
+        out = cli::json_text(cli::run_object(*made, more.sample_conditions));
     else if (how.format == "yaml")
-        out = cli::yaml_text(cli::run_object(*made));
+        out = cli::yaml_text(cli::run_object(*made, more.sample_conditions));
     else
-        out = cli::run_table(*made, form(how));
+        out = cli::run_table(*made, form(how), more.sample_conditions);
     return finish(write(out), made->pods_pending > 0);
 }
 
@@ -665,6 +665,9 @@ int run(int argc, char** argv) {
     add_request(running, asked);
     add_look(running, how, {"table", "json", "yaml", "csv"});
     running.add_option("--events", more.events, "What happens from outside")->type_name("FILE");
+    running.add_flag("--seed-conditions", more.sample_conditions,
+                     "Conditions as in T9k's own sample of a status: Initializing, and Running and "
+                     "ReplicaFailure as they were before the end");
     running.add_option("--until", more.until, "How long the run goes on at most, in seconds")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
         ->capture_default_str()

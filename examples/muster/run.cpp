@@ -47,7 +47,7 @@ std::int64_t restarts_of(const job_status& status) {
 }
 
 /// `Type=True, Type=False (Reason: message)`: those that changed alike stand together.
-std::string changes_text(const job_status& was, const job_status& is) {
+std::string changes_text(const job_status& was, const job_status& is, bool sample) {
     std::string text;
     const job_condition* last = nullptr;
     const auto explain = [&] {
@@ -61,7 +61,10 @@ std::string changes_text(const job_status& was, const job_status& is) {
         const bool alike = last != nullptr && last->message == each.message;
         if (!alike)
             explain();
-        text += (alike ? ", " : "; ") + std::string(to_text(each.type)) +
+        text += (alike ? ", " : "; ") +
+                std::string(sample && each.type == muster::lifecycle::condition_type::initialized
+                                ? std::string_view("Initializing")
+                                : to_text(each.type)) +
                 (each.is_true ? "=True" : "=False");
         last = &each;
     }
@@ -70,7 +73,7 @@ std::string changes_text(const job_status& was, const job_status& is) {
 }
 
 /// The phase, how many replicas are in which phase, and the conditions that are not as before.
-std::string status_text(const job_status& was, const job_status& is) {
+std::string status_text(const job_status& was, const job_status& is, bool sample) {
     std::string text(to_text(*is.phase));
     const auto counts = muster::lifecycle::aggregate(is);
     std::string parts;
@@ -83,7 +86,7 @@ std::string status_text(const job_status& was, const job_status& is) {
     text += parts;
     if (const std::int64_t restarts = restarts_of(is); restarts > 0)
         text += ", " + std::to_string(restarts) + (restarts == 1 ? " restart" : " restarts");
-    text += changes_text(was, is);
+    text += changes_text(was, is, sample);
     return text;
 }
 
@@ -113,14 +116,14 @@ boost::json::value time_or_null(const std::optional<timestamp>& time) {
 
 } // namespace
 
-std::string run_table(const run_record& made, table_form form) {
+std::string run_table(const run_record& made, table_form form, bool sample) {
     std::map<std::pair<std::string, object_key>, job_status> before;
     table lines({"TIME", "KIND", "NAME", "EVENT", "DETAILS"});
     for (const run_line& each : made.lines) {
         std::string details = each.details;
         if (each.status) {
             job_status& was = before[{each.kind, each.whom}];
-            details = status_text(was, *each.status);
+            details = status_text(was, *each.status, sample);
             was = *each.status;
         }
         lines.add({seconds_text(each.at - made.start), each.kind, name_of(each.whom), each.what,
@@ -137,7 +140,11 @@ std::string run_table(const run_record& made, table_form form) {
     return lines.text(form) + (form.csv ? "" : "\n" + jobs.text(form));
 }
 
-boost::json::object run_object(const run_record& made) {
+boost::json::object run_object(const run_record& made, bool sample) {
+    const auto document = [&](const job_status& status, muster::lifecycle::status_form form) {
+        form.sample = sample;
+        return status_document(status, form);
+    };
     boost::json::object out;
     out["apiVersion"] = "muster.dev/v1alpha1";
     out["kind"] = "Run";
@@ -155,7 +162,7 @@ boost::json::object run_object(const run_record& made) {
         one["created"] = time_or_null(each.created);
         one["running"] = time_or_null(each.began);
         one["ended"] = time_or_null(each.ended);
-        one["status"] = status_document(each.status, muster::lifecycle::status_form_of(each.kind));
+        one["status"] = document(each.status, muster::lifecycle::status_form_of(each.kind));
         jobs.push_back(std::move(one));
     }
     out["jobs"] = std::move(jobs);
@@ -171,7 +178,7 @@ boost::json::object run_object(const run_record& made) {
         if (!each.details.empty())
             one["details"] = each.details;
         if (each.status)
-            one["status"] = status_document(*each.status, form_of(each.kind));
+            one["status"] = document(*each.status, form_of(each.kind));
         lines.push_back(std::move(one));
     }
     out["timeline"] = std::move(lines);

@@ -25,6 +25,8 @@ struct run_request {
     std::string events;
     /// In seconds.
     std::int64_t until = 7 * 86'400;
+    /// Conditions as in T9k's own sample of a status.
+    bool sample_conditions = false;
 };
 
 /// Runs jobs in virtual time; nothing when something is wrong with them, which goes to `out`.
@@ -34,8 +36,9 @@ make_run(const muster::codec::manifests& objects, std::vector<muster::sim::job_i
          const run_request& run, muster::codec::diagnostics& out);
 
 /// What happened, a line each, and a line for each job.
-[[nodiscard]] std::string run_table(const muster::sim::run_record& made, table_form form);
+[[nodiscard]] std::string run_table(const muster::sim::run_record& made, table_form form,
+                                    bool sample);
 /// The same as an object of muster.dev/v1alpha1, with every status that a job had.
-[[nodiscard]] boost::json::object run_object(const muster::sim::run_record& made);
+[[nodiscard]] boost::json::object run_object(const muster::sim::run_record& made, bool sample);
 
 } // namespace cli

@@ -17,6 +17,7 @@ make_run(const muster::codec::manifests& objects, std::vector<muster::sim::job_i
     where.levels.levels = asked.topology;
     muster::sim::run_options options;
     options.now = asked.now;
+    options.sample_conditions = run.sample_conditions;
     options.until = run.until * 1'000'000'000;
     if (asked.budget) {
         options.limit.per_gang = *asked.budget;

@@ -12,6 +12,12 @@ golden run_cut.table 3 run "${jobs[@]}" --until 60
 grep -q 'cut short' "$work/err" || fail "nothing says that the run was cut short"
 # Jobs of others run as the groups and pods that they make first.
 golden run_foreign.table 0 run -f run_cluster.yaml -f run_foreign.yaml
+# Jobs go on from the status that is stored with them, and pods get only so old in some queues.
+golden run_stored.table 0 run -f run_stored.yaml
+# Conditions as in T9k's own sample: what was true before the end stays so.
+golden run_sample.table 0 run "${jobs[@]}" --seed-conditions
+run 0 run -f run_stored.yaml --seed-conditions -o json
+grep -q '"Initializing"' "$work/out" || fail "the statuses are not as in T9k's sample"
 complains run_bad.stderr 2 run -f run_cluster.yaml -f run_bad.yaml
 complains run_bad_events.stderr 2 run "${jobs[@]}" --events run_bad_events.yaml
 complains run_wrong_events.stderr 2 run "${jobs[@]}" --events run_wrong_events.yaml

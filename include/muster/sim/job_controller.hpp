@@ -15,12 +15,14 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/read_documents.hpp>
 #include <muster/lifecycle/advance.hpp>
 #include <muster/lifecycle/t9k_plan.hpp>
 #include <muster/sim/run_script.hpp>
+#include <muster/translate/t9k_gang.hpp>
 #include <muster/translate/t9k_pods.hpp>
 
 namespace muster::inline v0_1 {
@@ -32,6 +34,8 @@ struct job_input {
     codec::object_place where;
     /// When it was created, or is to be.
     std::optional<codec::timestamp> created;
+    /// What is stored with it; absent: it is new.
+    std::optional<lifecycle::job_status> status{};
 };
 
 /// What the template of a type of replicas declares of its attempts; the last entry of a list holds
@@ -49,6 +53,17 @@ struct declared_attempts {
     }
 };
 
+/// The gang of a pod that is in no group.
+[[nodiscard]] inline gang<std::string> lone_gang(codec::timestamp created, std::int64_t priority,
+                                                 label_set tenant) {
+    gang<std::string> alone;
+    alone.tree = gang_tree(1);
+    alone.created = created;
+    alone.priority = priority;
+    alone.tenant = std::move(tenant);
+    return alone;
+}
+
 /// One T9k job of a run: what is stored with it and what it owns.
 class job_controller {
 public:
@@ -59,8 +74,9 @@ public:
         std::int64_t attempt = 0;
     };
 
-    job_controller(const job_input& input, codec::diagnostics& out)
-        : job(input.job), created(input.created) {
+    /// `sample`: conditions are kept at the end as in T9k's own sample of a status.
+    job_controller(const job_input& input, bool sample, codec::diagnostics& out)
+        : job(input.job), created(input.created), known_before(input.status), sample_(sample) {
         key_ = {std::string(job.name_space), std::string(job.name)};
         uid_ = job.uid.empty() ? lifecycle::transition_id(key_.name_space,
                                                           std::string(to_text(job.kind)), key_.name)
@@ -71,17 +87,30 @@ public:
         for (std::size_t spec = 0; spec < job.replica_specs.size(); ++spec)
             declared_.push_back(read_declared(input, spec, out));
         edited();
+        if (input.status)
+            take_up(*input.status);
     }
     job_controller(const job_controller&) = delete;
     job_controller& operator=(const job_controller&) = delete;
 
     [[nodiscard]] const codec::object_key& key() const noexcept { return key_; }
+    [[nodiscard]] codec::group_key group_key() const {
+        return {key_.name_space, translate::group_name(job), codec::group_origin::pod_group};
+    }
     [[nodiscard]] const lifecycle::job_plan& plan() const noexcept { return plan_; }
     [[nodiscard]] const declared_attempts& declared(std::size_t spec) const {
         return declared_[spec];
     }
     [[nodiscard]] const std::string& pod_name(lifecycle::replica_id of) const {
         return plan_.tasks[of.task].pods[static_cast<std::size_t>(of.rank)];
+    }
+
+    /// When it comes into a run that starts then. What has a status was created before that.
+    [[nodiscard]] codec::timestamp arrival(codec::timestamp start) {
+        const codec::timestamp comes = std::max(start, created.value_or(start));
+        if (!known_before || !created)
+            created = comes;
+        return comes;
     }
 
     /// How long the first attempts run at most, in nanoseconds, when all of them say so.
@@ -96,10 +125,36 @@ public:
         return longest * 1'000'000'000;
     }
 
+    /// The next pod of a replica, and how long it runs, in nanoseconds, if that is declared.
+    [[nodiscard]] std::pair<owned_pod, std::optional<std::int64_t>>
+    next_attempt(lifecycle::replica_id of) {
+        owned_pod pod;
+        pod.attempt = attempts[pod_name(of)]++;
+        pod.uid = lifecycle::transition_id(plan_.uid, pod_name(of), std::to_string(pod.attempt));
+        auto runs = declared_attempts::of(declared(of.task).seconds, pod.attempt);
+        if (runs)
+            *runs *= 1'000'000'000;
+        return {std::move(pod), runs};
+    }
+
     /// After a change of `job`.
     void edited() {
         plan_ = lifecycle::plan_of(job);
+        plan_.keeps_conditions_at_end = sample_;
         made_.clear();
+    }
+
+    /// Pauses or resumes the job, or scales it to `value`; what is to be told of it.
+    std::pair<std::string_view, std::string> edit(script_action what, std::int64_t value) {
+        const bool scales = what == script_action::scale;
+        if (scales)
+            job.elastic->expected = value;
+        else
+            job.run_mode.pause = what == script_action::pause;
+        edited();
+        if (scales)
+            return {"Scale", "to " + std::to_string(value) + " replicas"};
+        return {job.run_mode.pause ? "Pause" : "Resume", {}};
     }
 
     [[nodiscard]] lifecycle::job_step look(codec::timestamp now) const {
@@ -151,6 +206,7 @@ public:
     translate::t9k_job job;
     lifecycle::job_status status;
     std::optional<codec::timestamp> created;
+    bool known_before = false; ///< it came with a status
     bool arrived = false;
     bool deleted = false;
     std::optional<codec::timestamp> began;
@@ -164,6 +220,20 @@ public:
     std::map<std::string, std::int64_t> attempts;
 
 private:
+    /// Goes on from what is stored: pods that are not there any more are asked for again, and the
+    /// next attempts are those after the restarts.
+    void take_up(const lifecycle::job_status& stored) {
+        status = stored;
+        for (const lifecycle::task_status& task : status.tasks)
+            for (const lifecycle::replica_status& replica : task.replicas)
+                attempts[replica.name] = replica.restarts;
+        if (lifecycle::has_ended(status))
+            for (const lifecycle::job_condition& each : status.conditions)
+                if (each.is_true && (each.type == lifecycle::condition_type::completed ||
+                                     each.type == lifecycle::condition_type::failed))
+                    ended = each.changed;
+    }
+
     static declared_attempts read_declared(const job_input& input, std::size_t spec,
                                            codec::diagnostics& out) {
         constexpr std::int64_t most_seconds = 1'000'000'000;
@@ -199,6 +269,7 @@ private:
 
     codec::object_key key_;
     std::string uid_;
+    bool sample_;
     lifecycle::job_plan plan_;
     std::vector<declared_attempts> declared_;
     std::map<std::pair<lifecycle::replica_id, bool>, codec::pod_object> made_;

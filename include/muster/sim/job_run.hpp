@@ -19,6 +19,7 @@
 #include <muster/adapter/virtual_time.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/sim/job_controller.hpp>
+#include <muster/sim/pod_lifetimes.hpp>
 #include <muster/sim/run_options.hpp>
 #include <muster/sim/run_record.hpp>
 #include <muster/sim/run_script.hpp>
@@ -56,11 +57,8 @@ public:
 
     run_record run() {
         adopt_pods();
-        for (std::size_t job = 0; job < jobs_->size(); ++job) {
-            auto& created = (*jobs_)[job].created;
-            created = std::max(now_, created.value_or(now_));
-            plan(*created, {happening::arrival, job, {}});
-        }
+        for (std::size_t job = 0; job < jobs_->size(); ++job)
+            plan((*jobs_)[job].arrival(now_), {happening::arrival, job, {}});
         for (std::size_t line = 0; line < script_->size(); ++line)
             plan(record_.start + (*script_)[line].at, {happening::script, line, {}});
         const timestamp last = options_.until > std::numeric_limits<timestamp>::max() - now_
@@ -83,7 +81,7 @@ public:
 
 private:
     struct happening {
-        enum kind : std::uint8_t { arrival, look, script, eviction };
+        enum kind : std::uint8_t { arrival, look, script, eviction, age };
         kind what = look;
         std::size_t which = 0; ///< a job, or a line of the script
         std::string node;
@@ -117,6 +115,7 @@ private:
                            pod.run_time, now_);
             if (const auto code = exit_code_of(pod, *out_))
                 codes_[key] = *code;
+            limit_age(key, pod.metadata.created.value_or(now_), lookup_.priority(pod).value_or(0));
         }
     }
 
@@ -129,7 +128,8 @@ private:
             switch (due->what) {
             case happening::arrival:
                 (*jobs_)[due->which].arrived = true;
-                tell(kind_of(due->which), (*jobs_)[due->which].key(), "Created");
+                tell(kind_of(due->which), (*jobs_)[due->which].key(),
+                     (*jobs_)[due->which].known_before ? "Found" : "Created");
                 dirty_.insert(due->which);
                 break;
             case happening::look:
@@ -140,6 +140,9 @@ private:
                 break;
             case happening::eviction:
                 evict_lost(due->node);
+                break;
+            case happening::age:
+                retire_pods();
                 break;
             }
     }
@@ -189,6 +192,7 @@ private:
         const auto& state = known_->state;
         const codec::group_key group = state[state[state.pod_keys().at(key)].gang].key;
         cluster_.remove(key);
+        lifetimes_.forget(key);
         if (group.origin == codec::group_origin::single_pod)
             static_cast<void>(known_->state.remove_gang(group));
         touched(key);
@@ -260,23 +264,40 @@ private:
         job_controller& job = (*jobs_)[which];
         if (job.deleted)
             return tell(kind_of(which), job.key(), "Ignored", "it is deleted");
-        switch (event.what) {
-        case script_action::pause:
-        case script_action::resume:
-            job.job.run_mode.pause = event.what == script_action::pause;
-            tell(kind_of(which), job.key(),
-                 event.what == script_action::pause ? "Pause" : "Resume");
-            break;
-        case script_action::scale:
-            job.job.elastic->expected = event.value;
-            tell(kind_of(which), job.key(), "Scale",
-                 "to " + std::to_string(event.value) + " replicas");
-            break;
-        default:
+        if (event.what == script_action::delete_job)
             return remove_job(which);
-        }
-        job.edited();
+        auto [what, details] = job.edit(event.what, event.value);
+        tell(kind_of(which), job.key(), what, std::move(details));
         dirty_.insert(which);
+    }
+
+    /// Pods of a queue get only so old.
+    void limit_age(const object_key& key, timestamp created, std::int64_t priority) {
+        const auto& state = known_->state;
+        const auto& queue = state[state[state.pod_keys().at(key)].gang].queue;
+        if (!queue)
+            return;
+        if (const auto end = lifetimes_.limit(key, state[*queue].key, created, priority))
+            plan(std::max(now_, *end), {happening::age, 0, {}});
+    }
+
+    /// Whoever owns a pod that is too old is paused where that is possible.
+    void retire_pods() {
+        constexpr const char* why = "MaxDurationExceeded: its queue lets no pod get older";
+        for (const object_key& key : lifetimes_.take_due(now_)) {
+            const auto phase = cluster_.phase(key);
+            if (!phase || phase == pod_phase::succeeded || phase == pod_phase::failed)
+                continue;
+            const auto owner = owner_.find(key);
+            if (owner == owner_.end() ||
+                (*jobs_)[owner->second].job.kind == translate::t9k_kind::beam) {
+                remove_pod(key, "Evicted", why);
+            } else if (job_controller& job = (*jobs_)[owner->second]; !job.job.run_mode.pause) {
+                tell(kind_of(owner->second), job.key(), job.edit(script_action::pause, 0).first,
+                     why);
+                dirty_.insert(owner->second);
+            }
+        }
     }
 
     /// Its owner gone, everything goes.
@@ -286,7 +307,7 @@ private:
         while (!job.pods.empty())
             remove_pod({job.key().name_space, job.pods.begin()->first}, "Deleted");
         if (job.group)
-            static_cast<void>(known_->state.remove_gang(group_of(job)));
+            static_cast<void>(known_->state.remove_gang(job.group_key()));
         job.services.clear();
         job.group = job.config_map = false;
         job.arrived = false;
@@ -342,11 +363,6 @@ private:
             plan(*step.wake, {happening::look, which, {}});
     }
 
-    [[nodiscard]] static codec::group_key group_of(const job_controller& job) {
-        return {job.key().name_space, translate::group_name(job.job),
-                codec::group_origin::pod_group};
-    }
-
     void create_group(std::size_t which) {
         job_controller& job = (*jobs_)[which];
         const translate::gang_object made = translate::gangs_of(job.job).front();
@@ -357,11 +373,13 @@ private:
         spec.tree = made.tree;
         spec.tenant = lookup_.namespace_labels(job.key().name_space);
         spec.duration = job.longest_run();
-        const event_result taken = known_->state.upsert_gang(group_of(job), std::move(spec));
+        if (const auto age = lifetimes_.longest(made.queue.value_or(std::string{})))
+            spec.duration = std::min(spec.duration.value_or(*age), *age);
+        const event_result taken = known_->state.upsert_gang(job.group_key(), std::move(spec));
         MUSTER_ASSERT(taken == event_result::applied, "a group comes before its pods");
         static_cast<void>(taken);
         job.group = true;
-        groups_[group_of(job)] = which;
+        groups_[job.group_key()] = which;
         tell("PodGroup", {job.key().name_space, translate::group_name(job.job)}, "Created");
     }
 
@@ -377,21 +395,13 @@ private:
         spec.created = now_;
         codec::group_key group{key.name_space, key.name, codec::group_origin::single_pod};
         if (job.job.scheduler) {
-            group = group_of(job);
+            group = job.group_key();
         } else {
-            gang<std::string> alone;
-            alone.tree = gang_tree(1);
-            alone.created = now_;
-            alone.priority = lookup_.priority(*made).value_or(0);
-            alone.tenant = lookup_.namespace_labels(key.name_space);
-            static_cast<void>(known_->state.upsert_gang(group, std::move(alone)));
+            static_cast<void>(known_->state.upsert_gang(
+                group, lone_gang(now_, lookup_.priority(*made).value_or(0),
+                                 lookup_.namespace_labels(key.name_space))));
         }
-        job_controller::owned_pod pod;
-        pod.attempt = job.attempts[key.name]++;
-        pod.uid = lifecycle::transition_id(job.plan().uid, key.name, std::to_string(pod.attempt));
-        const auto seconds = declared_attempts::of(job.declared(id.task).seconds, pod.attempt);
-        const auto runs =
-            seconds ? std::optional(*seconds * std::int64_t{1'000'000'000}) : std::nullopt;
+        auto [pod, runs] = job.next_attempt(id);
         const event_result taken = cluster_.create(key, group, std::move(spec), runs);
         MUSTER_ASSERT(taken == event_result::applied, "sums of requests were looked at before");
         static_cast<void>(taken);
@@ -399,6 +409,7 @@ private:
         owner_[key] = which;
         replica_[key] = id;
         tell("Pod", key, "Created");
+        limit_age(key, now_, lookup_.priority(*made).value_or(0));
     }
 
     /// One cycle; whether it changed anything.
@@ -410,20 +421,12 @@ private:
         for (const decision& each : result_.decisions) {
             const codec::group_key group = state[each.gang].key;
             const bool pod = group.origin == codec::group_origin::single_pod;
-            if (each.outcome.kind != answer::admitted) {
-                if (each.outcome.at == gate::members && rests(group))
-                    continue;
-                tell(pod ? "Pod" : "PodGroup", {group.name_space, group.name},
-                     each.outcome.kind == answer::never       ? "Never"
-                     : each.outcome.kind == answer::undecided ? "Undecided"
-                                                              : "Waits",
-                     std::string(gate_text(each.outcome.at)));
-            } else if (each.nominated || (!pod && !each.placements.empty())) {
-                tell(pod ? "Pod" : "PodGroup", {group.name_space, group.name},
-                     each.nominated ? "Nominated" : "Admitted",
-                     std::to_string(each.placements.size()) +
-                         (each.placements.size() == 1 ? " pod" : " pods"));
-            }
+            if (each.outcome.kind != answer::admitted && each.outcome.at == gate::members &&
+                rests(group))
+                continue;
+            if (auto [what, details] = words_of(each, pod); !what.empty())
+                tell(pod ? "Pod" : "PodGroup", {group.name_space, group.name}, what,
+                     std::move(details));
             for (const pod_index victim : each.evictions)
                 evicted.push_back(state[victim].key);
             if (each.nominated)
@@ -477,6 +480,7 @@ private:
     std::set<std::size_t> dirty_;
     std::map<object_key, std::size_t> owner_;
     std::map<object_key, lifecycle::replica_id> replica_;
+    pod_lifetimes lifetimes_{*known_->objects};
     std::map<object_key, std::int64_t> codes_; ///< declared by pods that nobody owns
     std::map<codec::group_key, std::size_t> groups_;
     /// When nodes were lost, and what ran there.

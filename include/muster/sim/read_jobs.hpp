@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <muster/codec/each_object.hpp>
+#include <muster/codec/job_status_reader.hpp>
 #include <muster/codec/t9k_job_reader.hpp>
 #include <muster/sim/job_controller.hpp>
 
@@ -30,6 +31,10 @@ namespace sim {
                            codec::object_reader metadata = metadata_at.as_object();
                            job_input made;
                            made.created = context.time(metadata.optional("creationTimestamp"));
+                           const codec::field status_at = object.optional("status");
+                           codec::object_reader status = status_at.as_object();
+                           if (status.size() > 0)
+                               made.status = codec::read_job_status(status);
                            made.job = codec::read_t9k_job(object, *job_kind, context);
                            made.where = std::move(where);
                            read.push_back(std::move(made));

@@ -114,7 +114,7 @@ run_jobs(const codec::manifests& objects, std::vector<job_input> inputs,
         groups.emplace(group.metadata.key, "the input");
     std::optional<codec::timestamp> first;
     for (const job_input& each : inputs) {
-        jobs.emplace_back(each, out);
+        jobs.emplace_back(each, options.sample_conditions, out);
         detail::foresee_pods(each, jobs.back(), foreseen, owners, groups, out);
         if (each.created && (!first || *each.created < *first))
             first = each.created;

@@ -17,6 +17,8 @@ struct run_options {
     /// How long it goes on at most, in nanoseconds.
     std::int64_t until = std::int64_t{7} * 86'400 * 1'000'000'000;
     budget limit{};
+    /// Running and ReplicaFailure keep their last value at a job's end, as in T9k's own sample.
+    bool sample_conditions = false;
 };
 
 } // namespace sim

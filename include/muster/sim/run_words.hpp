@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <utility>
 
+#include <muster/cycle/decision.hpp>
 #include <muster/model/answer.hpp>
 
 namespace muster::inline v0_1 {
@@ -29,6 +32,22 @@ namespace sim {
         return "others go before it";
     }
     return "";
+}
+
+/// What a run tells of a decision, and its details; nothing of a pod by itself that is placed,
+/// which its own line tells.
+[[nodiscard]] inline std::pair<std::string_view, std::string> words_of(const decision& made,
+                                                                       bool single_pod) {
+    if (made.outcome.kind != answer::admitted)
+        return {made.outcome.kind == answer::never       ? "Never"
+                : made.outcome.kind == answer::undecided ? "Undecided"
+                                                         : "Waits",
+                std::string(gate_text(made.outcome.at))};
+    if (!made.nominated && (single_pod || made.placements.empty()))
+        return {};
+    return {made.nominated ? "Nominated" : "Admitted",
+            std::to_string(made.placements.size()) +
+                (made.placements.size() == 1 ? " pod" : " pods")};
 }
 
 } // namespace sim

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/codec/objects.hpp>
+
+namespace muster::inline v0_1 {
+namespace sim {
+
+/// The pods of queues whose pods may get only so old: T9k's maxDuration. Pods as important as the
+/// system's own may get any age.
+class pod_lifetimes {
+public:
+    explicit pod_lifetimes(const codec::manifests& objects) {
+        for (const codec::queue_object& queue : objects.queues)
+            if (queue.max_duration)
+                longest_.emplace(queue.metadata.key.name, *queue.max_duration);
+    }
+
+    /// In nanoseconds; nothing: any age.
+    [[nodiscard]] std::optional<std::int64_t> longest(std::string_view queue) const {
+        const auto at = longest_.find(queue);
+        return at == longest_.end() ? std::nullopt : std::optional(at->second);
+    }
+
+    /// Notes when a pod that was created then has to go, and says it.
+    std::optional<codec::timestamp> limit(const codec::object_key& pod, std::string_view queue,
+                                          codec::timestamp created, std::int64_t priority) {
+        constexpr std::int64_t system_cluster_critical = 2'000'000'000;
+        constexpr auto never = std::numeric_limits<codec::timestamp>::max();
+        const auto age = longest(queue);
+        if (!age || priority >= system_cluster_critical || created > never - *age)
+            return std::nullopt;
+        return ends_[pod] = created + *age;
+    }
+
+    void forget(const codec::object_key& pod) { ends_.erase(pod); }
+
+    /// The pods that have to go by now, each once, by name. O(pods).
+    [[nodiscard]] std::vector<codec::object_key> take_due(codec::timestamp now) {
+        std::vector<codec::object_key> due;
+        for (auto at = ends_.begin(); at != ends_.end();) {
+            if (at->second > now) {
+                ++at;
+                continue;
+            }
+            due.push_back(at->first);
+            at = ends_.erase(at);
+        }
+        return due;
+    }
+
+private:
+    std::map<std::string, std::int64_t, std::less<>> longest_;
+    std::map<codec::object_key, codec::timestamp> ends_;
+};
+
+} // namespace sim
+} // namespace muster::inline v0_1
