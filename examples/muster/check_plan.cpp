@@ -51,7 +51,7 @@ public:
         for (const node_object& node : objects.nodes)
             nodes_.emplace(node.metadata.key.name, &node);
         for (const queue_object& queue : objects.queues)
-            if (queue.metadata.key.name_space == queue_namespace)
+            if (queue.counts(queue_namespace))
                 queues_.emplace(queue.metadata.key.name, &queue);
     }
 

@@ -14,8 +14,15 @@ namespace cli {
 
 enum class score_kind : std::uint8_t { best_fit, worst_fit, first_fit };
 enum class order_kind : std::uint8_t { priority, aging, shortest };
-enum class queue_order_kind : std::uint8_t { priority, weighted, deserved };
-enum class preemption_kind : std::uint8_t { none, queues, own_queue, both };
+enum class queue_order_kind : std::uint8_t { priority, weighted, deserved, fair_share, due };
+enum class preemption_kind : std::uint8_t {
+    none,
+    queues,
+    own_queue,
+    both,
+    reclaim_fair_share,
+    reclaim_deserved
+};
 enum class backfill_kind : std::uint8_t { none, easy, conservative };
 
 struct chosen_score {
@@ -61,7 +68,12 @@ struct chosen_order {
 };
 
 struct chosen_queue_order {
+    static constexpr bool by_fair_share = true;
     queue_order_kind which = queue_order_kind::priority;
+
+    [[nodiscard]] bool counts_next_gang() const noexcept {
+        return which == queue_order_kind::fair_share;
+    }
 
     bool operator()(const muster::queue_rank& lhs, const muster::queue_rank& rhs) const noexcept {
         switch (which) {
@@ -69,6 +81,10 @@ struct chosen_queue_order {
             return muster::weighted_share{}(lhs, rhs);
         case queue_order_kind::deserved:
             return muster::deserved_first{}(lhs, rhs);
+        case queue_order_kind::fair_share:
+            return muster::fair_share_first{}(lhs, rhs);
+        case queue_order_kind::due:
+            return muster::priority_then_due{}(lhs, rhs);
         case queue_order_kind::priority:
             break;
         }
@@ -96,28 +112,78 @@ struct chosen_reservations {
     friend bool operator==(const chosen_reservations&, const chosen_reservations&) = default;
 };
 
-struct chosen_victims {
+/// Of its own queue by priority, of others what `Reclaim` gives.
+template<muster::victim_rule Reclaim>
+struct preempt_or_reclaim {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
+
+    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
+                                                                 const muster::contender& of,
+                                                                 std::int64_t now) const noexcept {
+        return of.queue == by.queue ? muster::priority_preemption{}(by, of, now)
+                                    : Reclaim{}(by, of, now);
+    }
+    friend bool operator==(const preempt_or_reclaim&, const preempt_or_reclaim&) = default;
+};
+
+/// Who has not run for as long as its queues say keeps its minima.
+struct chosen_victims {
+    static constexpr bool none = false;
+    static constexpr bool timeless = false;
+    static constexpr bool by_fair_share = true;
     preemption_kind which = preemption_kind::none;
 
-    std::optional<muster::victim_terms> operator()(const muster::contender& by,
-                                                   const muster::contender& of,
-                                                   std::int64_t now) const noexcept {
+    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
+                                                                 const muster::contender& of,
+                                                                 std::int64_t now) const noexcept {
+        using namespace muster;
         switch (which) {
         case preemption_kind::queues:
-            return muster::t9k_preemption{false}(by, of, now);
+            return after_min_runtime<t9k_preemption>{}(by, of, now);
         case preemption_kind::own_queue:
-            return muster::priority_preemption{false}(by, of, now);
+            return after_min_runtime<priority_preemption>{}(by, of, now);
         case preemption_kind::both:
-            return muster::t9k_preemption{true}(by, of, now);
+            return after_min_runtime<t9k_preemption>{{true}}(by, of, now);
+        case preemption_kind::reclaim_fair_share:
+            return after_min_runtime<preempt_or_reclaim<reclaim_what_is_due<true>>>{}(by, of, now);
+        case preemption_kind::reclaim_deserved:
+            return after_min_runtime<preempt_or_reclaim<reclaim_between_leaves>>{}(by, of, now);
         case preemption_kind::none:
             break;
         }
         return std::nullopt;
     }
+    [[nodiscard]] std::optional<std::int64_t> next_change(const muster::contender& of,
+                                                          std::int64_t now) const noexcept {
+        return muster::after_min_runtime<muster::await_leavers>{}.next_change(of, now);
+    }
 
     friend bool operator==(const chosen_victims&, const chosen_victims&) = default;
+};
+
+struct chosen_consolidation {
+    static constexpr bool none = false;
+    static constexpr bool timeless = true;
+    bool on = false;
+
+    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
+                                                                 const muster::contender& of,
+                                                                 std::int64_t now) const noexcept {
+        return on ? muster::move_preemptible{}(by, of, now) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<std::int64_t> kept_until(std::int64_t) const noexcept {
+        return std::nullopt;
+    }
+
+    friend bool operator==(const chosen_consolidation&, const chosen_consolidation&) = default;
+};
+
+/// What a scheduler does by default, as far as options say it.
+struct profile {
+    queue_order_kind queues = queue_order_kind::priority;
+    preemption_kind victims = preemption_kind::none;
+    bool consolidates = false;
 };
 
 struct chosen_policy {
@@ -128,6 +194,7 @@ struct chosen_policy {
     muster::surplus_at_once surplus{};
     muster::most_packed domains{};
     chosen_victims victims{};
+    chosen_consolidation consolidation{};
 };
 
 } // namespace cli

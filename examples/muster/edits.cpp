@@ -164,8 +164,7 @@ private:
             return expected(what, fields);
         const std::string_view name = what.substr(0, dot);
         const auto queue = std::ranges::find_if(objects_->queues, [&](const queue_object& each) {
-            return each.metadata.key.name == name &&
-                   each.metadata.key.name_space == asked_->queue_namespace;
+            return each.metadata.key.name == name && each.counts(asked_->queue_namespace);
         });
         if (queue == objects_->queues.end())
             return "there is no queue " + in_quotes(name);

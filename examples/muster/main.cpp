@@ -381,7 +381,9 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
     static const std::map<std::string, cli::queue_order_kind> queue_orders{
         {"priority", cli::queue_order_kind::priority},
         {"weighted", cli::queue_order_kind::weighted},
-        {"deserved", cli::queue_order_kind::deserved}};
+        {"deserved", cli::queue_order_kind::deserved},
+        {"fair-share", cli::queue_order_kind::fair_share},
+        {"due", cli::queue_order_kind::due}};
     static const std::map<std::string, cli::backfill_kind> backfills{
         {"none", cli::backfill_kind::none},
         {"easy", cli::backfill_kind::easy},
@@ -390,22 +392,50 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
         {"none", cli::preemption_kind::none},
         {"queues", cli::preemption_kind::queues},
         {"queue", cli::preemption_kind::own_queue},
-        {"both", cli::preemption_kind::both}};
+        {"both", cli::preemption_kind::both},
+        {"fair-share", cli::preemption_kind::reclaim_fair_share},
+        {"deserved", cli::preemption_kind::reclaim_deserved}};
+    static const std::map<std::string, cli::profile> profiles{
+        {"t9k", {cli::queue_order_kind::priority, cli::preemption_kind::queues, false}},
+        {"kai",
+         {cli::queue_order_kind::fair_share, cli::preemption_kind::reclaim_fair_share, true}},
+        {"volcano", {cli::queue_order_kind::due, cli::preemption_kind::reclaim_deserved, false}}};
+    // It comes first, so that the others have the last word.
+    to.add_option_function<std::string>(
+          "--profile",
+          [&how](const std::string& text) {
+              const cli::profile& chosen = profiles.at(text);
+              how.queues.which = chosen.queues;
+              how.victims.which = chosen.victims;
+              how.consolidation.on = chosen.consolidates;
+          },
+          "As that scheduler orders queues, evicts and moves: t9k (--queue-order priority "
+          "--preempt "
+          "queues), kai (--queue-order fair-share --preempt fair-share --consolidate) or volcano "
+          "(--queue-order due --preempt deserved); other options have the last word")
+        ->check(CLI::IsMember(profiles));
     add_choice(to, "--score", how.score.which, scores,
                "Which node a pod gets of those that it fits (default: best-fit)");
     add_choice(
         to, "--order", how.gangs.which, orders,
         "Which group of a queue goes first (default: priority, then age); with aging an hour of "
         "waiting is worth a point of priority");
-    add_choice(to, "--queue-order", how.queues.which, queue_orders,
-               "Which queue goes first (default: priority, then the smaller dominant share)");
+    add_choice(
+        to, "--queue-order", how.queues.which, queue_orders,
+        "Which queue goes first: by priority, then the smaller dominant share (the default); "
+        "the smaller share of the cluster for its weight; who uses no more than is deserved; "
+        "who is within its fair share (KAI); or by priority, then the smaller share of what "
+        "it is due (Volcano)");
     add_choice(to, "--backfill", how.reservations.which, backfills,
                "Whose start nobody may delay, planned from declared durations: nobody's (the "
                "default), the first's, or the first sixteen's");
     add_choice(to, "--preempt", how.victims.which, preemptions,
                "Whose pods may be evicted for a group that waits: nobody's (the default), those of "
                "preemptible queues of lower priority, those of lower priority in its own queue, or "
-               "both");
+               "both; or those of lower priority in its own queue and what others use beyond their "
+               "fair share (fair-share), or beyond what they deserve (deserved)");
+    to.add_flag("--consolidate,!--no-consolidate", how.consolidation.on,
+                "Move pods that may be evicted to other nodes when a group that waits then starts");
     to.add_option("--patience", how.reservations.bypasses,
                   "How many may start before a group that waits until room is kept for it")
         ->check([](const std::string& text) {

@@ -71,6 +71,7 @@ public:
         placements placed;
         placements placed_later;
         std::set<object_key> gone;
+        std::set<object_key> moved;
         bool nominates = false;
         for (const muster::decision& decision : result.decisions) {
             nominates = nominates || decision.nominated;
@@ -78,6 +79,11 @@ public:
                 gone.insert(state[victim].key);
                 listed[state[victim].gang] = true;
                 evicted_for_.emplace(victim, decision.gang);
+            }
+            for (const muster::placement& one : decision.moves) {
+                moved.insert(state[one.pod].key);
+                placed_later.emplace(state[one.pod].key, state[one.node].key);
+                moves_to_.emplace(one.pod, one.node);
             }
             for (const muster::placement& one : decision.placements) {
                 placed_later.emplace(state[one.pod].key, state[one.node].key);
@@ -129,6 +135,7 @@ public:
         made.pods_placed = result.counters.pods_placed;
         made.pods_nominated = result.counters.pods_nominated;
         made.pods_evicted = result.counters.pods_evicted;
+        made.pods_moved = result.counters.pods_moved;
         made.search_steps = result.counters.search_steps;
         made.violations =
             violations_of(*known_->objects, known_->groups, placed, asked_->queue_namespace);
@@ -137,8 +144,19 @@ public:
             for (const pod_object& pod : known_->objects->pods)
                 if (pod.metadata.terminating)
                     gone.insert(pod.metadata.key);
-            for (std::string& each : violations_of(*known_->objects, known_->groups, placed_later,
-                                                   asked_->queue_namespace, gone))
+            // Whoever comes for a pod that moves is like it, and waits for a node.
+            manifests later;
+            if (!moved.empty())
+                later = *known_->objects;
+            for (pod_object& pod : later.pods)
+                if (moved.contains(pod.metadata.key)) {
+                    pod.node.clear();
+                    pod.phase = muster::pod_phase::pending;
+                    gone.erase(pod.metadata.key);
+                }
+            for (std::string& each :
+                 violations_of(moved.empty() ? *known_->objects : later, known_->groups,
+                               placed_later, asked_->queue_namespace, gone))
                 if (std::ranges::find(made.violations, each) == made.violations.end())
                     made.violations.push_back(std::move(each));
         }
@@ -180,7 +198,7 @@ private:
         for (const pod_object& pod : known_->objects->pods)
             objects.emplace(pod.metadata.key, &pod);
         for (const queue_object& queue : known_->objects->queues)
-            if (queue.max_duration && queue.metadata.key.name_space == asked_->queue_namespace)
+            if (queue.max_duration && queue.counts(asked_->queue_namespace))
                 max_ages_.emplace(queue.metadata.key.name, *queue.max_duration);
         muster::forecast_options options;
         options.limit = limit_;
@@ -348,7 +366,7 @@ private:
         if (pod.nominated)
             line.status = "Nominated";
         if (pod.evicted)
-            line.status = "Evicted";
+            line.status = moves_to_.contains(index) ? "Moved" : "Evicted";
         if (pod.terminating)
             line.status = "Terminating";
         return line;
@@ -377,6 +395,9 @@ private:
                                        role_name(tree, state[one.pod].role), state[one.node].key});
         for (const muster::pod_index victim : decision.evictions)
             line.evictions.push_back(state[victim].key.name_space + "/" + state[victim].key.name);
+        for (const auto& [pod, node] : decision.moves)
+            line.moves.push_back(
+                {state[pod].key.name_space + "/" + state[pod].key.name, state[node].key});
         if (decision.nominated)
             line.answer = "nominated";
 
@@ -396,7 +417,7 @@ private:
             line.members += pod.alive() ? 1 : 0;
             line.waits += pod.placeable() ? 1U : 0U;
             if (const auto to = evicted_for_.find(index); to != evicted_for_.end())
-                line.lost.push_back({pod.key.name, name_of(to->second)});
+                line.lost.push_back({pod.key.name, name_of(to->second), new_node_of(index)});
         }
         line.waited = line.waits + decision.placements.size();
         if (decision.nominated)
@@ -432,6 +453,11 @@ private:
             line.headline =
                 headline(state, known_->kinds, now_holding, outcome.at, how_.score, line.reasons);
         return line;
+    }
+
+    [[nodiscard]] std::string new_node_of(muster::pod_index pod) const {
+        const auto to = moves_to_.find(pod);
+        return to == moves_to_.end() ? std::string() : known_->state[to->second].key;
     }
 
     [[nodiscard]] std::string name_of(muster::gang_index group) const {
@@ -623,6 +649,7 @@ private:
     std::set<muster::pod_index> placed_;
     /// Who is to go, and for which group.
     std::map<muster::pod_index, muster::gang_index> evicted_for_;
+    std::map<muster::pod_index, muster::node_index> moves_to_;
     /// Our own mistakes.
     std::vector<std::string> faults_;
     std::map<likeness, std::vector<muster::reason>> explained_;

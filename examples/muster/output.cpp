@@ -155,10 +155,13 @@ object shortage_object(const shortage_line& lacks) {
 }
 
 std::string first_reason(const group_line& group) {
+    if (!group.moves.empty())
+        return "Moves(" + std::to_string(group.moves.size()) + ")";
     if (!group.evictions.empty())
         return "Evicts(" + std::to_string(group.evictions.size()) + ")";
     if (!group.lost.empty())
-        return "Loses(" + std::to_string(group.lost.size()) + ")";
+        return (group.lost.front().node.empty() ? "Loses(" : "IsMoved(") +
+               std::to_string(group.lost.size()) + ")";
     if (group.reasons.empty())
         return "";
     const std::size_t more = group.reasons.size() - 1;
@@ -252,10 +255,20 @@ object group_object(const group_line& group) {
     out["placements"] = std::move(placements);
     if (group.nominated())
         out["evictions"] = array(group.evictions.begin(), group.evictions.end());
+    if (!group.moves.empty()) {
+        array moves;
+        for (const move_line& each : group.moves)
+            moves.push_back(object{{"pod", each.pod}, {"node", each.node}});
+        out["moves"] = std::move(moves);
+    }
     if (!group.lost.empty()) {
         array lost;
-        for (const lost_line& each : group.lost)
-            lost.push_back(object{{"pod", each.pod}, {"for", each.to}});
+        for (const lost_line& each : group.lost) {
+            object one{{"pod", each.pod}, {"for", each.to}};
+            if (!each.node.empty())
+                one["movesTo"] = each.node;
+            lost.push_back(std::move(one));
+        }
         out["evicted"] = std::move(lost);
     }
     array reasons;
@@ -313,6 +326,8 @@ object plan_object(const report& made) {
     summary["podsPlaced"] = made.pods_placed;
     summary["podsNominated"] = made.pods_nominated;
     summary["podsEvicted"] = made.pods_evicted;
+    if (made.pods_moved > 0)
+        summary["podsMoved"] = made.pods_moved;
     summary["podsPending"] = made.pods_pending;
     summary["nodes"] = made.nodes;
     summary["searchSteps"] = made.search_steps;
@@ -451,15 +466,23 @@ std::string explanation(const group_line& group, const request& asked, bool with
             out += " (contributes)";
         out += '\n';
     }
-    if (!group.evictions.empty()) {
+    if (!group.moves.empty()) {
+        out += "\nIt starts in the room of ";
+        for (std::size_t at = 0; at < group.moves.size(); ++at)
+            out += (at > 0 ? ", " : "") + group.moves[at].pod + ", which moves to " +
+                   group.moves[at].node;
+        out += ".\n";
+    } else if (!group.evictions.empty()) {
         out += "\nIt starts in the room of ";
         for (std::size_t at = 0; at < group.evictions.size(); ++at)
             out += (at > 0 ? ", " : "") + group.evictions[at];
         out += group.evictions.size() == 1 ? ", which is evicted.\n" : ", which are evicted.\n";
     }
     for (std::size_t at = 0; at < group.lost.size(); ++at)
-        out += (at == 0 ? "\n" : "") + group.lost[at].pod + " is evicted for " + group.lost[at].to +
-               ".\n";
+        out += (at == 0 ? "\n" : "") + group.lost[at].pod +
+               (group.lost[at].node.empty() ? std::string(" is evicted for ")
+                                            : " moves to " + group.lost[at].node + " for ") +
+               group.lost[at].to + ".\n";
     if (group.short_after_evictions)
         out += "\n" + shortage_text(*group.short_after_evictions) + "\n";
     else if (asked.evicts() && (group.gate == "space" || group.gate == "quota"))

@@ -57,8 +57,17 @@ void read_group(object_reader& from, plan_digest& into) {
     });
     group.pods += static_cast<std::int64_t>(group.placements.size());
     const field evicted_at = from.optional("evicted");
-    if (evicted_at.is_present())
-        group.pods -= static_cast<std::int64_t>(evicted_at.as_array().size());
+    const array_reader evicted = evicted_at.as_array();
+    evicted.for_each_object([&](object_reader& each) {
+        // Whoever comes for a member that moves stands in its place.
+        if (each.optional("movesTo").is_present()) {
+            group.placements.emplace(text(each, "pod"), text(each, "movesTo"));
+            group.makes_room = true;
+        } else {
+            --group.pods;
+        }
+        each.ignore_rest();
+    });
     const field reasons_at = from.required("reasons");
     const array_reader reasons = reasons_at.as_array();
     reasons.for_each_object([&](object_reader& each) {
@@ -108,6 +117,8 @@ change compare(const plan_digest::group* before, const plan_digest::group* after
     };
     if (!after)
         found.name = "gone";
+    else if (!before && after->makes_room)
+        found.name = "moved";
     else if (pods(after) > pods(before) || (starts(after) && before && !starts(before)))
         found.name = "gained";
     else if (pods(after) < pods(before) || (!starts(after) && starts(before)))

@@ -28,6 +28,8 @@ struct plan_digest {
         std::int64_t pods = 0;
         /// What starts now, or once those have left, by pod.
         std::map<std::string, std::string> placements;
+        /// Some of those make room for others.
+        bool makes_room = false;
     };
     /// By namespace, name and origin.
     std::map<std::tuple<std::string, std::string, std::string>, group> groups;

@@ -30,6 +30,7 @@ const char* const plan_schema = R"json({
         "undecided": {"$ref": "#/$defs/count"},
         "podsPlaced": {"$ref": "#/$defs/count"},
         "podsNominated": {"description": "Members that are placed once others have left.", "$ref": "#/$defs/count"},
+        "podsMoved": {"description": "Those of them who are told to move.", "$ref": "#/$defs/count"},
         "podsEvicted": {"$ref": "#/$defs/count"},
         "podsPending": {"description": "Members that could be placed and are not, those that are nominated among them.", "$ref": "#/$defs/count"},
         "nodes": {"$ref": "#/$defs/count"},
@@ -71,8 +72,22 @@ const char* const plan_schema = R"json({
         "holding": {"description": "Members that held a node before, or have succeeded.", "$ref": "#/$defs/count"},
         "placements": {"description": "What starts now, or of a nominated group when those have left that are to be evicted and others on their way out, in the order in which it was placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
         "evictions": {"description": "Of a nominated group: pods to evict first, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},
+        "moves": {
+          "description": "Those of them who move: the node where whoever comes for the pod is to stand.",
+          "type": "array",
+          "minItems": 1,
+          "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["pod", "node"],
+            "properties": {
+              "pod": {"type": "string", "minLength": 1},
+              "node": {"type": "string", "minLength": 1}
+            }
+          }
+        },
         "evicted": {
-          "description": "Its own members that are to go, and for which group, as NAMESPACE/NAME.",
+          "description": "Its own members that are to go, and for which group, as NAMESPACE/NAME; of those who move, where to.",
           "type": "array",
           "items": {
             "type": "object",
@@ -80,7 +95,8 @@ const char* const plan_schema = R"json({
             "required": ["pod", "for"],
             "properties": {
               "pod": {"type": "string", "minLength": 1},
-              "for": {"type": "string", "minLength": 1}
+              "for": {"type": "string", "minLength": 1},
+              "movesTo": {"type": "string", "minLength": 1}
             }
           }
         },

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <boost/json/array.hpp>
 
@@ -83,7 +85,11 @@ std::string age_text(std::int64_t nanoseconds) {
 }
 
 std::string queues_table(const report& made, bool wide, table_form form) {
-    table queues({"NAME", "STATE", "PRIORITY", "SHARE", "RUNNING", "WAITING", "OLDEST", "USED"});
+    std::vector<std::string> header{"NAME",    "STATE",   "PRIORITY", "SHARE",
+                                    "RUNNING", "WAITING", "OLDEST",   "USED"};
+    if (wide)
+        header.insert(header.begin() + 3, "WEIGHT");
+    table queues(std::move(header));
     table resources({"QUEUE", "RESOURCE", "USED", "QUOTA", "DESERVED", "GUARANTEE"});
     bool any = false;
     for (const queue_line& queue : made.queues) {
@@ -97,14 +103,20 @@ std::string queues_table(const report& made, bool wide, table_form form) {
                 used += (used.empty() ? "" : ", ") + kind + " " + amount_text(kind, one.used) +
                         "/" + amount_text(kind, one.quota ? *one.quota : *one.deserved);
         }
-        queues.add(
-            {(form.csv ? "" : std::string(2 * queue.depth, ' ')) + queue.name,
-             queue.state.empty() ? "" : capitalised(queue.state),
-             queue.state == "open" || queue.state == "closed" ? std::to_string(queue.priority) : "",
-             queue.share.kind.empty() ? "" : decimal_text(queue.share),
-             counted(queue.running_groups, queue.running_pods),
-             counted(queue.waiting_groups, queue.waiting_pods),
-             queue.oldest ? age_text(made.now - *queue.oldest) : "", used});
+        std::vector<std::string> cells{
+            (form.csv ? "" : std::string(2 * queue.depth, ' ')) + queue.name,
+            queue.state.empty() ? "" : capitalised(queue.state),
+            queue.state == "open" || queue.state == "closed" ? std::to_string(queue.priority) : "",
+            queue.share.kind.empty() ? "" : decimal_text(queue.share),
+            counted(queue.running_groups, queue.running_pods),
+            counted(queue.waiting_groups, queue.waiting_pods),
+            queue.oldest ? age_text(made.now - *queue.oldest) : "",
+            used};
+        if (wide)
+            cells.insert(cells.begin() + 3, queue.state == "open" || queue.state == "closed"
+                                                ? std::to_string(queue.weight)
+                                                : "");
+        queues.add(std::move(cells));
     }
     std::string out = queues.text(form);
     if (wide && any)

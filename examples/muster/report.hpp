@@ -134,6 +134,14 @@ struct lost_line {
     std::string pod;
     /// As NAMESPACE/NAME.
     std::string to;
+    /// Where whoever comes for it is to stand; empty for one that does not move.
+    std::string node;
+};
+
+/// A pod, as NAMESPACE/NAME, that moves for a group, and where to.
+struct move_line {
+    std::string pod;
+    std::string node;
 };
 
 /// Amounts by the name of the kind, in the core's units; those of nothing are left out.
@@ -174,7 +182,9 @@ struct group_line {
     std::vector<placed_line> placements;
     /// Who is to be evicted first, as NAMESPACE/NAME.
     std::vector<std::string> evictions;
-    /// Its own members that are to go.
+    /// Those of them who move.
+    std::vector<move_line> moves;
+    /// Its own members that are to go, or to move.
     std::vector<lost_line> lost;
     std::optional<kept_line> kept;
     std::optional<shortage_line> short_after_evictions;
@@ -252,6 +262,8 @@ struct report {
     std::size_t pods_placed = 0;
     std::size_t pods_nominated = 0;
     std::size_t pods_evicted = 0;
+    /// Those of them who move.
+    std::size_t pods_moved = 0;
     /// Those that are nominated, too.
     std::size_t pods_pending = 0;
     std::size_t nodes = 0;

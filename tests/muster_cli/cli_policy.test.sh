@@ -41,6 +41,31 @@ run 3 plan -f preempt.yaml --preempt queue
 golden preempt_short.explain 3 explain -f preempt.yaml --preempt queue --tries 0
 run 1 plan -f preempt.yaml --preempt everybody
 
+# Who is protected by a budget is not evicted.
+golden budget.table 3 plan -f budget.yaml --preempt queues
+
+# The newer of two pods that stand in the way moves to the other's node.
+run 3 plan -f consolidate.yaml
+golden consolidate.table 3 plan -f consolidate.yaml --consolidate
+golden consolidate.json 3 plan -f consolidate.yaml --consolidate -o json
+golden consolidate.pods 3 plan -f consolidate.yaml --consolidate -o pods
+golden consolidate.explain 3 explain -f consolidate.yaml --consolidate --tries 0 wide
+golden consolidate.svg 3 plan -f consolidate.yaml --consolidate -o svg
+"$muster" plan -f consolidate.yaml -o json >"$work/before.json" || true
+"$muster" plan -f consolidate.yaml --consolidate -o json >"$work/after.json" || true
+golden consolidate_diff.table 0 diff "$work/before.json" "$work/after.json"
+
+# The queues of others, by their own rules: within its fair share the pod of "right" gets what "left"
+# uses beyond its own, of pods that have run for the least time that the parent says.
+golden kai_queues.wide 0 queues -f kai_queues.yaml -o wide
+golden kai_queues.table 3 plan -f kai_queues.yaml --profile kai
+golden volcano_queues.wide 0 queues -f volcano_queues.yaml -o wide
+golden volcano_queues.table 3 plan -f volcano_queues.yaml --profile volcano
+run 3 plan -f volcano_queues.yaml --profile volcano --preempt none
+run 1 plan -f volcano_queues.yaml --profile slurm
+complains queues_bad.err 2 plan -f queues_bad.yaml
+complains queues_twice.err 2 plan -f queues_twice.yaml
+
 # What is kept for others is no room, and why is said.
 golden reserved.explain 3 explain -f line.yaml "${now[@]}" --patience 0 --tries 0
 golden reserved.json 3 plan -f line.yaml "${now[@]}" --patience 0 -o json

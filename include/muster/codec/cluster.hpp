@@ -20,6 +20,7 @@
 #include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/peer_queue_reader.hpp>
 #include <muster/codec/topology_reader.hpp>
 #include <muster/model/state.hpp>
 #include <muster/resource/kind_table.hpp>
@@ -74,7 +75,9 @@ namespace detail {
     for (const pod_object& pod : objects.pods)
         note(pod.requests);
     for (const queue_object& queue : objects.queues)
-        note(queue.quota);
+        for (const auto* amounts :
+             {&queue.quota, &queue.firm_quota, &queue.deserved, &queue.guarantee})
+            note(*amounts);
     return names;
 }
 
@@ -87,9 +90,10 @@ namespace detail {
     switch (what) {
     case event_result::out_of_range:
         return "the requests leave int64, or a sum with others does (expected less than 2^63)";
+    case event_result::circular:
+        return "the queue stands below itself (expected a tree)";
     case event_result::immutable:
     case event_result::no_such_role:
-    case event_result::circular:
     case event_result::unexpected:
     case event_result::applied:
         break;
@@ -167,20 +171,43 @@ template<std::size_t Width>
 template<std::size_t Width>
 [[nodiscard]] queue<Width> core_queue(const queue_object& object, const kind_table& kinds) {
     queue<Width> spec;
-    for (const auto& [kind, amount] : object.quota)
-        if (const auto column = kinds.find(kind))
-            spec.quota.set(*column, amount);
+    const auto set = [&](const std::map<std::string, std::int64_t>& from, const auto& use) {
+        for (const auto& [kind, amount] : from)
+            if (const auto column = kinds.find(kind))
+                use(*column, amount);
+    };
+    set(object.quota, [&](kind_id kind, std::int64_t most) { spec.quota.set(kind, most); });
+    set(object.firm_quota,
+        [&](kind_id kind, std::int64_t most) { spec.firm_quota.set(kind, most); });
+    set(object.deserved, [&](kind_id kind, std::int64_t most) { spec.deserved.set(kind, most); });
+    set(object.guarantee, [&](kind_id kind, std::int64_t least) { spec.guarantee[kind] = least; });
+    spec.preempt_min_runtime = object.preempt_min_runtime;
+    spec.reclaim_min_runtime = object.reclaim_min_runtime;
     spec.priority = object.priority;
     spec.closed = object.closed;
     spec.preemptible = object.preemptible;
+    spec.strict_order = object.strict_order;
     spec.weight = object.weight;
     // Of a queue an absent or empty selector admits no namespace.
     if (object.namespaces && !object.namespaces->requirements.empty())
         spec.tenants = object.namespaces;
-    else
+    else if (!object.of_cluster)
         spec.tenants.reset();
     spec.nodes = object.nodes;
     return spec;
+}
+
+/// Volcano's `root` stands above all other queues of its cluster; where it is no object, nothing
+/// stands there.
+[[nodiscard]] inline std::optional<std::string> parent_of(const queue_object& of,
+                                                          const manifests& objects) {
+    const auto is_root = [&](const queue_object& other) {
+        return other.of_cluster && other.metadata.key.name == of.parent;
+    };
+    if (of.parent.empty() ||
+        (of.parent == volcano_root && std::ranges::none_of(objects.queues, is_root)))
+        return std::nullopt;
+    return of.parent;
 }
 
 /// A group as the core has it.
@@ -231,8 +258,9 @@ template<std::size_t Width>
     }
     bool default_queue_exists = false;
     std::map<std::string_view, std::int64_t> queue_ages;
+    std::set<std::string_view> names;
     for (const queue_object& object : objects.queues) {
-        if (object.metadata.key.name_space != options.queue_namespace) {
+        if (!object.counts(options.queue_namespace)) {
             report(out, severity::warning, object.metadata.where, {"metadata", "namespace"},
                    "a queue in " + in_quotes(object.metadata.key.name_space) +
                        " is ignored (expected namespace " + options.queue_namespace + ")");
@@ -241,7 +269,14 @@ template<std::size_t Width>
         default_queue_exists |= object.metadata.key.name == "default";
         if (object.max_duration)
             queue_ages.emplace(object.metadata.key.name, *object.max_duration);
-        check(state.upsert_queue(object.metadata.key.name, core_queue<Width>(object, made.kinds)),
+        if (!names.insert(object.metadata.key.name).second) {
+            report(out, severity::error, object.metadata.where, {"metadata", "name"},
+                   "another scheduler's queue is called " + in_quotes(object.metadata.key.name) +
+                       ", too (expected one of each name)");
+            continue;
+        }
+        check(state.upsert_queue(object.metadata.key.name, core_queue<Width>(object, made.kinds),
+                                 parent_of(object, objects)),
               object.metadata, out);
     }
     if (!default_queue_exists)

@@ -93,7 +93,7 @@ inline void check_queues_of_pods(const manifests& objects, const group_map& grou
                                  const std::string& queue_namespace, diagnostics& out) {
     std::map<std::string_view, const queue_object*> queues;
     for (const queue_object& queue : objects.queues)
-        if (queue.metadata.key.name_space == queue_namespace)
+        if (queue.counts(queue_namespace))
             queues.emplace(queue.metadata.key.name, &queue);
     for (const auto& [key, facts] : groups) {
         bool contradicts = false;

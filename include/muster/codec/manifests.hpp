@@ -15,6 +15,7 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/node_reader.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/peer_queue_reader.hpp>
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/t9k_reader.hpp>
@@ -83,6 +84,10 @@ public:
             keep(made_.pod_groups, object, kind, read_pod_group(object, context_));
         else if (t9k && kind == "Queue")
             keep(made_.queues, object, kind, read_queue(object, context_));
+        else if (version == "scheduling.run.ai/v2" && kind == "Queue")
+            keep(made_.queues, object, "KAI Queue", read_kai_queue(object, context_));
+        else if (version == "scheduling.volcano.sh/v1beta1" && kind == "Queue")
+            keep(made_.queues, object, "Volcano Queue", read_volcano_queue(object, context_));
         else {
             ++made_.skipped[std::string(version) + " " + std::string(kind)];
             object.ignore_rest();
@@ -113,9 +118,9 @@ private:
 } // namespace detail
 
 /// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass,
-/// PodDisruptionBudget, T9k's PodGroup and Queue, and KAI's Topology. Objects of other kinds are
-/// counted. What is wrong goes to `out` with its place; the objects are to be used only when there
-/// is no error, and while the documents live. O(input).
+/// PodDisruptionBudget, T9k's PodGroup and Queue, KAI's Queue and Topology, Volcano's Queue.
+/// Objects of other kinds are counted. What is wrong goes to `out` with its place; the objects are
+/// to be used only when there is no error, and while the documents live. O(input).
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {
     detail::manifest_reader reader(options);

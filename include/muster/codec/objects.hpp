@@ -188,19 +188,36 @@ struct declared_gang {
     std::map<object_key, vertex_index> members;
 };
 
-/// scheduler.tensorstack.dev/v1beta1 Queue.
+/// A queue of T9k (scheduler.tensorstack.dev/v1beta1), KAI (scheduling.run.ai/v2) or Volcano
+/// (scheduling.volcano.sh/v1beta1), with amounts in the core's units.
 struct queue_object {
     object_metadata metadata;
+    /// KAI's and Volcano's: of no namespace, and for everybody.
+    bool of_cluster = false;
+    /// The queue above it; empty = none.
+    std::string parent;
     std::map<std::string, std::int64_t> quota;
+    std::map<std::string, std::int64_t> firm_quota;
+    std::map<std::string, std::int64_t> deserved;
+    std::map<std::string, std::int64_t> guarantee;
     std::int64_t priority = 0;
     bool closed = false;
     bool preemptible = true;
-    /// For orders of queues that go by weights; no manifest says it.
+    /// See `queue` (Volcano: dequeueStrategy is fifo).
+    bool strict_order = false;
     std::int64_t weight = 1;
+    /// In nanoseconds, see `queue`.
+    std::optional<std::int64_t> preempt_min_runtime;
+    std::optional<std::int64_t> reclaim_min_runtime;
     /// How old its pods may get, in nanoseconds; absent = any age.
     std::optional<std::int64_t> max_duration;
     std::optional<label_selector> namespaces;
     label_selector nodes;
+
+    /// T9k's count where they live, others everywhere.
+    [[nodiscard]] bool counts(const std::string& t9k_namespace) const {
+        return of_cluster || metadata.key.name_space == t9k_namespace;
+    }
 };
 
 /// kai.scheduler/v1alpha1 Topology.
