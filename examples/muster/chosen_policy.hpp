@@ -134,6 +134,10 @@ struct chosen_victims {
     static constexpr bool by_fair_share = true;
     preemption_kind which = preemption_kind::none;
 
+    /// KAI's.
+    [[nodiscard]] bool in_order() const noexcept {
+        return which == preemption_kind::reclaim_fair_share;
+    }
     [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
                                                                  const muster::contender& of,
                                                                  std::int64_t now) const noexcept {

@@ -49,7 +49,7 @@ public:
         this->begin_taking(known, by, rule, now, borrowed, steps);
         chosen_.clear();
         outcome found = outcome::open;
-        if (!takes_in_order<Rule> && is_small())
+        if (!takes_in_order(rule) && is_small())
             found = least_of_all(fit);
         if (found == outcome::open)
             found = level_by_level(fit);

@@ -74,11 +74,19 @@ inline constexpr bool reclaims_by_fair_share = requires {
 };
 
 /// Victims go one after the other in their order, as many as it takes, and the rule says so: who
-/// stands further behind stays, even where fewer of those would do.
+/// stands further behind stays, even where fewer of those would do. One that is a choice between
+/// several says it of itself: `rule.in_order()`.
 template<class Rule>
-inline constexpr bool takes_in_order = requires {
-    requires Rule::in_order;
-};
+[[nodiscard]] constexpr bool takes_in_order(const Rule& rule) noexcept {
+    if constexpr (requires { requires Rule::in_order; })
+        return true;
+    else if constexpr (requires {
+                           { rule.in_order() } -> std::same_as<bool>;
+                       })
+        return rule.in_order();
+    else
+        return false;
+}
 
 /// Says on which terms a gang that waits for room may have members of another evicted: nothing
 /// when it may not. Whom it spares as `contender::least_of` their queue it spares as any other.
