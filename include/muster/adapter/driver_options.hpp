@@ -17,7 +17,7 @@ struct driver_options {
     /// For the spread of retries.
     std::uint64_t seed = 1;
     /// Nothing is decided on a view that was whole longer ago than this.
-    std::int64_t stale_after = 10 * second;
+    std::int64_t stale_after = 5 * second;
     /// For how long one bind is tried again.
     std::int64_t bind_deadline = 10 * second;
     /// A gang that never reached its minima, of which pods stand and no more come to stand for so

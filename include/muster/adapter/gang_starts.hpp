@@ -130,17 +130,18 @@ public:
             end_if_over(number);
     }
 
-    /// Gives the orders that are due. `fresh`: the view is good enough to begin with gangs.
+    /// Gives the orders that are due. `fresh`: the view is good enough to act on; questions are
+    /// asked all the same.
     void give(orders<Traits>& into, token_bucket& bucket, bool fresh) {
         next_ = never_comes;
         std::vector<std::uint64_t> over;
         for (auto& [number, start] : starts_) {
             if (start.due <= at_->now && (start.begun || fresh)) {
-                start.due = give(number, start, into, bucket);
+                start.due = give(number, start, into, bucket, fresh);
                 if (start.over())
                     over.push_back(number);
             }
-            // What waits for others' answers has nothing to wait for itself.
+            // What waits for others' answers, or for a better view, is not waited for here.
             if ((start.begun || fresh) && start.due > at_->now)
                 next_ = std::min(next_, start.due);
         }
@@ -365,7 +366,7 @@ private:
 
     /// Gives what is due of one gang's orders; returns when more is.
     std::int64_t give(std::uint64_t number, start_type& start, orders<Traits>& into,
-                      token_bucket& bucket) {
+                      token_bucket& bucket, bool fresh) {
         std::int64_t due = never_comes;
         if (!start.begun && !still_stands(at_->view, start)) {
             drop_unsent(start);
@@ -393,6 +394,10 @@ private:
                                 (!first || member.suspect));
             if (!ready)
                 continue;
+            if (!fresh && member.stage != bind_stage::to_ask) {
+                due = at_->now; // as soon as it is
+                continue;
+            }
             if (member.next > at_->now) {
                 due = std::min(due, member.next);
                 continue;

@@ -41,6 +41,7 @@ struct world {
         if (roll.percent(30))
             on.options.most_under_way = 1;
         on.options.compare_every = 20 * second;
+        on.options.stale_after = 300 * millisecond;
         on.nodes(2, 3);
         on.queue("q", 6);
         for (int at = 0; at < 2; ++at) {
