@@ -122,9 +122,11 @@ public:
         note_ended();
         compare_views(good);
         made.next = made.leads ? next(fresh) : never_comes;
-        // What was released just now may be placed anew at once.
-        if (fresh && !at_.known().at_rest())
-            made.next = now.steady;
+        // What was released just now may be placed anew.
+        if (fresh)
+            made.next =
+                std::min(made.next, now.steady + (at_.known().at_rest() ? at_.how.cycle_every
+                                                                        : at_.how.cycle_again));
         return made;
     }
 
@@ -298,7 +300,9 @@ private:
         for (const pod_index pod : made.evictions) {
             const bool moves = std::ranges::any_of(
                 made.moves, [&](const placement& each) { return each.pod == pod; });
-            evictions_.add(known[pod].key, moves ? eviction_cause::moved : why);
+            evictions_.add(known[pod].key, moves ? eviction_cause::moved : why,
+                           made.stale ? std::nullopt
+                                      : std::optional(gang_key(known[made.gang].key)));
             ++victims[known[known[pod].gang].key];
         }
         for (const auto& [key, count] : victims)

@@ -18,6 +18,10 @@ struct driver_options {
     std::uint64_t seed = 1;
     /// Nothing is decided on a view that was whole longer ago than this.
     std::int64_t stale_after = 5 * second;
+    /// How often a cycle is made though nothing happened, for what time alone brings about; and how
+    /// soon another when the last one left something open.
+    std::int64_t cycle_every = 1 * second;
+    std::int64_t cycle_again = 1 * millisecond;
     /// For how long one bind is tried again.
     std::int64_t bind_deadline = 10 * second;
     /// A gang that never reached its minima, of which pods stand and no more come to stand for so

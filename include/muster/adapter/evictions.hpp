@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <vector>
+#include <optional>
+#include <utility>
 
 #include <muster/adapter/driver_context.hpp>
 
@@ -21,14 +22,17 @@ public:
 
     explicit evictions(driver_context<Traits>& context) : at_(&context) {}
 
-    /// The state has the pod as evicted already.
-    void add(const pod_key& pod, eviction_cause why) {
+    /// The state has the pod as evicted already. `whose`: the gang that is to come in its place; it
+    /// is held back when the pod stays, so that it does not ask for the same again at once.
+    void add(const pod_key& pod, eviction_cause why,
+             std::optional<typename Traits::gang_key> whose = std::nullopt) {
         const auto* const facts = at_->view.find_pod(pod);
         if (facts == nullptr)
             return;
         entry made;
         made.uid = facts->uid;
         made.why = why;
+        made.whose = std::move(whose);
         made.deadline = at_->now + at_->how.eviction_deadline;
         made.tries = backoff(at_->how.retries);
         all_.insert_or_assign(pod, std::move(made));
@@ -54,6 +58,8 @@ public:
             return true;
         case outcome::refused:
         case outcome::gated:
+            stays(pod, result.what);
+            return true;
         case outcome::not_started:
             stays(pod);
             return true;
@@ -62,7 +68,7 @@ public:
         case outcome::unknown:
             of.next = at_->again(of.tries, result);
             if (of.next >= of.deadline)
-                stays(pod);
+                stays(pod, result.what);
             return true;
         }
         return true;
@@ -99,14 +105,18 @@ private:
     struct entry {
         object_uid uid;
         eviction_cause why{};
+        std::optional<typename Traits::gang_key> whose;
         ticket of = 0;
         std::int64_t next = 0;
         std::int64_t deadline = 0;
         backoff tries{};
     };
 
-    void stays(const pod_key& pod) {
-        all_.erase(pod);
+    void stays(const pod_key& pod, std::optional<outcome> failure = std::nullopt) {
+        const auto at = all_.find(pod);
+        if (failure && at->second.whose)
+            at_->hold_back(*at->second.whose, *failure);
+        all_.erase(at);
         static_cast<void>(at_->view.known().keep(pod));
         if (const auto* const facts = at_->view.find_pod(pod))
             at_->view.touch(facts->gang);

@@ -591,6 +591,43 @@ TEST_CASE("of a gang that does not fit no gate is touched") {
     on.judge();
 }
 
+TEST_CASE("who is evicted for others leaves first, and then they come") {
+    bench on;
+    on.nodes(2, 2);
+    on.gang("low", 4);
+    on.start();
+    on.run(2 * second);
+    on.priority = 10;
+    on.wrong(order_kind::evict, fault_kind::too_many, 2, 3, "", 300 * millisecond);
+    on.wrong(order_kind::evict, fault_kind::lost_after, 4, 1);
+    on.gang("high", 4);
+    on.run(10 * second);
+    CHECK(on.done(api_action::evicted) == 4);
+    CHECK(on.bound("high") == 4);
+    CHECK(on.told(event_reason::evicted) == 1);
+    on.judge();
+    CHECK(on.checker.races() == 0);
+}
+
+TEST_CASE("a pod that may not be evicted stays, and nobody asks for it again and again") {
+    bench on;
+    on.nodes(2, 2);
+    on.respawns = true;
+    on.gang("low", 4);
+    on.start();
+    on.run(2 * second);
+    on.wrong(order_kind::evict, fault_kind::refused, 1, 1'000'000, "low-1");
+    on.priority = 10;
+    on.gang("high", 4);
+    on.run(300 * second);
+    CHECK(on.bound("high") == 0);
+    const std::int64_t before = on.api.writes_sent();
+    on.run(300 * second);
+    // At most one try a minute.
+    CHECK(on.api.writes_sent() - before <= 5 * (4 + 4 + 6));
+    on.judge_journal();
+}
+
 TEST_CASE("a comparison with a fresh listing finds what was missed, and has it listed again") {
     bench on;
     on.nodes(2, 2);

@@ -25,7 +25,10 @@ using namespace muster::adapter;
 
 using api_type = memory_api<4>;
 using client_type = memory_client<4>;
-using driver_type = adapter::driver<client_type>;
+/// Of gangs that are told no priority nobody is evicted.
+using policy_type = policy<best_fit, priority_then_age, priority_then_share, no_reservations,
+                           surplus_at_once, most_packed, priority_preemption>;
+using driver_type = adapter::driver<client_type, policy_type>;
 using known_type = state<client_type::traits>;
 
 inline constexpr kind_id cpu{0};
@@ -71,6 +74,7 @@ struct bench {
                bool labels_only = false) {
         muster::gang<std::string> spec;
         spec.tree = single_role(minimum);
+        spec.priority = priority;
         if (!in.empty())
             spec.queue = in;
         api.put_gang(key, spec, labels_only);
@@ -272,6 +276,8 @@ struct bench {
     bool ours = true;
     bool own_gate = false;
     bool respawns = false;
+    // Of gangs to come.
+    std::int64_t priority = 0;
     bool kubelets_may_refuse = false;
 };
 
