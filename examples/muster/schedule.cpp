@@ -8,22 +8,18 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <boost/json/object.hpp>
-
 #include <muster/adapter/driver.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/kube/cluster.hpp>
 #include <muster/kube/health.hpp>
 #include <muster/kube/metrics.hpp>
 
+#include "live_cluster.hpp"
 #include "live_connect.hpp"
-#include "pod_group_status.hpp"
 #include "report.hpp"
 
 namespace cli {
@@ -33,39 +29,6 @@ namespace {
 namespace adapter = muster::adapter;
 namespace codec = muster::codec;
 namespace kube = muster::kube;
-
-/// As many kinds of resources as anybody asks for; those beyond are named, and their pods wait.
-constexpr std::size_t width = 16;
-
-/// The status of T9k's PodGroups.
-struct t9k_status {
-    boost::json::object operator()(const codec::pod_group_object& object,
-                                   std::span<const codec::pod_object* const> members,
-                                   const adapter::gang_status& status, std::int64_t wall) const {
-        group_standing standing;
-        standing.object = &object;
-        standing.members.assign(members.begin(), members.end());
-        for (const codec::pod_object* const each : members)
-            if (!each->node.empty() && each->phase != muster::pod_phase::succeeded &&
-                each->phase != muster::pod_phase::failed)
-                standing.allocated.push_back(each);
-        standing.sufficient = status.alive > 0 && status.at != muster::gate::members;
-        standing.scheduled = status.reached;
-        return status_of(standing, wall - wall % kube::second);
-    }
-};
-
-using live_cluster = kube::cluster<width, kube::transport, t9k_status>;
-using live_state = muster::state<live_cluster::traits>;
-
-kube::cluster_options options_of(const live_request& asked) {
-    kube::cluster_options how;
-    how.live.scheduler_names = asked.scheduler_names;
-    how.live.queue_namespace = asked.queue_namespace;
-    how.events.controller = "muster.dev/scheduler";
-    how.watches.seed = static_cast<std::uint64_t>(getpid());
-    return how;
-}
 
 std::string host_name() {
     std::array<char, 256> name{};
@@ -86,29 +49,6 @@ private:
     std::vector<std::string> said_;
 };
 
-std::vector<std::string> troubles_of(const live_cluster& of) {
-    std::vector<std::string> found = of.troubles();
-    for (const auto& [name, wrong] : of.objects().broken())
-        found.push_back(name + ": " + wrong.front());
-    for (const std::string& kind : of.objects().lost_kinds())
-        found.push_back("more than " + std::to_string(width) + " kinds of resources: pods that " +
-                        "ask for " + kind + " wait");
-    return found;
-}
-
-/// Waits until all is listed; false when it took too long.
-bool sync(live_cluster& cluster, adapter::cluster_view<live_cluster::traits>& view,
-          std::int64_t seconds) {
-    const std::int64_t until = cluster.now().steady + seconds * kube::second;
-    while (!cluster.observe(view).synced) {
-        const std::int64_t now = cluster.now().steady;
-        if (told_to_stop() || now >= until)
-            return false;
-        cluster.pump(std::min(until - now, kube::second));
-    }
-    return true;
-}
-
 std::string name_of(const codec::object_key& key) {
     return key.name_space + "/" + key.name;
 }
@@ -116,14 +56,11 @@ std::string name_of(const codec::object_key& key) {
 int decide_once(const schedule_request& asked, kube::transport& by) {
     live_cluster cluster(by, options_of(asked));
     live_state known(cluster.objects().pods_kind());
-    adapter::cluster_view<live_cluster::traits> view(known);
-    if (!sync(cluster, view, asked.patience)) {
-        complaints().say_new(troubles_of(cluster));
+    live_view view(known);
+    if (!sync(cluster, view, asked.patience))
         return usage;
-    }
     complaints().say_new(troubles_of(cluster));
-    muster::cycle_result made;
-    muster::cycle(known, cluster.now().wall, muster::policy<>{}, {}, {}, made);
+    const muster::cycle_result made = decide(known, cluster.now().wall);
     bool waits = false;
     for (const muster::decision& each : made.decisions) {
         const auto& key = known[each.gang].key;
@@ -283,6 +220,34 @@ int run_scheduler(const schedule_request& asked, kube::transport& by) {
 }
 
 } // namespace
+
+muster::cycle_result decide(live_state& known, std::int64_t wall) {
+    return muster::cycle(known, wall, muster::policy<>{});
+}
+
+std::vector<std::string> troubles_of(const live_cluster& of) {
+    std::vector<std::string> found = of.troubles();
+    for (const auto& [name, wrong] : of.objects().broken())
+        found.push_back(name + ": " + wrong.front());
+    for (const std::string& kind : of.objects().lost_kinds())
+        found.push_back("more than " + std::to_string(live_width) +
+                        " kinds of resources: pods that " + "ask for " + kind + " wait");
+    return found;
+}
+
+bool sync(live_cluster& cluster, live_view& view, std::int64_t seconds) {
+    const std::int64_t until = cluster.now().steady + seconds * kube::second;
+    while (!cluster.observe(view).synced) {
+        const std::int64_t now = cluster.now().steady;
+        if (told_to_stop() || now >= until) {
+            for (const std::string& each : troubles_of(cluster))
+                say(each);
+            return false;
+        }
+        cluster.pump(std::min(until - now, kube::second));
+    }
+    return true;
+}
 
 int schedule(const schedule_request& asked) {
     const auto by = connect(asked);

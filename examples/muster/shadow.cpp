@@ -7,10 +7,7 @@
 #include <string>
 #include <utility>
 
-#include <muster/adapter/cluster_view.hpp>
-#include <muster/cycle/cycle.hpp>
-#include <muster/kube/cluster.hpp>
-
+#include "live_cluster.hpp"
 #include "live_connect.hpp"
 #include "report.hpp"
 
@@ -21,9 +18,6 @@ namespace {
 namespace adapter = muster::adapter;
 namespace codec = muster::codec;
 namespace kube = muster::kube;
-
-using shadow_cluster = kube::cluster<16>;
-using view_type = adapter::cluster_view<shadow_cluster::traits>;
 
 /// What Muster would do with a pod that waits.
 struct opinion {
@@ -36,7 +30,7 @@ struct opinion {
 /// Compares what another scheduler does with what Muster would have done a moment before.
 class watcher {
 public:
-    explicit watcher(const view_type& view) : view_(&view) {}
+    explicit watcher(const live_view& view) : view_(&view) {}
 
     /// Says what happened to the pods that waited when asked last.
     void compare() {
@@ -54,8 +48,8 @@ public:
 
     /// Forms an opinion on all that wait now.
     void think(std::int64_t wall) {
-        const auto& known = view_->known();
-        const muster::cycle_result made = muster::preview(known, wall);
+        live_state known = view_->known();
+        const muster::cycle_result made = decide(known, wall);
         for (auto& [key, each] : opinions_)
             each.node.clear();
         for (const muster::decision& decision : made.decisions) {
@@ -96,7 +90,7 @@ private:
         }
     }
 
-    const view_type* view_;
+    const live_view* view_;
     std::map<codec::object_key, opinion> opinions_;
     std::size_t same_ = 0;
     std::size_t other_ = 0;
@@ -109,32 +103,22 @@ int shadow(const shadow_request& asked) {
     const auto by = connect(asked);
     if (!by)
         return usage;
-    kube::cluster_options how;
-    how.live.scheduler_names = asked.scheduler_names;
-    how.live.queue_namespace = asked.queue_namespace;
-    shadow_cluster cluster(*by, std::move(how));
-    muster::state<shadow_cluster::traits> known(cluster.objects().pods_kind());
-    view_type view(known);
+    live_cluster cluster(*by, options_of(asked));
+    live_state known(cluster.objects().pods_kind());
+    live_view view(known);
+    if (!sync(cluster, view, asked.patience))
+        return usage;
     watcher watches(view);
-    const std::int64_t began = cluster.now().steady;
-    const std::int64_t synced_by = began + asked.patience * kube::second;
+    watches.think(cluster.now().wall);
     const std::int64_t until =
-        asked.seconds > 0 ? began + asked.seconds * kube::second : kube::never_comes;
-    bool was_synced = false;
+        asked.seconds > 0 ? cluster.now().steady + asked.seconds * kube::second : kube::never_comes;
     while (!told_to_stop() && cluster.now().steady < until) {
-        const adapter::view_status seen = cluster.observe(view);
-        if (!seen.synced && cluster.now().steady >= synced_by) {
-            for (const std::string& each : cluster.troubles())
-                say(each);
-            return usage;
-        }
-        if (seen.synced && (seen.changed || !was_synced)) {
-            watches.compare();
-            watches.think(cluster.now().wall);
-            std::fflush(stdout);
-        }
-        was_synced = seen.synced;
         cluster.pump(std::min(kube::second, until - cluster.now().steady));
+        if (!cluster.observe(view).changed)
+            continue;
+        watches.compare();
+        watches.think(cluster.now().wall);
+        std::fflush(stdout);
     }
     watches.sum_up();
     return fine;

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# `muster snapshot`, `schedule` and `shadow` speak to a cluster: here to the one of `muster up`.
+set -euo pipefail
+. "$(dirname "$0")/cli.sh"
+for command in up schedule; do
+    if ! "$muster" $command --help >/dev/null 2>&1; then
+        echo "skipped: this muster has no command $command"
+        exit 77
+    fi
+done
+cat >"$work/cluster.yaml" <<'END'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: podgroups.scheduler.tensorstack.dev}
+spec:
+  group: scheduler.tensorstack.dev
+  scope: Namespaced
+  names: {kind: PodGroup, plural: podgroups}
+  versions:
+  - name: v1beta1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: node-a}
+status: {allocatable: {cpu: "2", pods: "10"}}
+---
+apiVersion: scheduler.tensorstack.dev/v1beta1
+kind: PodGroup
+metadata: {name: train, namespace: default}
+spec: {minMember: 2}
+END
+for pod in train-0 train-1; do
+    cat >>"$work/cluster.yaml" <<END
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: $pod, namespace: default, labels: {scheduler.tensorstack.dev/group-name: train}}
+spec:
+  schedulerName: t9k-scheduler
+  containers: [{name: c, image: i, env: [{name: KEY, value: s3cret}], resources: {requests: {cpu: 1}}}]
+END
+done
+
+server=
+scheduler=
+trap 'kill $server $scheduler 2>/dev/null || true' EXIT
+rm -f "$work/says" "$work/log"
+mkfifo "$work/says"
+"$muster" up --plain --pod-delay 0 --kubeconfig "$work/config" -f "$work/cluster.yaml" \
+    >"$work/says" 2>"$work/err" &
+server=$!
+exec 4<"$work/says"
+read -r line <&4 || { fail "muster up: $(cat "$work/err")"; finish; }
+at=(--server "http://127.0.0.1:${line##*:}")
+
+"$muster" snapshot "${at[@]}" -o "$work/snapshot.json" 2>"$work/err" ||
+    fail "snapshot: $(cat "$work/err")"
+! grep -q s3cret "$work/snapshot.json" || fail "the snapshot holds what containers may keep secret"
+planned=$("$muster" plan -f "$work/snapshot.json" -o pods --no-headers 2>&1) || true
+[[ $planned == *train-0*Running*train-1*Running* ]] || fail "plan: $planned"
+
+said=$("$muster" schedule "${at[@]}" --dry-run 2>&1) || fail "dry run: $said"
+[[ $said == $'start\tdefault/train\tdefault/train-0\tnode-a\nstart\tdefault/train\tdefault/train-1\tnode-a' ]] ||
+    fail "dry run: $said"
+said=$("$muster" shadow "${at[@]}" --scheduler-name t9k-scheduler --for 1 2>&1) || fail "shadow: $said"
+[[ $said == "0 pods bound"*"2 still wait that Muster would start" ]] || fail "shadow: $said"
+
+mkfifo "$work/log"
+"$muster" schedule "${at[@]}" --lease-namespace default --address 127.0.0.1 --port 0 -v \
+    2>"$work/log" &
+scheduler=$!
+exec 5<"$work/log"
+page=
+heard=
+bound=no
+while IFS= read -r -t 30 line <&5; do
+    heard+=$line$'\n'
+    [[ ! $line =~ ^"status at http://127.0.0.1:"([0-9]+)/metrics$ ]] || page=${BASH_REMATCH[1]}
+    [[ $line != "2 pods bound" ]] || { bound=yes; break; }
+done
+[[ $bound == yes && $page ]] || { fail "nothing was bound: $heard"; finish; }
+exec 3<>"/dev/tcp/127.0.0.1/$page"
+printf 'GET /metrics HTTP/1.1\r\n\r\n' >&3
+grep -q '^muster_pods_bound_total 2$' <(cat <&3) || fail "the metrics do not say so"
+exec 3<&-
+kill -TERM "$scheduler"
+wait "$scheduler" || fail "it ends with $?: $(cat <&5)"
+scheduler=
+said=$("$muster" schedule --server "http://127.0.0.1:1" --timeout 1 --dry-run 2>&1) && fail "nobody is there"
+[[ $said == *"/api/v1/nodes: "* ]] || fail "it does not say that nobody is there: $said"
+said=$("$muster" snapshot --server "http://10.0.0.1" 2>&1) && fail "plain HTTP to another machine"
+[[ $said == *"plain HTTP"* ]] || fail "it says: $said"
+finish
