@@ -343,4 +343,44 @@ TEST_CASE("a listing for comparison shows what the view shows") {
     CHECK(run.cluster.troubles().empty());
 }
 
+TEST_CASE("what cannot be read in full is never guessed at, and harms nobody else") {
+    world of;
+    of.node("a", 8);
+    of.post("/api/v1/nodes", R"({"metadata":{"name":"odd"},"status":{"allocatable":{"cpu":"-1",)"
+                             R"("pods":"110"}}})");
+    of.post("/api/v1/nodes", R"({"metadata":{"name":"vast"},"status":{"allocatable":{)"
+                             R"("cpu":"1e30","memory":"9Ei","pods":"x"}}})");
+    of.pod("negative", "", "-1");
+    of.pod("tiny", "", "1e-2147483647");
+    of.pod("beyond", "", "1e4294967297");
+    of.pod("words", "", "many");
+    of.pod("unit", "", "1e30");
+    of.group("broken", 1);
+    of.pod("member", "broken");
+    of.pod("fine", "", "0.1m");
+    request patch;
+    patch.method = "PATCH";
+    patch.content_type = "application/merge-patch+json";
+    patch.path = "/apis/scheduler.tensorstack.dev/v1beta1/namespaces/team/podgroups/broken";
+    patch.body = R"({"spec":{"minMember":"one","roles":7},"more":{"x":[]}})";
+    REQUIRE(of.store.handle(patch).code == 200);
+    process run(of);
+    run.run(of, 5 * second);
+    CHECK(of.where("fine") == "a");
+    CHECK(of.where("tiny") == "a");
+    for (const std::string waits : {"negative", "beyond", "words", "unit", "member"}) {
+        CAPTURE(waits);
+        CHECK(of.where(waits).empty());
+    }
+    CHECK(of.writes("pods/binding") == 2);
+    CHECK(run.cluster.objects().broken().contains("Node /odd"));
+    CHECK(run.cluster.objects().broken().contains("PodGroup team/broken"));
+    CHECK(run.cluster.objects().broken().contains("Pod team/words"));
+    patch.body = R"({"spec":{"minMember":1,"roles":null}})";
+    REQUIRE(of.store.handle(patch).code == 200);
+    run.run(of, 5 * second);
+    CHECK(of.where("member") == "a");
+    CHECK_FALSE(run.cluster.objects().broken().contains("PodGroup team/broken"));
+}
+
 } // namespace kube_cluster_test

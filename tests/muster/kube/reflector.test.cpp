@@ -389,6 +389,32 @@ TEST_CASE("a kind that is not served is an empty list where that is allowed") {
     CHECK_FALSE(strict.synced());
 }
 
+TEST_CASE("what is known is as old as the last word of an open watch") {
+    cache sink;
+    reflector of = watching(sink, 10 * second);
+    CHECK(of.is_whole());
+    // It was asked for, and nobody has answered yet.
+    CHECK(of.as_of(12 * second) == 10 * second);
+    of.bytes("", 12 * second, sink);
+    CHECK(of.as_of(13 * second) == 13 * second);
+    of.done(broken_off(), 20 * second, sink);
+    CHECK(of.as_of(40 * second) == 20 * second);
+    CHECK(is_watch(of.next(of.wakes())));
+    CHECK(of.as_of(41 * second) == 20 * second);
+    of.bytes("", 41 * second, sink);
+    CHECK(of.as_of(41 * second + 149 * second) == 190 * second);
+    CHECK(of.as_of(41 * second + 150 * second) == 41 * second);
+    // Half a list is not what there is.
+    of.relist();
+    CHECK(of.next(50 * second).start);
+    of.done(page({object("b", "u2", 8)}, 30, "t"), 50 * second, sink);
+    CHECK_FALSE(of.is_whole());
+    CHECK(of.next(50 * second).start);
+    of.done(page({}, 30), 51 * second, sink);
+    CHECK(of.is_whole());
+    CHECK(of.as_of(51 * second) == 51 * second);
+}
+
 TEST_CASE("distrust lists anew from a fresh read, whatever is under way") {
     cache sink;
     reflector of = watching(sink, 0);
