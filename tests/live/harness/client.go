@@ -59,7 +59,9 @@ func (c *client) do(method, path, contentType, body string) (int, object) {
 }
 
 func (c *client) doAccepting(accept, method, path, contentType, body string) (int, object) {
-	made, err := http.NewRequest(method, c.url+path, bytes.NewReader([]byte(body)))
+	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	defer stop()
+	made, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader([]byte(body)))
 	if err != nil {
 		return 0, object{"message": err.Error()}
 	}

@@ -86,6 +86,9 @@ func judge(all []written, nodes map[string]amounts, namespace string, ours []str
 		}
 	}
 	for _, each := range all {
+		if each.namespace == namespace && each.code == 403 && slices.Contains(ours, each.user) {
+			faults = append(faults, fmt.Sprintf("%s may not %s %s %s", each.user, each.verb, each.resource, each.name))
+		}
 		if each.namespace != namespace || each.code < 200 || each.code >= 300 {
 			continue
 		}

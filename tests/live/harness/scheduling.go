@@ -100,7 +100,8 @@ func (s *stage) startScheduler(in place, more ...string) error {
 	if err := write(config, kubeconfigText(s.proxy.url, s.on.trust.text, "muster-scheduler")); err != nil {
 		return err
 	}
-	arguments := append([]string{"schedule", "--kubeconfig", config, "--scheduler-name", schedulerName}, more...)
+	arguments := append([]string{"schedule", "--kubeconfig", config, "--scheduler-name", schedulerName,
+		"--lease-duration", "2", "--port", "0"}, more...)
 	program := exec.Command(in.muster, arguments...)
 	if in.standIn != "" {
 		program = exec.Command(os.Args[0], arguments...)
@@ -111,6 +112,7 @@ func (s *stage) startScheduler(in place, more ...string) error {
 		return err
 	}
 	program.Stdout, program.Stderr = log, log
+	dieWithUs(program)
 	if err := program.Start(); err != nil {
 		return err
 	}

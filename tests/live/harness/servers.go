@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -47,6 +48,7 @@ func (s *server) start(program string, arguments ...string) (*exec.Cmd, error) {
 	}
 	made := exec.Command(program, arguments...)
 	made.Stdout, made.Stderr = log, log
+	dieWithUs(made)
 	if err := made.Start(); err != nil {
 		return nil, err
 	}
@@ -57,6 +59,11 @@ func (s *server) start(program string, arguments ...string) (*exec.Cmd, error) {
 		log.Close()
 	})
 	return made, nil
+}
+
+// dieWithUs sees to it that nothing is left running, however the tests end.
+func dieWithUs(program *exec.Cmd) {
+	program.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
 func freePort() (int, error) {
@@ -160,6 +167,9 @@ func startReal(binaries, folder string) (made *server, err error) {
 			made.stop()
 		}
 	}()
+	if err = os.RemoveAll(folder); err != nil {
+		return
+	}
 	if err = os.MkdirAll(folder, 0o700); err != nil {
 		return
 	}
@@ -265,6 +275,7 @@ func startFake(muster, folder string, arguments ...string) (*server, error) {
 	arguments = append(arguments, "--tokens", users)
 	program := exec.Command(muster, append([]string{"up", "--kubeconfig", made.kubeconfig}, arguments...)...)
 	program.Stderr = os.Stderr
+	dieWithUs(program)
 	out, err := program.StdoutPipe()
 	if err != nil {
 		return nil, err

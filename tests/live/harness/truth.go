@@ -209,6 +209,8 @@ var truths = []truth{
 		t.post(pods, pod("plain", "", ""))
 		t.post(pods, pod("gated", "", `,"schedulingGates":[{"name":"a/b"}],"schedulerName":"muster"`))
 		t.post(pods, podText("limits", "")+`,"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1","memory":"1Gi"}}}]}}`)
+		t.post(pods, podText("unlimited", "")+`,"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"nvidia.com/gpu":"1"}}}]}}`)
+		t.post(pods, podText("limited", "")+`,"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}`)
 		t.post(pods, podText("empty", "")+`,"spec":{}}`)
 		t.post(pods, podText("unnamed", "")+`,"spec":{"containers":[{"image":"i"}]}}`)
 		t.merge(pods+"/plain", `{"spec":{"schedulerName":"other"}}`)

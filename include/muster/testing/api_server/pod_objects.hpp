@@ -127,6 +127,21 @@ inline void check_pod(const json::object& pod, std::vector<field_cause>& wrong) 
             wrong.push_back({"FieldValueRequired", "Required value", path + ".name"});
         if (!one || text_at(*one, {"image"}).empty())
             wrong.push_back({"FieldValueRequired", "Required value", path + ".image"});
+        // Of what cannot be shared a pod gets what it is limited to.
+        const json::object* const requests =
+            one ? object_at(*one, {"resources", "requests"}) : nullptr;
+        if (!requests)
+            continue;
+        for (const auto& [name, amount] : *requests) {
+            const std::string_view resource(name.data(), name.size());
+            const bool shared = resource.find('/') == std::string_view::npos ||
+                                resource.find("kubernetes.io/") != std::string_view::npos;
+            if (!shared && !value_at(*one, {"resources", "limits", resource}))
+                wrong.push_back({"FieldValueRequired",
+                                 "Required value: Limit must be set for non overcommitable "
+                                 "resources",
+                                 path + ".resources.limits"});
+        }
     }
 }
 
