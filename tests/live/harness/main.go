@@ -75,7 +75,7 @@ func main() {
 		for _, each := range truths {
 			fmt.Println("truth/" + each.name)
 		}
-		for _, each := range slices.Concat(scenarios, schedulingScenarios, faultScenarios()) {
+		for _, each := range slices.Concat(scenarios, liveScenarios()) {
 			fmt.Println(each.name)
 		}
 		return
@@ -161,7 +161,7 @@ func run(in place, folder string, wanted func(string) bool) int {
 		}
 	}
 	schedules := in.standIn != "" || hasCommand(in.muster, "schedule")
-	for _, each := range slices.Concat(schedulingScenarios, faultScenarios()) {
+	for _, each := range liveScenarios() {
 		if !wanted(each.name) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -28,6 +29,7 @@ type flaw struct {
 	after  string // Retry-After
 	events int
 	span   time.Duration
+	do     func() // called, and no answer given: before the request is passed on (stop), or after (crash)
 	seen   int
 	used   int
 }
@@ -40,6 +42,7 @@ type proxy struct {
 	to     *client
 	url    string
 	server *http.Server
+	open   map[net.Conn]bool
 }
 
 func startProxy(on *server, trust *authority) (*proxy, error) {
@@ -51,9 +54,29 @@ func startProxy(on *server, trust *authority) (*proxy, error) {
 		return nil, err
 	}
 	made := &proxy{to: on.admin, url: fmt.Sprintf("https://127.0.0.1:%d", listener.Addr().(*net.TCPAddr).Port)}
-	made.server = &http.Server{Handler: made, TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}}
+	made.open = map[net.Conn]bool{}
+	made.server = &http.Server{Handler: made, TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
+		ErrorLog: log.New(io.Discard, "", 0),
+		ConnState: func(connection net.Conn, state http.ConnState) {
+			made.lock.Lock()
+			defer made.lock.Unlock()
+			if state == http.StateClosed || state == http.StateHijacked {
+				delete(made.open, connection)
+			} else {
+				made.open[connection] = true
+			}
+		}}
 	go made.server.ServeTLS(listener, filepath.Join(on.folder, "proxy.crt"), filepath.Join(on.folder, "proxy.key"))
 	return made, nil
+}
+
+// drop resets every connection that is open.
+func (p *proxy) drop() {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	for connection := range p.open {
+		connection.Close()
+	}
 }
 
 func (p *proxy) plan(flaws ...*flaw) {
@@ -118,6 +141,10 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "reset":
 		reset(w)
 		return
+	case "stop":
+		found.do()
+		reset(w)
+		return
 	case "refuse":
 		if found.after != "" {
 			w.Header().Set("Retry-After", found.after)
@@ -143,8 +170,11 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer answer.Body.Close()
-	if found.what == "lose" {
+	if found.what == "lose" || found.what == "crash" {
 		io.Copy(io.Discard, answer.Body)
+		if found.do != nil {
+			found.do()
+		}
 		reset(w)
 		return
 	}

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -107,7 +109,7 @@ func (s *stage) startScheduler(in place, more ...string) error {
 		program = exec.Command(os.Args[0], arguments...)
 		program.Env = append(os.Environ(), "STAND_IN="+in.standIn)
 	}
-	log, err := os.Create(filepath.Join(s.on.folder, "schedule-"+s.namespace+".log"))
+	log, err := os.Create(filepath.Join(s.on.folder, fmt.Sprintf("schedule-%s-%d.log", s.namespace, len(s.ended))))
 	if err != nil {
 		return err
 	}
@@ -268,6 +270,78 @@ var schedulingScenarios = []scenario{
 		}
 		return nil
 	})},
+	{name: "schedule/minimum-lowered", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		return firstOf(s.group("g", 4, ""), s.members("g", 3, "1"), s.waits("g", 2*time.Second),
+			s.on.admin.expect(200, "PATCH", groups+s.namespace+"/podgroups/g", `{"spec":{"minMember":3}}`), s.runs("g", 3))
+	})},
+	{name: "schedule/group-made-again", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		return firstOf(s.group("g", 4, ""), s.members("g", 2, "1"), s.waits("g", 2*time.Second),
+			s.on.admin.expect(200, "DELETE", groups+s.namespace+"/podgroups/g", ""), s.group("g", 2, ""), s.runs("g", 2))
+	})},
+	{name: "schedule/missing-queue", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		return firstOf(s.group("g", 2, `,"queue":"nowhere"`), s.members("g", 2, "1"), s.waits("g", 3*time.Second))
+	})},
+	{name: "schedule/quota", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		queue := s.namespace + "-small"
+		return firstOf(
+			s.on.admin.expect(201, "POST", groups+"t9k-system/queues", `{"apiVersion":"scheduler.tensorstack.dev/v1beta1","kind":"Queue","metadata":{"name":"`+queue+`"},"spec":{"quota":{"requests":{"cpu":"2"}},"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"`+s.namespace+`"}}}}`),
+			s.group("g", 3, `,"queue":"`+queue+`"`), s.members("g", 3, "1"), s.waits("g", 3*time.Second),
+			s.on.admin.expect(200, "PATCH", groups+"t9k-system/queues/"+queue, `{"spec":{"quota":{"requests":{"cpu":"3"}}}}`), s.runs("g", 3))
+	})},
+	{name: "schedule/cordoned-node", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		cordon := func(value string) error {
+			return s.on.admin.expect(200, "PATCH", "/api/v1/nodes/"+s.namespace+"-a", `{"spec":{"unschedulable":`+value+`}}`)
+		}
+		return firstOf(cordon("true"), s.group("g", 2, ""), s.members("g", 2, "1"), s.waits("g", 3*time.Second), cordon("null"), s.runs("g", 2))
+	})},
+	{name: "schedule/gated-member", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		gated := fmt.Sprintf(`{"metadata":{"name":"g-9","labels":{"scheduler.tensorstack.dev/group-name":"g"}},"spec":{"schedulerName":%q,"schedulingGates":[{"name":"a/b"}],"nodeSelector":{"stage":%q},"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}`, schedulerName, s.namespace)
+		return firstOf(s.group("g", 3, ""), s.members("g", 2, "1"), s.on.admin.expect(201, "POST", podsOf(s.namespace), gated),
+			s.waits("g", 3*time.Second),
+			s.on.admin.expect(200, "PATCH", podsOf(s.namespace)+"/g-9", `{"spec":{"schedulingGates":[]}}`), s.runs("g", 3))
+	})},
+	{name: "schedule/odd-quantities", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		return firstOf(s.member("huge", "", "1e30", schedulerName), s.member("tiny", "", "0.1m", schedulerName), s.runs("tiny", 1),
+			s.group("g", 2, ""), s.members("g", 2, "1"), s.runs("g", 2), s.waits("huge", time.Second))
+	})},
+	{name: "schedule/server-away", tell: onStage(map[string]int{"a": 4}, func(s *stage) error {
+		s.proxy.plan(&flaw{what: "reset"})
+		s.proxy.drop()
+		if err := firstOf(s.group("g", 2, ""), s.members("g", 2, "1"), s.waits("g", 5*time.Second)); err != nil {
+			return err
+		}
+		s.proxy.plan()
+		return s.runs("g", 2)
+	})},
+	{name: "schedule/stopped-leader", tell: func(on *server, in place, namespace string) error {
+		if in.standIn != "" {
+			return skipped("the stand-in has no lease")
+		}
+		return onStage(map[string]int{"a": 4}, func(s *stage) error {
+			leader := s.program
+			time.Sleep(time.Second)
+			if err := s.startScheduler(in); err != nil {
+				return err
+			}
+			time.Sleep(time.Second)
+			leader.Process.Signal(syscall.SIGSTOP)
+			if err := firstOf(s.group("g", 4, ""), s.members("g", 4, "1"), s.runs("g", 4)); err != nil {
+				return err
+			}
+			leader.Process.Signal(syscall.SIGCONT)
+			time.Sleep(4 * time.Second)
+			all, err := s.on.writes()
+			if err != nil {
+				return err
+			}
+			for _, each := range all {
+				if each.namespace == s.namespace && each.resource == "pods/binding" && each.code != 201 {
+					return fmt.Errorf("two leaders: a bind of %s was answered with %d", each.name, each.code)
+				}
+			}
+			return nil
+		})(on, in, namespace)
+	}},
 	{name: "schedule/idle-writes-nothing", tell: onStage(map[string]int{"a": 2}, func(s *stage) error {
 		if err := firstOf(s.group("g", 2, ""), s.members("g", 2, "1"), s.runs("g", 2)); err != nil {
 			return err
@@ -335,6 +409,80 @@ func faultScenarios() []scenario {
 		}})
 	}
 	return made
+}
+
+// crashed tells that the program is killed at its n-th bind of a gang of four, carried out or not,
+// and that the gang is whole after it was restarted, or after another instance took over.
+func crashed(bind int, applied, other bool) func(on *server, in place, namespace string) error {
+	return func(on *server, in place, namespace string) error {
+		if in.standIn != "" {
+			return skipped("the stand-in has no lease")
+		}
+		at := &flaw{verb: "POST", suffix: "/binding", skip: bind - 1, times: 1, what: "stop"}
+		if applied {
+			at.what = "crash"
+		}
+		return onStage(map[string]int{"a": 2, "b": 2}, func(s *stage) error {
+			// Whoever started first leads.
+			first := s.program
+			time.Sleep(time.Second)
+			if other {
+				if err := s.startScheduler(in); err != nil {
+					return err
+				}
+			}
+			killed := make(chan bool, 1)
+			at.do = func() {
+				first.Process.Kill()
+				killed <- true
+			}
+			if err := firstOf(s.group("g", 4, ""), s.members("g", 4, "1")); err != nil {
+				return err
+			}
+			select {
+			case <-killed:
+			case <-time.After(20 * time.Second):
+				return fmt.Errorf("there was no bind number %d", bind)
+			}
+			began := time.Now()
+			if !other {
+				if err := s.startScheduler(in); err != nil {
+					return err
+				}
+			}
+			if err := s.runs("g", 4); err != nil {
+				return err
+			}
+			// Five times what is promised in virtual time: lease and two seconds, and the kubelets.
+			if took := time.Since(began); took > 20*time.Second {
+				return fmt.Errorf("partial for %.1f s", took.Seconds())
+			}
+			return nil
+		}, at)(on, in, namespace)
+	}
+}
+
+func crashScenarios() []scenario {
+	made := []scenario{}
+	for bind := 1; bind <= 4; bind++ {
+		for _, applied := range []bool{false, true} {
+			for _, other := range []bool{false, true} {
+				name := fmt.Sprintf("crash/bind-%d", bind)
+				if applied {
+					name += "-applied"
+				}
+				if other {
+					name += "-takeover"
+				}
+				made = append(made, scenario{name: name, tell: crashed(bind, applied, other)})
+			}
+		}
+	}
+	return made
+}
+
+func liveScenarios() []scenario {
+	return slices.Concat(schedulingScenarios, faultScenarios(), crashScenarios())
 }
 
 // gone waits until a pod is no more.
