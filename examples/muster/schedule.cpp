@@ -147,7 +147,6 @@ int run_scheduler(const schedule_request& asked, kube::transport& by) {
         how.election->retry =
             std::max<std::int64_t>(how.election->duration * 2 / 15, 100 * kube::millisecond);
         how.election->seed = how.watches.seed;
-        how.write_patience = std::min(how.write_patience, how.election->renew_deadline);
     }
     std::optional<kube::status_page> page;
     if (!asked.address.empty()) {

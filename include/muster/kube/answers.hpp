@@ -70,12 +70,6 @@ inline constexpr std::array<const char*, std::tuple_size_v<outcome_counts>> outc
     "applied", "conflict",  "gone",        "replaced", "gated",
     "refused", "transient", "not_started", "unknown"};
 
-/// What a group's object is told apart by: its generation moves with the spec alone, its version
-/// with everything.
-[[nodiscard]] inline std::string mark_of(std::int64_t generation, const std::string& version) {
-    return generation > 0 ? "g" + std::to_string(generation) : version;
-}
-
 namespace detail {
 
 /// Judges the answer to a read of one object, and calls `look(const object&, const listed_object&,

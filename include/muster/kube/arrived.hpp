@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,6 +86,12 @@ private:
     const codec::document* in_;
     std::optional<std::size_t> item_;
 };
+
+/// What a group's object is told apart by: its generation moves with the spec alone, its version
+/// with everything.
+[[nodiscard]] inline std::string mark_of(std::int64_t generation, const std::string& version) {
+    return generation > 0 ? "g" + std::to_string(generation) : version;
+}
 
 namespace detail {
 

@@ -75,8 +75,12 @@ public:
             watch.may_be_absent = at == queue_stream || at == group_stream;
             reflectors_.emplace_back(std::move(watch));
         }
-        if (how_.election)
-            lease_.emplace(*how_.election);
+        if (!how_.election)
+            return;
+        // What is begun at the last moment ends before another may lead.
+        how_.write_patience =
+            std::min(how_.write_patience, how_.election->duration - how_.election->renew_deadline);
+        lease_.emplace(*how_.election);
     }
     cluster(const cluster&) = delete;
     cluster& operator=(const cluster&) = delete;
@@ -232,9 +236,7 @@ public:
             http_request request;
             request.path = group_path(each.gang);
             request.patience = how_.write_patience;
-            start(
-                {task::current, 0, each.of, each.uid, mark_of(record->generation, record->version)},
-                std::move(request));
+            start({task::current, 0, each.of, each.uid, record->told}, std::move(request));
         }
     }
 

@@ -59,6 +59,8 @@ public:
         boost::json::value status; ///< as it was written
         std::int64_t generation = 0;
         std::string version;
+        /// What the view was told last has this mark (`mark_of`).
+        std::string told;
         bool is_broken = false;
     };
 
@@ -134,6 +136,8 @@ public:
         if (const boost::json::object* const metadata = detail::object_in(top, "metadata"))
             made.generation = detail::number_in(*metadata, "generation");
         made.version = object.who().version;
+        if (const auto old = groups_.find(key); old != groups_.end())
+            made.told = std::move(old->second.told);
         groups_.insert_or_assign(key, std::move(made));
         bucket_of(group_bucket(key)).is_dirty = true;
     }
@@ -230,10 +234,6 @@ public:
         };
         visit(key);
         return found;
-    }
-    [[nodiscard]] const codec::pod_object* find_pod(const object_key& key) const {
-        const auto at = pods_.find(key);
-        return at == pods_.end() ? nullptr : &at->second.object;
     }
     [[nodiscard]] std::size_t pods() const noexcept { return pods_.size(); }
 
@@ -450,8 +450,10 @@ private:
             record.told_in = key;
             tell_pod(view, record, vertex_index{0}, false);
         }
-        if (group)
+        if (group) {
             group->object = std::move(scope_.lent.pod_groups.front());
+            group->told = mark_of(group->generation, group->version);
+        }
         of.told = std::move(told);
         of.dirty_pods.clear();
         of.is_dirty = false;

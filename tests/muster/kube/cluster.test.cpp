@@ -314,9 +314,17 @@ TEST_CASE("of two schedulers one writes, and the other takes over when it is gon
         first.cluster.pump(0);
     CHECK(first.cluster.stopped());
     of.pod("alone", "");
+    std::int64_t longest = 0;
+    second_one.carrier.harm = [&](const kube::http_request& what) {
+        if (what.path.ends_with("/binding"))
+            longest = std::max(longest, what.patience);
+        return store_carrier::mishap::none;
+    };
     second_one.run(of, 5 * second);
     CHECK(second_one.cluster.may_write());
     CHECK(of.where("alone") == "a");
+    // A write that is begun when the last renewal is ten seconds old ends before the lease does.
+    CHECK(longest == 5 * second);
 }
 
 TEST_CASE("a listing for comparison shows what the view shows") {
@@ -341,6 +349,41 @@ TEST_CASE("a listing for comparison shows what the view shows") {
     CHECK(all.pods[1].on == "a");
     run.run(of, 25 * minute);
     CHECK(run.cluster.troubles().empty());
+}
+
+TEST_CASE("a group is current when it is as the view was told, not as it came in since") {
+    world of;
+    of.node("a", 8);
+    of.group("train", 1);
+    of.pod("train-0", "train");
+    process run(of);
+    run.run(of, 3 * second);
+    const auto key = codec::group_key{"team", "train", codec::group_origin::pod_group};
+    adapter::is_current_order<cluster_type::traits> order{
+        1, key, run.cluster.objects().find_group(key)->object.metadata.uid};
+    const auto ask = [&] {
+        std::vector<adapter::order_result<cluster_type::traits>> results;
+        run.cluster.is_current({&order, 1});
+        run.cluster.pump(0);
+        run.cluster.take_results(results);
+        REQUIRE(results.size() == 1);
+        return results[0].what;
+    };
+    CHECK(ask() == adapter::outcome::applied);
+    request patch;
+    patch.method = "PATCH";
+    patch.content_type = "application/merge-patch+json";
+    patch.path = "/apis/scheduler.tensorstack.dev/v1beta1/namespaces/team/podgroups/train";
+    patch.body = R"({"spec":{"minMember":2}})";
+    REQUIRE(of.store.handle(patch).code == 200);
+    CHECK(ask() == adapter::outcome::conflict);
+    // The change has come in by now, and still nobody was told.
+    run.cluster.pump(0);
+    CHECK(ask() == adapter::outcome::conflict);
+    run.run(of, second);
+    CHECK(ask() == adapter::outcome::applied);
+    order.uid = "another";
+    CHECK(ask() == adapter::outcome::replaced);
 }
 
 TEST_CASE("what cannot be read in full is never guessed at, and harms nobody else") {
