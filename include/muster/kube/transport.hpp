@@ -398,7 +398,9 @@ private:
     void end(transfer& of, CURLcode with) {
         if (with == CURLE_OK) {
             const int status = of.status();
-            if (status == 401 && !of.is_retry && credentials_.refused(of.token, read_clock()))
+            // A write is asked for again by its owner alone, who knows whether it still may be.
+            if (status == 401 && !of.is_retry && credentials_.refused(of.token, read_clock()) &&
+                of.request.method == http_method::get)
                 return again(of);
             const bool has_body = status != 204 && status != 304;
             if (has_body && !of.head.marks_end)

@@ -246,6 +246,15 @@ TEST_CASE("a token file is read again when the server does not take its token, o
     to.token_file = file.path();
     CHECK(ask(to).body == "in");
     CHECK(refused == 1);
+    // A write is not sent again by itself, but the next one has the new token.
+    file.write("old");
+    auto by = transport::open(to);
+    REQUIRE(by);
+    http_request write = get();
+    write.method = http_method::post;
+    CHECK(ask(**by, write).status == 401);
+    CHECK(ask(**by, write).body == "in");
+    CHECK(refused == 2);
     // Where nothing new is to be read, 401 is the answer.
     tls_server strict({&shared().server}, [&](const std::string&) {
         ++refused;
