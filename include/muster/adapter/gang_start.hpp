@@ -84,6 +84,12 @@ struct gang_start {
         return std::ranges::all_of(members,
                                    [](const auto& each) { return each.stage == bind_stage::done; });
     }
+    /// Members with orders to come, or under way.
+    [[nodiscard]] std::size_t open() const noexcept {
+        return static_cast<std::size_t>(std::ranges::count_if(members, [](const auto& each) {
+            return each.stage != bind_stage::done && each.stage != bind_stage::assigned;
+        }));
+    }
     [[nodiscard]] bool any(bind_stage stage) const noexcept {
         return std::ranges::any_of(members,
                                    [stage](const auto& each) { return each.stage == stage; });

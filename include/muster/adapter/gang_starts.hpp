@@ -135,14 +135,19 @@ public:
     void give(orders<Traits>& into, token_bucket& bucket, bool fresh) {
         next_ = never_comes;
         std::vector<std::uint64_t> over;
+        std::size_t ahead = 0;
         for (auto& [number, start] : starts_) {
-            if (start.due <= at_->now && (start.begun || fresh)) {
+            // Those further behind are looked at when it is nearly their turn, as they are then.
+            if (!start.begun && (!fresh || ahead >= at_->how.most_under_way))
+                continue;
+            if (start.due <= at_->now) {
                 start.due = give(number, start, into, bucket, fresh);
                 if (start.over())
                     over.push_back(number);
             }
+            ahead += start.open();
             // What waits for others' answers, or for a better view, is not waited for here.
-            if ((start.begun || fresh) && start.due > at_->now)
+            if (start.due > at_->now)
                 next_ = std::min(next_, start.due);
         }
         for (const std::uint64_t number : over)
