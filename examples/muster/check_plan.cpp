@@ -42,6 +42,22 @@ void add(load& to, const pod_object& pod) {
     to.milli["pods"] += 1000;
 }
 
+/// Counts are per leaf. A part below its minima counts for nothing above.
+bool meets_minima(const muster::gang_tree& tree, std::vector<std::int64_t> counts) {
+    std::vector<std::int64_t> parts(tree.size(), 0);
+    for (std::size_t vertex = tree.size(); vertex-- > 0;) {
+        const auto children = static_cast<std::int64_t>(tree[vertex].children);
+        if (parts[vertex] < tree[vertex].min_subgroups.value_or(children) ||
+            counts[vertex] < tree[vertex].min_member)
+            continue;
+        if (vertex == 0)
+            return true;
+        ++parts[tree[vertex].parent];
+        counts[tree[vertex].parent] += counts[vertex];
+    }
+    return false;
+}
+
 class checker {
 public:
     checker(const manifests& objects, const std::map<group_key, group_facts>& groups,
@@ -137,8 +153,6 @@ private:
                     if (goes && count == &counts)
                         continue;
                     ++(*count)[role];
-                    if (role > 0)
-                        ++(*count)[0];
                 }
                 left += !goes && occupies(pod) ? 1 : 0;
             }
@@ -149,10 +163,7 @@ private:
                 add(held, pod);
         }
         const auto met = [&](const std::vector<std::int64_t>& with) {
-            for (std::size_t vertex = 0; vertex < facts.tree.size(); ++vertex)
-                if (with[vertex] < facts.tree[vertex].min_member)
-                    return false;
-            return true;
+            return meets_minima(facts.tree, with);
         };
         if (loses && left > 0 && met(before) && !met(counts))
             found_.push_back("group " + key.name_space + "/" + key.name +

@@ -6,13 +6,20 @@
 #include <optional>
 
 #include <muster/cycle/policy.hpp>
+#include <muster/policy/binpack.hpp>
 
 namespace cli {
 
 // The policies of the library behind one type each, chosen at run time, so that everything below
 // is compiled once per width.
 
-enum class score_kind : std::uint8_t { best_fit, worst_fit, first_fit };
+enum class score_kind : std::uint8_t {
+    best_fit,
+    worst_fit,
+    first_fit,
+    most_allocated,
+    least_allocated
+};
 enum class order_kind : std::uint8_t { priority, aging, shortest };
 enum class queue_order_kind : std::uint8_t { priority, weighted, deserved, fair_share, due };
 enum class preemption_kind : std::uint8_t {
@@ -27,12 +34,18 @@ enum class backfill_kind : std::uint8_t { none, easy, conservative };
 
 struct chosen_score {
     score_kind which = score_kind::best_fit;
+    /// Of what is most or least allocated.
+    muster::binpack packing{};
 
     template<std::size_t Width>
     std::int64_t operator()(const muster::placement_weights<Width>& weights,
+                            const muster::resources<Width>& capacity,
                             const muster::resources<Width>& free,
                             const muster::resources<Width>& request) const noexcept {
         switch (which) {
+        case score_kind::most_allocated:
+        case score_kind::least_allocated:
+            return packing(weights, capacity, free, request);
         case score_kind::worst_fit:
             return muster::worst_fit{}(weights, free, request);
         case score_kind::first_fit:

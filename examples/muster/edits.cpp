@@ -127,6 +127,9 @@ private:
         if (found->object)
             std::erase_if(objects_->pod_groups,
                           [&](const pod_group_object& object) { return &object == found->object; });
+        if (found->declared)
+            std::erase_if(objects_->gangs,
+                          [&](const declared_gang& gang) { return &gang == found->declared; });
         std::vector<char> goes(objects_->pods.size(), 0);
         for (const std::size_t at : found->members)
             goes[at] = 1;
@@ -247,6 +250,8 @@ private:
             return drop(*found, field, value);
         if (field.starts_with("nodeSelector."))
             return select(*found, std::string(field.substr(13)), value);
+        if (found->declared)
+            return set_declared(const_cast<declared_gang&>(*found->declared), field, value, fields);
         if (!found->object)
             return set_labelled(*found, field, value, fields);
         return set_declared(const_cast<pod_group_object&>(*found->object), field, value, fields);
@@ -270,6 +275,33 @@ private:
             return set_number(value, 0, largest_member_count, role->min_member);
         }
         return expected(field, fields);
+    }
+
+    static std::string set_declared(declared_gang& gang, std::string_view field,
+                                    std::string_view value, std::string_view fields) {
+        if (field == "priority")
+            return set_number(value, std::numeric_limits<std::int32_t>::min(),
+                              std::numeric_limits<std::int32_t>::max(), gang.priority);
+        if (field == "queue") {
+            gang.queue = value;
+            return {};
+        }
+        const bool role = field.starts_with("roles.") && field.ends_with(".minMember");
+        if (!role && field != "minMember")
+            return expected(field, fields);
+        std::size_t vertex = 0;
+        if (role) {
+            const std::string_view name = field.substr(6, field.size() - 16);
+            while (++vertex < gang.tree.size() && gang.tree[vertex].name != name)
+                ;
+            if (vertex >= gang.tree.size())
+                return "there is no role " + in_quotes(name);
+        }
+        std::int64_t read = 0;
+        if (std::string fault = set_number(value, 0, largest_member_count, read); !fault.empty())
+            return fault;
+        gang.tree.require_members(muster::vertex_index{vertex}, read);
+        return {};
     }
 
     /// Without an object all is said on the pods.
@@ -322,6 +354,10 @@ private:
         const std::string required(topology_required_annotation);
         if (field == "topology" && group.object)
             const_cast<pod_group_object&>(*group.object).metadata.annotations.erase(required);
+        if (field == "topology" && group.declared)
+            for (std::size_t at = 0; at < group.tree.size(); ++at)
+                const_cast<declared_gang&>(*group.declared)
+                    .tree.let_apart(muster::vertex_index{at});
         for (const std::size_t at : group.members) {
             pod_object& pod = objects_->pods[at];
             if (field == "topology")

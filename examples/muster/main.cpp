@@ -12,11 +12,13 @@
 #include <CLI/CLI.hpp>
 
 #include <muster/base/version.hpp>
+#include <muster/codec/cluster_input.hpp>
 #include <muster/codec/input.hpp>
 #include <muster/codec/manifests.hpp>
 #include <muster/sim/foreign_jobs.hpp>
 #include <muster/sim/read_jobs.hpp>
 
+#include "completion.hpp"
 #include "draw.hpp"
 #include "edits.hpp"
 #include "live.hpp"
@@ -77,9 +79,9 @@ int with_objects(const cli::request& asked, const Use& use) {
         print(found, asked.strict);
         return unreadable(found) ? cli::usage : cli::invalid_input;
     }
-    manifest_options options;
+    gang_options options;
     options.default_namespace = asked.default_namespace;
-    manifests objects = read_manifests(documents, options, found);
+    manifests objects = read_cluster(documents, options, found);
     const bool refused =
         !found.ok() || (asked.strict && (found.warnings() > 0 || !objects.skipped.empty()));
     if (refused) {
@@ -132,10 +134,15 @@ int finish(bool written, bool waits) {
 struct look {
     std::string format = "table";
     bool no_headers = false;
+    std::string sort_by;
+    std::vector<std::string> columns;
 };
 
 cli::table_form form(const look& how) {
-    return {!how.no_headers, how.format == "csv"};
+    cli::table_form made(!how.no_headers, how.format == "csv");
+    made.sort_by = how.sort_by;
+    made.columns = how.columns;
+    return made;
 }
 
 bool print_diff(const char* kind, const std::vector<std::string>& changes,
@@ -161,7 +168,7 @@ int plan(cli::request asked, const look& how) {
         else if (how.format == "svg")
             out = cli::draw_nodes(made);
         else if (how.format == "pods")
-            out = cli::pods_table(made, !how.no_headers);
+            out = cli::pods_table(made, form(how));
         else
             out = cli::plan_table(made, form(how));
         if (how.format == "wide")
@@ -373,7 +380,9 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
     static const std::map<std::string, cli::score_kind> scores{
         {"best-fit", cli::score_kind::best_fit},
         {"worst-fit", cli::score_kind::worst_fit},
-        {"first-fit", cli::score_kind::first_fit}};
+        {"first-fit", cli::score_kind::first_fit},
+        {"most-allocated", cli::score_kind::most_allocated},
+        {"least-allocated", cli::score_kind::least_allocated}};
     static const std::map<std::string, cli::order_kind> orders{
         {"priority", cli::order_kind::priority},
         {"aging", cli::order_kind::aging},
@@ -494,6 +503,26 @@ void add_request(CLI::App& to, cli::request& asked) {
           "no Topology")
         ->type_name("LABEL,LABEL,...");
     add_policy(to, asked.how);
+    to.add_option_function<std::vector<std::string>>(
+          "--score-weight",
+          [&asked](const std::vector<std::string>& all) {
+              for (const std::string& text : all) {
+                  const std::size_t equals = text.find('=');
+                  const std::string digits = equals == text.npos ? "" : text.substr(equals + 1);
+                  const bool small = digits.size() == 1 && digits[0] >= '0' && digits[0] <= '9';
+                  if (equals == 0 || !(small || digits == "10"))
+                      throw CLI::ValidationError("--score-weight",
+                                                 in_quotes(text) +
+                                                     " is no weight of a resource (expected e.g. "
+                                                     "nvidia.com/gpu=5, with 0 to 10)");
+                  asked.score_weights[text.substr(0, equals)] =
+                      static_cast<std::uint8_t>(digits == "10" ? 10 : digits[0] - '0');
+              }
+          },
+          "How much a resource counts in most-allocated and least-allocated (default: cpu=1 and "
+          "memory=1, all others 0); may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("RESOURCE=N");
     to.add_option("--budget", asked.budget, "Search steps for each gang")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40U))
         ->type_name("N");
@@ -598,6 +627,52 @@ void add_look(CLI::App& to, look& how, const std::vector<std::string>& formats) 
     to.add_flag("--no-headers", how.no_headers, "Tables without their first line");
 }
 
+/// Of commands that print a line for each of many things.
+void add_columns(CLI::App& to, look& how) {
+    to.add_option("--sort-by", how.sort_by,
+                  "The column by which tables and CSV are sorted, numbers as numbers; ties stay in "
+                  "the order that there is without")
+        ->type_name("COLUMN");
+    to.add_option("--columns", how.columns, "The columns that tables and CSV have, in this order")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("COLUMN,COLUMN,...");
+}
+
+/// What shells are to know of a command.
+cli::known_command describe(const CLI::App& command) {
+    cli::known_command made;
+    made.name = command.get_name();
+    made.help = command.get_description();
+    for (const CLI::Option* each : command.get_options()) {
+        std::vector<std::string> values;
+        const std::string type = each->get_type_name();
+        if (const std::size_t open = type.find(":{"); open != type.npos) {
+            const std::size_t close = type.find('}', open);
+            for (std::size_t from = open + 2; from < close;) {
+                const std::size_t comma = std::min(type.find(',', from), close);
+                values.push_back(type.substr(from, comma - from));
+                from = comma + 1;
+            }
+        }
+        if (each->get_positional()) {
+            made.words = values;
+            continue;
+        }
+        cli::known_option option;
+        for (const std::string& name : each->get_snames())
+            option.names.push_back("-" + name);
+        for (const std::string& name : each->get_lnames())
+            option.names.push_back("--" + name);
+        option.help = each->get_description();
+        option.takes_value = each->get_items_expected_max() > 0;
+        option.is_file = type.starts_with("FILE");
+        option.values = std::move(values);
+        made.options.push_back(std::move(option));
+    }
+    return made;
+}
+
 void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
     const auto add = [&](const char* name, cli::edit::kind what, const char* value,
                          const char* help) {
@@ -643,6 +718,7 @@ int run(int argc, char** argv) {
     CLI::App& planning = *app.add_subcommand("plan", "One scheduling cycle: what would start now");
     add_request(planning, asked);
     add_look(planning, how, {"table", "wide", "pods", "json", "yaml", "name", "csv", "svg"});
+    add_columns(planning, how);
     CLI::App& explaining = *app.add_subcommand("explain", "Why groups wait, all reasons of each");
     add_request(explaining, asked);
     add_look(explaining, how, {"table", "json", "yaml"});
@@ -677,10 +753,12 @@ int run(int argc, char** argv) {
                    "by age.");
     add_request(ranking, asked);
     add_look(ranking, how, {"table", "json", "yaml", "csv"});
+    add_columns(ranking, how);
     CLI::App& queueing =
         *app.add_subcommand("queues", "What queues may hold, hold and keep waiting");
     add_request(queueing, asked);
     add_look(queueing, how, {"table", "wide", "json", "yaml", "name", "csv", "svg"});
+    add_columns(queueing, how);
     CLI::App& running = *app.add_subcommand(
         "run", "Jobs from creation to their end in virtual time, and all that happens");
     running.footer(
@@ -754,6 +832,15 @@ int run(int argc, char** argv) {
         ->check(CLI::IsMember({"plan", "diff"}));
     CLI::App& version = *app.add_subcommand("version", "Which version this is");
     add_look(version, how, {"table", "json", "yaml"});
+    static const std::map<std::string, cli::shell> shells{
+        {"bash", cli::shell::bash}, {"zsh", cli::shell::zsh}, {"fish", cli::shell::fish}};
+    cli::shell which = cli::shell::bash;
+    CLI::App& completing =
+        *app.add_subcommand("completion", "A script that makes a shell complete all of this");
+    completing.footer("  source <(muster completion bash)    # or zsh\n"
+                      "  muster completion fish | source");
+    add_choice(completing, "shell", which, shells, "For which shell");
+    completing.get_option("shell")->required();
 
     std::string all;
     bool known = argc < 2 || *argv[1] == '-';
@@ -769,6 +856,19 @@ int run(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? cli::fine : cli::usage;
+    }
+    const bool tabular = how.format == "table" || how.format == "wide" || how.format == "pods" ||
+                         how.format == "csv";
+    if (!tabular && (!how.sort_by.empty() || !how.columns.empty())) {
+        complain("-o " + how.format + " has no columns (expected table, wide, pods or csv with " +
+                 "--sort-by and --columns)");
+        return cli::usage;
+    }
+    if (completing) {
+        std::vector<cli::known_command> commands;
+        for (const CLI::App* each : app.get_subcommands(nullptr))
+            commands.push_back(describe(*each));
+        return finish(write(cli::completion_script(which, commands)), false);
     }
     if (planning)
         return plan(asked, how);

@@ -11,6 +11,7 @@
 
 #include <muster/admission/explain_kept.hpp>
 #include <muster/codec/cluster.hpp>
+#include <muster/codec/queue_status.hpp>
 #include <muster/cycle/forecast.hpp>
 #include <muster/muster.hpp>
 
@@ -27,13 +28,64 @@ namespace {
 
 using namespace muster::codec;
 
+const char* origin_name(group_origin origin) {
+    switch (origin) {
+    case group_origin::pod_group:
+        return "podGroup";
+    case group_origin::labels:
+        return "labels";
+    case group_origin::single_pod:
+        return "pod";
+    case group_origin::coscheduling:
+        return "coscheduling";
+    case group_origin::volcano:
+        return "volcano";
+    case group_origin::kai:
+        return "kai";
+    case group_origin::workload:
+        return "workload";
+    case group_origin::grove:
+        return "grove";
+    case group_origin::job:
+        break;
+    }
+    return "job";
+}
+
+/// The fewest members that reach all minima.
+std::int64_t fewest_members(const muster::gang_tree& tree) {
+    std::vector<std::vector<std::int64_t>> below(tree.size());
+    std::int64_t fewest = 0;
+    for (std::size_t vertex = tree.size(); vertex-- > 0;) {
+        auto& parts = below[vertex];
+        std::ranges::sort(parts);
+        const auto needed = static_cast<std::size_t>(
+            tree[vertex].min_subgroups.value_or(static_cast<std::int64_t>(parts.size())));
+        parts.resize(std::min(parts.size(), needed));
+        fewest = 0;
+        for (const std::int64_t part : parts)
+            fewest = muster::saturating_add(fewest, part);
+        fewest = std::max(fewest, tree[vertex].min_member);
+        if (vertex > 0)
+            below[tree[vertex].parent].push_back(fewest);
+    }
+    return fewest;
+}
+
 template<std::size_t Width>
 class reporter {
     using traits = kubernetes_traits<Width>;
 
 public:
     reporter(cluster<Width>& known, const request& asked)
-        : known_(&known), asked_(&asked), how_(asked.how) {}
+        : known_(&known), asked_(&asked), how_(asked.how) {
+        muster::binpack& packing = how_.score.packing;
+        if (how_.score.which == score_kind::least_allocated)
+            packing.which = muster::binpack::strategy::least_allocated;
+        for (const auto& [kind, weight] : asked.score_weights)
+            if (const auto column = known.kinds.find(kind))
+                packing.weight_of[column->value()] = weight;
+    }
 
     report run() {
         const auto& state = known_->state;
@@ -48,6 +100,7 @@ public:
         }
 
         made.queues = queue_lister<Width>(*known_).list();
+        find_statuses(made.queues);
         std::map<muster::queue_index, muster::resources<Width>> used;
         for (const auto& [key, queue] : state.queue_keys())
             used[queue] = state.accounts().used(queue);
@@ -165,6 +218,17 @@ public:
     }
 
 private:
+    void find_statuses(std::vector<queue_line>& queues) const {
+        auto standings = queue_standings(*known_->objects, known_->groups);
+        std::map<std::string_view, const queue_object*> objects;
+        for (const queue_object& queue : known_->objects->queues)
+            if (queue.metadata.key.name_space == asked_->queue_namespace)
+                objects.emplace(queue.metadata.key.name, &queue);
+        for (queue_line& line : queues)
+            if (const auto known = objects.find(line.name); known != objects.end())
+                line.status = status_of(*known->second, standings[line.name]);
+    }
+
     [[nodiscard]] const auto& facts_of(muster::gang_index group) const {
         return known_->groups.at(known_->state[group].key);
     }
@@ -316,7 +380,7 @@ private:
     /// A declared group always; others only when something of them waits.
     [[nodiscard]] bool is_listed(muster::gang_index group) const {
         const auto& state = known_->state;
-        return facts_of(group).object ||
+        return facts_of(group).object || facts_of(group).declared ||
                std::ranges::any_of(state[group].members, [&](muster::pod_index member) {
                    const auto& pod = state[member];
                    return !pod.node && !pod.terminal() && !pod.terminating;
@@ -381,9 +445,7 @@ private:
         group_line line;
         line.name_space = group.key.name_space;
         line.name = group.key.name;
-        line.origin = group.key.origin == group_origin::pod_group ? "podGroup"
-                      : group.key.origin == group_origin::labels  ? "labels"
-                                                                  : "pod";
+        line.origin = origin_name(group.key.origin);
         line.queue = group.spec.queue;
         line.priority = group.spec.priority;
         line.answer = answer_name(outcome.kind);
@@ -426,10 +488,7 @@ private:
             std::ranges::any_of(now_holding.holding, [](std::int64_t count) { return count > 0; });
         if (!line.lost.empty() && !(stands && muster::reaches_minima(tree, now_holding.holding)))
             line.answer = "evicted";
-        std::int64_t roles = 0;
-        for (std::size_t role = 1; role < tree.size(); ++role)
-            roles += tree[role].min_member;
-        line.minimum = std::max(tree[0].min_member, roles);
+        line.minimum = fewest_members(tree);
         if (facts.object)
             line.status = status_of(standing, known_->now);
         if (line.is_settled()) {
@@ -532,6 +591,14 @@ private:
     /// are explained once.
     using likeness = std::vector<std::int64_t>;
 
+    /// Groups of groups and groups that keep together are explained one by one.
+    [[nodiscard]] static bool is_plain(const muster::gang_tree& tree) {
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
+            if (tree[vertex].min_subgroups || tree[vertex].together)
+                return false;
+        return true;
+    }
+
     [[nodiscard]] static likeness likeness_of(const muster::decision& decision,
                                               const muster::gang_members<Width>& members) {
         likeness all{static_cast<std::int64_t>(decision.outcome.kind),
@@ -559,7 +626,8 @@ private:
                                                       const muster::explain_options& options) {
         const muster::gate at = decision.outcome.at;
         // What is kept for a gang is no hindrance to it alone.
-        if ((at != muster::gate::space && at != muster::gate::quota) || kept_for(decision.gang))
+        if ((at != muster::gate::space && at != muster::gate::quota) || kept_for(decision.gang) ||
+            !is_plain(*members.tree))
             return now.explain(decision.gang, options);
         const auto [place, fresh] = explained_.try_emplace(likeness_of(decision, members));
         if (fresh)

@@ -2,10 +2,17 @@
 #include "output.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <boost/json/serialize.hpp>
+
+#include <muster/codec/diagnostic.hpp>
 
 #include "pod_group_status.hpp"
 #include "reason_text.hpp"
@@ -176,7 +183,66 @@ std::string capitalised(std::string text) {
     return text;
 }
 
-std::string table::text(table_form form) const {
+std::size_t table::column_of(const std::string& name) const {
+    const auto same = [&](const std::string& column) {
+        return std::ranges::equal(column, name, [](unsigned char lhs, unsigned char rhs) {
+            return std::toupper(lhs) == std::toupper(rhs);
+        });
+    };
+    const auto found = std::ranges::find_if(rows_.front(), same);
+    if (found != rows_.front().end())
+        return static_cast<std::size_t>(found - rows_.front().begin());
+    std::string all;
+    for (const std::string& column : rows_.front())
+        all += (all.empty() ? "" : ", ") + column;
+    throw std::invalid_argument(muster::codec::in_quotes(name) + " is no column (expected one of " +
+                                all + ")");
+}
+
+table table::arranged(const table_form& form) const {
+    table made = *this;
+    if (!form.sort_by.empty()) {
+        const std::size_t by = column_of(form.sort_by);
+        const auto number = [](const std::string& cell) -> std::optional<double> {
+            double value = 0;
+            const auto [end, error] =
+                std::from_chars(cell.data(), cell.data() + cell.size(), value);
+            if (error != std::errc{} || end != cell.data() + cell.size())
+                return std::nullopt;
+            return value;
+        };
+        std::stable_sort(made.rows_.begin() + 1, made.rows_.end(),
+                         [&](const auto& lhs, const auto& rhs) {
+                             const auto left = number(lhs[by]);
+                             const auto right = number(rhs[by]);
+                             // Numbers before words.
+                             if (left.has_value() != right.has_value())
+                                 return left.has_value();
+                             return left ? *left < *right : lhs[by] < rhs[by];
+                         });
+    }
+    if (form.columns.empty())
+        return made;
+    std::vector<std::size_t> wanted;
+    for (const std::string& each : form.columns)
+        wanted.push_back(column_of(each));
+    made.columns_ = wanted.size();
+    for (auto& row : made.rows_) {
+        std::vector<std::string> kept;
+        for (const std::size_t column : wanted)
+            kept.push_back(row[column]);
+        row = std::move(kept);
+    }
+    return made;
+}
+
+std::string table::text(const table_form& form) const {
+    if (!form.sort_by.empty() || !form.columns.empty()) {
+        table_form plain = form;
+        plain.sort_by.clear();
+        plain.columns.clear();
+        return arranged(form).text(plain);
+    }
     const std::size_t first = form.header ? 0 : 1;
     if (form.csv)
         return csv(first);
@@ -340,7 +406,7 @@ object plan_object(const report& made) {
     return out;
 }
 
-std::string plan_table(const report& made, table_form form) {
+std::string plan_table(const report& made, const table_form& form) {
     table groups({"NAMESPACE", "NAME", "QUEUE", "PRIORITY", "ANSWER", "PLACED", "REASON"});
     for (const group_line& group : made.groups)
         groups.add({group.name_space, group.name, group.queue.value_or(""),
@@ -359,7 +425,7 @@ std::string members_table(const report& made, bool with_header) {
     return pods.text(with_header);
 }
 
-std::string pods_table(const report& made, bool with_header) {
+std::string pods_table(const report& made, const table_form& form) {
     const bool one_namespace = std::ranges::all_of(made.pods, [&](const pod_line& pod) {
         return pod.name_space == made.pods.front().name_space;
     });
@@ -375,7 +441,7 @@ std::string pods_table(const report& made, bool with_header) {
             cells.insert(cells.begin(), pod.name_space);
         pods.add(std::move(cells));
     }
-    return pods.text(with_header);
+    return pods.text(form);
 }
 
 std::string names(const report& made) {

@@ -15,10 +15,12 @@ namespace cli {
 /// How tables print: with their first line or without, and as comma-separated values (RFC 4180, but
 /// with plain line ends) or for people.
 struct table_form {
-    constexpr table_form(bool with_header, bool as_csv = false)
-        : header(with_header), csv(as_csv) {}
+    table_form(bool with_header, bool as_csv = false) : header(with_header), csv(as_csv) {}
     bool header;
     bool csv;
+    /// The column by which rows are sorted, and those that are printed; empty: as they are.
+    std::string sort_by{};
+    std::vector<std::string> columns{};
 };
 
 /// Columns as kubectl prints them: no borders, three spaces between, nothing after the last.
@@ -30,9 +32,12 @@ public:
 
     /// An empty cell prints `<none>`, or nothing in CSV.
     void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-    [[nodiscard]] std::string text(table_form form = true) const;
+    /// Throws std::invalid_argument for a column that it does not have.
+    [[nodiscard]] std::string text(const table_form& form = true) const;
 
 private:
+    [[nodiscard]] table arranged(const table_form& form) const;
+    [[nodiscard]] std::size_t column_of(const std::string& name) const;
     [[nodiscard]] std::string csv(std::size_t first) const;
 
     std::size_t columns_;
@@ -52,11 +57,11 @@ private:
 [[nodiscard]] boost::json::object group_object(const group_line& group);
 
 /// Its groups, a line each.
-[[nodiscard]] std::string plan_table(const report& made, table_form form);
+[[nodiscard]] std::string plan_table(const report& made, const table_form& form);
 /// Their pods, a line each.
 [[nodiscard]] std::string members_table(const report& made, bool with_header);
 /// All pods as `kubectl get pods` would show them once the plan is carried out.
-[[nodiscard]] std::string pods_table(const report& made, bool with_header);
+[[nodiscard]] std::string pods_table(const report& made, const table_form& form);
 /// `namespace/name` of each group.
 [[nodiscard]] std::string names(const report& made);
 /// Why the group does not start.

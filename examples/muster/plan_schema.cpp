@@ -63,7 +63,7 @@ const char* const plan_schema = R"json({
       "properties": {
         "namespace": {"type": "string", "minLength": 1},
         "name": {"type": "string", "minLength": 1},
-        "origin": {"description": "A PodGroup (or pods that name one), gang labels on pods, or a pod of its own.", "enum": ["podGroup", "labels", "pod"]},
+        "origin": {"description": "A T9k PodGroup (or pods that name one), gang labels on pods, a pod of its own, another gang API's object, or a job.", "enum": ["podGroup", "labels", "pod", "coscheduling", "volcano", "kai", "workload", "grove", "job"]},
         "queue": {"type": ["string", "null"]},
         "priority": {"type": "integer"},
         "answer": {"description": "Nominated: it is placed for when others have left. Evicted: so many of its members are to go that it is left below its minima.", "enum": ["admitted", "nominated", "evicted", "waiting", "never", "undecided"]},

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include <muster/base/checked.hpp>
-#include <muster/resource/quantity.hpp>
+#include <muster/codec/queue_status.hpp>
 
 namespace cli {
 namespace {
@@ -71,30 +70,6 @@ boost::json::object condition_of(const pod_group_object& group, condition made, 
     return out;
 }
 
-std::string milli_text(muster::int128 milli, muster::quantity_format format) {
-    if (milli % 1000 != 0)
-        return muster::quantity_text(muster::saturate(milli), muster::quantity_scale::milli,
-                                     format);
-    return muster::quantity_text(muster::saturate(milli / 1000), muster::quantity_scale::units,
-                                 format);
-}
-
-/// The sum of what the pods request; each kind is spelled as where it is first asked for.
-boost::json::object sum_of(const std::vector<const pod_object*>& pods) {
-    named_amounts sum;
-    for (const pod_object* pod : pods)
-        for (const auto& [kind, amount] : pod->requests) {
-            named_amount& to = sum[kind];
-            if (to.milli == 0)
-                to.format = amount.format;
-            to.milli += amount.milli;
-        }
-    boost::json::object out;
-    for (const auto& [kind, amount] : sum)
-        out[kind] = milli_text(amount.milli, amount.format);
-    return out;
-}
-
 } // namespace
 
 boost::json::object status_of(const group_standing& group, timestamp now) {
@@ -118,7 +93,7 @@ boost::json::object status_of(const group_standing& group, timestamp now) {
         scheduled.message = "Resources have been allocated to PodGroup";
 
     boost::json::object out;
-    if (boost::json::object allocated = sum_of(group.allocated); !allocated.empty())
+    if (boost::json::object allocated = resource_list(sum_of(group.allocated)); !allocated.empty())
         out["allocated"] = std::move(allocated);
     boost::json::array conditions;
     conditions.push_back(condition_of(object, std::move(sufficient), now));

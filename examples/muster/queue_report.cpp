@@ -84,13 +84,13 @@ std::string age_text(std::int64_t nanoseconds) {
     return std::to_string(days) + "d";
 }
 
-std::string queues_table(const report& made, bool wide, table_form form) {
+std::string queues_table(const report& made, bool wide, const table_form& form) {
     std::vector<std::string> header{"NAME",    "STATE",   "PRIORITY", "SHARE",
                                     "RUNNING", "WAITING", "OLDEST",   "USED"};
     if (wide)
         header.insert(header.begin() + 3, "WEIGHT");
     table queues(std::move(header));
-    table resources({"QUEUE", "RESOURCE", "USED", "QUOTA", "DESERVED", "GUARANTEE"});
+    table resources({"QUEUE", "RESOURCE", "USED", "QUOTA", "DESERVED", "GUARANTEE", "BORROWED"});
     bool any = false;
     for (const queue_line& queue : made.queues) {
         std::string used;
@@ -98,7 +98,8 @@ std::string queues_table(const report& made, bool wide, table_form form) {
             any = true;
             resources.add({queue.name, kind, amount_text(kind, one.used),
                            amount_or_none(kind, one.quota), amount_or_none(kind, one.deserved),
-                           one.guarantee > 0 ? amount_text(kind, one.guarantee) : ""});
+                           one.guarantee > 0 ? amount_text(kind, one.guarantee) : "",
+                           one.borrowed() > 0 ? amount_text(kind, one.borrowed()) : ""});
             if (one.quota || one.deserved)
                 used += (used.empty() ? "" : ", ") + kind + " " + amount_text(kind, one.used) +
                         "/" + amount_text(kind, one.quota ? *one.quota : *one.deserved);
@@ -120,7 +121,7 @@ std::string queues_table(const report& made, bool wide, table_form form) {
     }
     std::string out = queues.text(form);
     if (wide && any)
-        out += "\n" + resources.text(form);
+        out += "\n" + resources.text({form.header, form.csv});
     return out;
 }
 
@@ -144,12 +145,15 @@ object queues_object(const report& made) {
                 amounts["deserved"] = amount_text(kind, *each.deserved);
             if (each.guarantee > 0)
                 amounts["guarantee"] = amount_text(kind, each.guarantee);
+            if (each.borrowed() > 0)
+                amounts["borrowed"] = amount_text(kind, each.borrowed());
             resources[kind] = std::move(amounts);
         }
         one["resources"] = std::move(resources);
         one["running"] = object{{"groups", queue.running_groups}, {"pods", queue.running_pods}};
         one["waiting"] = object{{"groups", queue.waiting_groups}, {"pods", queue.waiting_pods}};
         one["waitingSince"] = queue.oldest ? value(time_text(*queue.oldest)) : value(nullptr);
+        one["status"] = queue.status ? value(*queue.status) : value(nullptr);
         queues.push_back(std::move(one));
     }
     object out;
@@ -160,7 +164,7 @@ object queues_object(const report& made) {
     return out;
 }
 
-std::string prio_table(const report& made, table_form form) {
+std::string prio_table(const report& made, const table_form& form) {
     table groups({"RANK", "NAMESPACE", "NAME", "QUEUE", "QUEUE-PRIORITY", "SHARE", "EXACT",
                   "PRIORITY", "AGE", "ANSWER"});
     std::size_t rank = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,6 +28,8 @@ struct request {
     /// Node labels from coarse to fine.
     std::vector<std::string> topology;
     chosen_policy how;
+    /// For scores by what is allocated: by the name of the kind, 0 to 10.
+    std::map<std::string, std::uint8_t> score_weights{{"cpu", 1}, {"memory", 1}};
     std::optional<std::int64_t> budget;
     /// Ask why for every group that does not start. It costs searches.
     bool reasons = true;
@@ -108,6 +111,11 @@ struct queue_resource {
     std::optional<std::int64_t> quota;
     std::optional<std::int64_t> deserved;
     std::int64_t guarantee = 0;
+
+    /// Beyond what it deserves.
+    [[nodiscard]] std::int64_t borrowed() const {
+        return deserved ? std::max<std::int64_t>(0, used - *deserved) : 0;
+    }
 };
 
 /// A queue; the one without a name stands for all groups that have none.
@@ -127,6 +135,8 @@ struct queue_line {
     std::size_t waiting_pods = 0;
     /// Since when the oldest group waits that has an age.
     std::optional<muster::codec::timestamp> oldest;
+    /// Of a queue that has an object: what its status is to be.
+    std::optional<boost::json::object> status;
 };
 
 /// A member that is to go for a group that cannot start otherwise.

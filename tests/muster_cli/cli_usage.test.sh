@@ -10,6 +10,34 @@ golden schema_diff.json 0 schema diff
 run 0 --help
 run 0 plan --help
 
+# What shells complete: commands, options, what these take, and words that follow a command.
+for shell in bash zsh fish; do
+    run 0 completion "$shell"
+    for command in plan explain whatif diff prio queues run translate schema version completion; do
+        grep -qw "$command" "$work/out" || fail "$shell knows no $command"
+    done
+done
+"$muster" completion bash >"$work/completion.bash"
+completes() { # WANTED WORDS...
+    local found
+    found=$(
+        . "$work/completion.bash"
+        COMP_WORDS=(muster "${@:2}")
+        COMP_CWORD=$(($# - 1))
+        _muster
+        echo "${COMPREPLY[*]}"
+    )
+    [[ $found = "$1" ]] || fail "'$found' instead of '$1' completes ${*:2}"
+}
+completes plan pl
+completes "best-fit" plan --score b
+completes "--sort-by" queues --so
+completes "plan diff" schema ""
+completes zsh completion z
+completes "" plan --now x
+run 1 completion tcsh
+run 1 completion
+
 run 1
 run 1 plan
 run 1 fly -f everything.yaml

@@ -14,6 +14,7 @@
 #include <muster/admission/members.hpp>
 #include <muster/base/id.hpp>
 #include <muster/index/flat_scan.hpp>
+#include <muster/index/node_score.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
@@ -121,7 +122,7 @@ public:
             const node_index node = nodes_[at];
             into.push_back(
                 {node, from.query.where->preference[node.value()] + (wishes ? scores_[at] : 0),
-                 (*score_)(weights_, into_->accounts().free(node), *from.query.request)});
+                 node_score(*score_, weights_, into_->accounts(), node, *from.query.request)});
         }
     }
 

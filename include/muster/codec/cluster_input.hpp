@@ -134,9 +134,12 @@ private:
                     if (is_new(one, gang))
                         items.emplace_back(std::move(one));
             } else {
+                // In a gang a pod's marks have done their work, the gates that hold it back until
+                // its gang is there among them.
                 for (const translate::gang_pod& pod : each.made.pods)
                     if (is_new(pod.document, gang))
-                        items.emplace_back(translate::with_marks(pod));
+                        items.emplace_back(gang.kind == "Pod" ? translate::with_marks(pod)
+                                                              : pod.document);
             }
             if (items.empty())
                 continue;

@@ -11,6 +11,7 @@
 #include <muster/base/id.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/flat_scan.hpp>
+#include <muster/index/node_score.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/model/state.hpp>
@@ -50,7 +51,8 @@ public:
             const std::int64_t room = detail::room_on(accounts, query, node, want);
             if (room > 0)
                 found_.push_back({query.where->preference[node.value()],
-                                  score(weights, free, *query.request), place, room});
+                                  node_score(score, weights, accounts, node, *query.request), place,
+                                  room});
         }
         if constexpr (!exhaustive) {
             const auto best = std::ranges::min_element(found_, better);

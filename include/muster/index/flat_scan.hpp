@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/index/node_score.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/model/constraint_table.hpp>
 #include <muster/model/ledger.hpp>
@@ -53,7 +54,7 @@ best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
         const std::int32_t liked = query.where->preference[node.value()];
         if (best && liked < best_preference)
             continue;
-        const std::int64_t value = score(weights, free, *query.request);
+        const std::int64_t value = node_score(score, weights, accounts, node, *query.request);
         if (best && liked == best_preference && value <= best_score)
             continue;
         if (!query.where->value.ports.empty() &&

@@ -10,16 +10,26 @@
 
 namespace muster::inline v0_1 {
 
+/// A score that goes by what a node has beside what is free of it.
+template<class Score, std::size_t Width>
+concept capacity_score = requires(const Score score, const placement_weights<Width>& weights,
+                                  const resources<Width>& capacity, const resources<Width>& free,
+                                  const resources<Width>& request) {
+    { score(weights, capacity, free, request) }
+    noexcept->std::same_as<std::int64_t>;
+};
+
 /// Says how good a node is for a request that fits it: the highest score wins, ties go to the node
 /// whose key comes first. A small value. One that is an `ordered_score` is served
 /// by the index, any other by looking at every node. One with members needs `==`: what a cycle
 /// keeps is kept for scores of equal value, and without it is made anew in every call.
 template<class Score, std::size_t Width>
 concept placement_score = std::copyable<Score> &&
-    requires(const Score score, const placement_weights<Width>& weights,
-             const resources<Width>& free, const resources<Width>& request) {
-    { score(weights, free, request) }
-    noexcept->std::same_as<std::int64_t>;
-};
+    (capacity_score<Score, Width> ||
+     requires(const Score score, const placement_weights<Width>& weights,
+              const resources<Width>& free, const resources<Width>& request) {
+         { score(weights, free, request) }
+         noexcept->std::same_as<std::int64_t>;
+     });
 
 } // namespace muster::inline v0_1
