@@ -115,9 +115,9 @@ queue_standings(const manifests& objects, const group_map& groups) {
         {"Succeeded", "succeeded"},
         {"Unknown", "unknown"},
     }};
-    for (const auto& [phase, name] : phases)
-        pods[name] = std::ranges::count_if(
-            standing.pods, [&](const pod_object* pod) { return pod->api_phase == phase; });
+    for (const auto& each : phases)
+        pods[each.second] = std::ranges::count_if(
+            standing.pods, [&](const pod_object* pod) { return pod->api_phase == each.first; });
     boost::json::object out;
     out["allocated"] = resource_list(used);
     out["conditions"] = std::move(conditions);
