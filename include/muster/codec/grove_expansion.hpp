@@ -17,6 +17,7 @@
 #include <muster/translate/grove_pods.hpp>
 #include <muster/translate/grove_set.hpp>
 #include <muster/translate/grove_topology_check.hpp>
+#include <muster/translate/pod_marks.hpp>
 #include <muster/translate/target.hpp>
 
 namespace muster::inline v0_1 {
