@@ -100,8 +100,9 @@ struct reclaim_what_is_due {
 
 /// Reclaims as Volcano's capacity does: for a gang whose queue stays within what it deserves of
 /// some kind, from queues that use more than they deserve of some kind, and of no kind less that
-/// they deserve and lose. Victims from the nearest queues first, then by priority. Two queues that
-/// deserve different kinds may take turns for ever: see `after_min_runtime`.
+/// they deserve and lose. Victims from the nearest queues first, then by priority. That queues
+/// never take turns for ever is tested, not proven: `after_min_runtime` bounds how often they
+/// could.
 struct reclaim_between_leaves {
     static constexpr bool none = false;
     static constexpr bool timeless = true;

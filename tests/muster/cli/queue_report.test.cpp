@@ -38,10 +38,10 @@ TEST_CASE("queues stand indented below their parents") {
     below.share = {"cpu", 1500, 3000};
     made.queues = {above, below};
     CHECK(cli::queues_table(made, true, false) ==
-          "all   Open     0   <none>   0 (0 pods)   0 (0 pods)   <none>   <none>\n"
-          "  a   Closed   0   0.500    0 (0 pods)   0 (0 pods)   <none>   cpu 1500m/3\n"
+          "all   Open     0   1   <none>   0 (0 pods)   0 (0 pods)   <none>   <none>\n"
+          "  a   Closed   0   1   0.500    0 (0 pods)   0 (0 pods)   <none>   cpu 1500m/3\n"
           "\n"
-          "a   cpu   1500m   3   2   1\n");
+          "a   cpu   1500m   3   2   1   <none>\n");
 }
 
 } // namespace cli_queue_report_test

@@ -54,7 +54,7 @@ TEST_CASE("every kind that is understood is read, others are counted") {
 ---
 {apiVersion: v1, kind: Service, metadata: {name: s}}
 ---
-{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}}
+{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: q}}
 ---
 {apiVersion: scheduler.tensorstack.dev/v1, kind: PodGroup, metadata: {name: g}}
 )");
@@ -67,7 +67,7 @@ TEST_CASE("every kind that is understood is read, others are counted") {
     CHECK(made.objects.queues.size() == 1);
     CHECK(made.objects.skipped ==
           std::map<std::string, std::size_t>{{"v1 Service", 2},
-                                             {"scheduling.volcano.sh/v1beta1 Queue", 1},
+                                             {"flow.volcano.sh/v1alpha1 JobFlow", 1},
                                              {"scheduler.tensorstack.dev/v1 PodGroup", 1}});
 }
 

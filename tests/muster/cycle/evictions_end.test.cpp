@@ -63,9 +63,6 @@ struct preempting : policy<> {
 struct by_what_is_due : policy<best_fit, priority_then_age, fair_share_first> {
     reclaim_what_is_due<true> victims{};
 };
-struct protecting : policy<> {
-    after_min_runtime<some_rule> victims{};
-};
 
 /// A few queues and gangs on one or two nodes, whose pods come back as soon as they are evicted.
 class restless {
@@ -190,23 +187,14 @@ std::size_t worlds_that_go_on(const Policy& how) {
 
 TEST_CASE("evictions come to an end though who is evicted comes back at once") {
     preempting how;
-    for (const built_in rule : {built_in::t9k, built_in::t9k_inside, built_in::priority,
-                                built_in::above_deserved, built_in::what_is_due}) {
+    for (const built_in rule :
+         {built_in::t9k, built_in::t9k_inside, built_in::priority, built_in::above_deserved,
+          built_in::what_is_due, built_in::between_leaves}) {
         CAPTURE(rule);
         how.victims = {rule};
         CHECK(worlds_that_go_on(how) == 0);
     }
     CHECK(worlds_that_go_on(by_what_is_due{}) == 0);
-}
-
-TEST_CASE("queues that reclaim by different kinds may take turns, no oftener than gangs may run") {
-    preempting how;
-    how.victims = {built_in::between_leaves};
-    CHECK(worlds_that_go_on(how) > 0);
-    // No gang is asked to give up its minima before it ran for so long.
-    protecting slowly;
-    slowly.victims = {{built_in::between_leaves}, 2 * rounds};
-    CHECK(worlds_that_go_on(slowly) == 0);
 }
 
 } // namespace cycle_evictions_end_test
