@@ -146,7 +146,8 @@ std::string check_remedies(const world& from, std::size_t& gangs, std::size_t& i
                     return "not least: " + key + text(known, each) + ", enough is" +
                            text(known, less);
         }
-        if (!found.complete)
+        // Who wants nothing is not helped: it starts when those before it in a strict queue do.
+        if (!found.complete || known[which].placeable == 0)
             continue;
         free_pods standing;
         std::int64_t placeable = 0;
