@@ -205,18 +205,21 @@ struct engine {
         mine.known = members.queue && deciding.least_use(mine.least);
     }
 
-    /// The proof that the quota alone keeps a gang without a choice of members out.
-    [[nodiscard]] static std::optional<certificate> quota_proof(const state<Traits>& known,
-                                                                gang_index which) {
+    /// The proof that keeps out a gang that its quota stops: what the gang would be told if it were
+    /// asked now. O(members), and a search of so many steps where members can be chosen.
+    [[nodiscard]] static std::optional<certificate>
+    quota_proof(const state<Traits>& known, gang_index which, std::int64_t steps) {
         constexpr auto now = certificate_scope::free_now;
         const auto members = members_of(known, which);
         std::vector<std::int64_t> needs;
-        if (!fixed_needs(members, needs))
+        if (fixed_needs(members, needs))
+            if (const auto kind = over_quota(known, members, needs, now))
+                return leaf_proofs().of_price(now, members.classes.size(), *kind);
+        fit_search<width> search;
+        finding<width> found = detail::decide(known, members, now, steps, search);
+        if (found.outcome != fit_outcome::impossible)
             return std::nullopt;
-        const auto kind = over_quota(known, members, needs, now);
-        if (!kind)
-            return std::nullopt;
-        return leaf_proofs().of_price(now, members.classes.size(), *kind);
+        return certificate{now, std::move(found.proof)};
     }
 
     /// What is left of the quotas of its queue and of those above alone keeps the gang from

@@ -386,7 +386,7 @@ private:
         std::optional<certificate> proof;
         if (last.kind == answer::undecided) {
             // It is undecided no more when the quota proves it out.
-            proof = kept_->quota_proof(*known_, entry.gang);
+            proof = kept_->quota_proof(*known_, entry.gang, limit_.per_gang);
             if (!proof)
                 return;
         }
