@@ -12,12 +12,12 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/lifecycle/transition_id.hpp>
+#include <muster/translate/gang_claims.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/grove_gangs.hpp>
 #include <muster/translate/grove_pods.hpp>
 #include <muster/translate/grove_set.hpp>
 #include <muster/translate/grove_topology_check.hpp>
-#include <muster/translate/pod_marks.hpp>
 #include <muster/translate/target.hpp>
 
 namespace muster::inline v0_1 {
