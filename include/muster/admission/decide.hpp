@@ -38,6 +38,13 @@ template<std::size_t Width>
                                [](const closeness& one) { return one.required.has_value(); });
 }
 
+/// A leaf of prices alone speaks of no node, so it holds on any.
+[[nodiscard]] inline bool of_prices_alone(const std::vector<certificate::vertex>& proof) {
+    return proof.size() == 1 && std::ranges::all_of(proof.front().weights, [](std::int64_t weight) {
+               return weight == 0;
+           });
+}
+
 /// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
 /// `search` only lends its memory.
 template<class Traits>
@@ -59,10 +66,7 @@ decide(const state<Traits>& known, const gang_members<Traits::width>& members,
     if (!quotas.quotas.empty()) {
         ask(std::move(quotas));
         found.by_quota = found.outcome == fit_outcome::impossible;
-        // A leaf of prices alone speaks of no node, so it holds on any.
-        if (found.by_quota && found.proof.size() == 1 &&
-            std::ranges::all_of(found.proof.front().weights,
-                                [](std::int64_t weight) { return weight == 0; }))
+        if (found.by_quota && of_prices_alone(found.proof))
             return found;
     }
     if (!needs_closeness(members)) {

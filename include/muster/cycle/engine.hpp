@@ -205,21 +205,25 @@ struct engine {
         mine.known = members.queue && deciding.least_use(mine.least);
     }
 
-    /// The proof that keeps out a gang that its quota stops: what the gang would be told if it were
-    /// asked now. O(members), and a search of so many steps where members can be chosen.
+    /// The proof that the quota alone keeps a gang out, where prices alone are one. O(members), and
+    /// a search without nodes where members can be chosen.
     [[nodiscard]] static std::optional<certificate>
     quota_proof(const state<Traits>& known, gang_index which, std::int64_t steps) {
         constexpr auto now = certificate_scope::free_now;
         const auto members = members_of(known, which);
         std::vector<std::int64_t> needs;
-        if (fixed_needs(members, needs))
-            if (const auto kind = over_quota(known, members, needs, now))
-                return leaf_proofs().of_price(now, members.classes.size(), *kind);
-        fit_search<width> search;
-        finding<width> found = detail::decide(known, members, now, steps, search);
-        if (found.outcome != fit_outcome::impossible)
+        if (fixed_needs(members, needs)) {
+            const auto kind = over_quota(known, members, needs, now);
+            if (!kind)
+                return std::nullopt;
+            return leaf_proofs().of_price(now, members.classes.size(), *kind);
+        }
+        const auto quotas = pose_quotas(known, members, now);
+        fit_search<width> search(quotas, steps);
+        if (quotas.quotas.empty() || search.run() != fit_outcome::impossible ||
+            !of_prices_alone(search.proof()))
             return std::nullopt;
-        return certificate{now, std::move(found.proof)};
+        return certificate{now, std::move(search.proof())};
     }
 
     /// What is left of the quotas of its queue and of those above alone keeps the gang from

@@ -237,6 +237,26 @@ TEST_CASE("a gang that is to be spread starts once the others are even enough") 
     }
 }
 
+TEST_CASE(
+    "an undecided gang that may choose its members waits for its quota once that is used up") {
+    scene in;
+    ok(in.known.upsert_queue("q", quota_of(6)));
+    ok(in.known.upsert_gang("g", gang_of(1, "q")));
+    for (int at = 0; at < 2; ++at) {
+        auto spec = asking(2 + at);
+        spec.where.pods = near("web");
+        ok(in.known.upsert_pod("g-" + std::to_string(at), "g", spec));
+    }
+    static_cast<void>(cycle(in.known, 0));
+    CHECK(is(answered(in.known, "g"), answer::undecided, gate::space));
+    add_running(in.known, "h", 5, "b-0", "q");
+    static_cast<void>(cycle(in.known, 0));
+    CHECK(is(answered(in.known, "g"), answer::waiting, gate::quota));
+    ok(in.known.remove_pod("h-0"));
+    static_cast<void>(cycle(in.known, 0));
+    CHECK(is(answered(in.known, "g"), answer::undecided, gate::space));
+}
+
 TEST_CASE("surplus that seeks a pod is placed once such a pod comes") {
     scene in;
     gang_tree tree;
