@@ -14,13 +14,24 @@ metrics=$(grep -oE '\bmuster_[a-z_]+' "$deploy/alerts.rules" | sed -E 's/_bucket
 for each in $metrics; do
     grep -q "\"$each\"" "$source"/examples/muster/*.cpp || fail "alerts.rules: there is no metric $each"
 done
-for each in $(grep -oE 'args: .*' "$deploy/scheduler.yaml" | grep -oE -- '--[a-z-]+' | sort -u); do
-    grep -q "\"$each[,\"]" "$source/examples/muster/main.cpp" || fail "scheduler.yaml: no option $each"
-done
-lease=$(sed -nE 's/.*lease_name = "(.*)";/\1/p' "$source/examples/muster/live.hpp")
 home=$(sed -nE 's/.*lease_namespace = "(.*)";/\1/p' "$source/examples/muster/live.hpp")
-grep -q "resourceNames: \[$lease\]" "$deploy/rbac.yaml" || fail "rbac.yaml: not for the lease $lease"
-grep -q "name: muster-scheduler, namespace: $home}" "$deploy/rbac.yaml" ||
-    fail "rbac.yaml: no role in $home"
+for part in scheduler controller; do
+    for each in $(grep -oE 'args: .*' "$deploy/$part.yaml" | grep -oE -- '--[a-z-]+' | sort -u); do
+        grep -q "\"$each[,\"]" "$source/examples/muster/main.cpp" || fail "$part.yaml: no option $each"
+    done
+    grep -q "lease_name = \"muster-$part\";" "$source/examples/muster/live.hpp" ||
+        fail "the lease of $part has another name"
+    grep -q "resourceNames: \[muster-$part\]" "$deploy/rbac.yaml" || fail "rbac.yaml: no lease for $part"
+    grep -q "name: muster-$part, namespace: $home}" "$deploy/rbac.yaml" ||
+        fail "rbac.yaml: no role of $part in $home"
+    grep -q "serviceAccountName: muster-$part" "$deploy/$part.yaml" || fail "$part.yaml: whose account"
+done
+# Every kind that the controllers follow may be listed.
+role=$(sed -n '/name: muster-controller}$/,/^---/p' "$deploy/rbac.yaml")
+kinds=$(grep -ohE '"[a-z]+s"' "$source"/include/muster/kube/{t9k,grove}_controller.hpp | tr -d '"' | sort -u)
+[[ $(wc -l <<<"$kinds") -ge 18 ]] || fail "too few kinds are found: $kinds"
+for each in $kinds; do
+    grep -qE "\b$each\b" <<<"$role" || fail "rbac.yaml: the controller may not list $each"
+done
 ((failures == 0)) && echo fine
 exit $((failures > 0))

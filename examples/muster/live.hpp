@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <muster/translate/target.hpp>
+
 namespace cli {
 
 /// Which cluster a command is about.
@@ -25,17 +27,38 @@ struct snapshot_request : live_request {
     std::string output;
 };
 
-struct schedule_request : live_request {
+/// Of what writes into a cluster for as long as it leads.
+struct leading_request : live_request {
     /// Decide once, print it, and write nothing.
     bool dry_run = false;
     bool elects = true;
     std::string lease_namespace = "muster-system";
-    std::string lease_name = "muster-scheduler";
+    std::string lease_name;
     std::int64_t lease_seconds = 15;
     /// Address of the page with metrics and health; empty: none.
     std::string address = "127.0.0.1";
-    std::uint16_t port = 10451;
+    std::uint16_t port = 0;
     bool verbose = false;
+};
+
+struct schedule_request : leading_request {
+    schedule_request() {
+        lease_name = "muster-scheduler";
+        port = 10451;
+    }
+};
+
+struct controller_request : leading_request {
+    controller_request() {
+        lease_name = "muster-controller";
+        port = 10452;
+    }
+    /// Jobs of this namespace only; empty: of all.
+    std::string name_space;
+    /// Which APIs Grove's gangs are written for; the first is that of sets that ask for no
+    /// scheduler. Empty: Kubernetes' own, and the newest of the others.
+    std::vector<muster::translate::target> backends;
+    muster::translate::grove_dialect dialect = muster::translate::grove_dialect::upstream;
 };
 
 struct shadow_request : live_request {
@@ -48,6 +71,9 @@ struct shadow_request : live_request {
 
 /// Schedules a cluster until SIGINT or SIGTERM.
 [[nodiscard]] int schedule(const schedule_request& asked);
+
+/// Runs the controllers of jobs in a cluster until SIGINT or SIGTERM.
+[[nodiscard]] int control(const controller_request& asked);
 
 /// Says where other schedulers' decisions differ from what Muster would have done; writes nothing.
 [[nodiscard]] int shadow(const shadow_request& asked);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live_connect.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/kube/clock.hpp>
 #include <muster/kube/kubeconfig.hpp>
 
 namespace cli {
@@ -59,6 +64,35 @@ std::optional<kube::connection> find_connection(const live_request& asked) {
 
 void say(const std::string& line) {
     std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+void complaints::say_new(std::vector<std::string> found) {
+    for (const std::string& each : found)
+        if (std::ranges::find(said_, each) == said_.end())
+            say(each);
+    said_ = std::move(found);
+}
+
+std::string own_identity() {
+    std::array<char, 256> name{};
+    const bool named = gethostname(name.data(), name.size() - 1) == 0;
+    return std::string(named ? name.data() : "muster") + "_" + std::to_string(getpid()) + "_" +
+           std::to_string(kube::read_clock().wall);
+}
+
+std::optional<kube::lease_options> election_of(const leading_request& asked,
+                                               const std::string& identity, std::uint64_t seed) {
+    if (!asked.elects)
+        return std::nullopt;
+    kube::lease_options how;
+    how.name_space = asked.lease_namespace;
+    how.name = asked.lease_name;
+    how.identity = identity;
+    how.duration = asked.lease_seconds * kube::second;
+    how.renew_deadline = how.duration * 2 / 3;
+    how.retry = std::max<std::int64_t>(how.duration * 2 / 15, 100 * kube::millisecond);
+    how.seed = seed;
+    return how;
 }
 
 bool told_to_stop() {

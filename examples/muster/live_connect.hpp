@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include <muster/kube/lease.hpp>
 #include <muster/kube/transport.hpp>
 
 #include "live.hpp"
@@ -15,6 +19,22 @@ namespace cli {
 
 /// One line on stderr.
 void say(const std::string& line);
+
+/// Says what goes wrong, once, and again when it was well in between.
+class complaints {
+public:
+    void say_new(std::vector<std::string> found);
+
+private:
+    std::vector<std::string> said_;
+};
+
+/// Who this process is, unlike any other and any start of it before.
+[[nodiscard]] std::string own_identity();
+
+/// How it is to be elected; nothing when it leads without asking.
+[[nodiscard]] std::optional<muster::kube::lease_options>
+election_of(const leading_request& asked, const std::string& identity, std::uint64_t seed);
 
 /// True once SIGINT or SIGTERM has come; the first call begins to listen for them.
 [[nodiscard]] bool told_to_stop();

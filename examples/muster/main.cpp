@@ -620,6 +620,58 @@ void add_scheduling(CLI::App& to, cli::live_request& asked) {
         ->type_name("NAMESPACE");
 }
 
+void add_leading(CLI::App& to, cli::leading_request& asked) {
+    to.add_flag("--dry-run", asked.dry_run,
+                "Decide once, print what would be done, and write nothing");
+    to.add_flag("--leader-elect,!--no-leader-elect", asked.elects,
+                "Write only while holding a Lease (default)");
+    to.add_option("--lease-namespace", asked.lease_namespace, "Where the Lease is")
+        ->capture_default_str();
+    to.add_option("--lease-name", asked.lease_name, "Its name")->capture_default_str();
+    to.add_option("--lease-duration", asked.lease_seconds, "How long it lasts")
+        ->check(CLI::Range(2, 3600))
+        ->capture_default_str()
+        ->type_name("SECONDS");
+    to.add_option("--address", asked.address,
+                  "Where /metrics, /healthz and /readyz are; empty: nowhere")
+        ->capture_default_str();
+    to.add_option("--port", asked.port, "0 = where there is room")->capture_default_str();
+    to.add_flag("-v,--verbose", asked.verbose, "Say what is written");
+}
+
+void add_controlling(CLI::App& to, cli::controller_request& asked) {
+    using muster::translate::grove_dialect;
+    using muster::translate::target;
+    static const std::map<std::string, target> backends = [] {
+        std::map<std::string, target> all;
+        for (const auto& [which, name] : muster::translate::targets)
+            if (name.starts_with("kai") || name.starts_with("workload") || name == "koordinator" ||
+                name == "volcano")
+                all.emplace(name, which);
+        return all;
+    }();
+    static const std::map<std::string, grove_dialect> dialects{
+        {"seed", grove_dialect::seed}, {"upstream", grove_dialect::upstream}};
+    add_live(to, asked);
+    to.add_option("-n,--namespace", asked.name_space, "Jobs of this one only")
+        ->type_name("NAMESPACE");
+    to.add_option_function<std::vector<std::string>>(
+          "--backend",
+          [&](const std::vector<std::string>& names) {
+              for (const std::string& each : names)
+                  asked.backends.push_back(backends.at(each));
+          },
+          "Which API the gangs of Grove's sets are written for; may be repeated. The first is that "
+          "of sets that ask for no scheduler")
+        ->check(CLI::IsMember(backends))
+        ->allow_extra_args(false)
+        ->type_name("BACKEND");
+    add_choice(to, "--dialect", asked.dialect, dialects,
+               "Whose reading of Grove is meant: as merged (upstream, the default), or as its "
+               "complete example has it (seed)");
+    add_leading(to, asked);
+}
+
 void add_look(CLI::App& to, look& how, const std::vector<std::string>& formats) {
     to.add_option("-o,--output", how.format, "How to print")
         ->check(CLI::IsMember(formats))
@@ -799,24 +851,12 @@ int run(int argc, char** argv) {
     CLI::App& scheduling = *app.add_subcommand("schedule", "Schedules a live cluster");
     cli::schedule_request scheduled;
     add_scheduling(scheduling, scheduled);
-    scheduling.add_flag("--dry-run", scheduled.dry_run,
-                        "Decide once, print what would be done, and write nothing");
-    scheduling.add_flag("--leader-elect,!--no-leader-elect", scheduled.elects,
-                        "Write only while holding a Lease (default)");
-    scheduling.add_option("--lease-namespace", scheduled.lease_namespace, "Where the Lease is")
-        ->capture_default_str();
-    scheduling.add_option("--lease-name", scheduled.lease_name, "Its name")->capture_default_str();
-    scheduling.add_option("--lease-duration", scheduled.lease_seconds, "How long it lasts")
-        ->check(CLI::Range(2, 3600))
-        ->capture_default_str()
-        ->type_name("SECONDS");
-    scheduling
-        .add_option("--address", scheduled.address,
-                    "Where /metrics, /healthz and /readyz are; empty: nowhere")
-        ->capture_default_str();
-    scheduling.add_option("--port", scheduled.port, "0 = where there is room")
-        ->capture_default_str();
-    scheduling.add_flag("-v,--verbose", scheduled.verbose, "Say what is bound");
+    add_leading(scheduling, scheduled);
+    CLI::App& controlling = *app.add_subcommand(
+        "controller", "Runs the jobs of a live cluster: makes their groups and pods, starts what "
+                      "failed again, and writes their status");
+    cli::controller_request controlled;
+    add_controlling(controlling, controlled);
     CLI::App& shadowing = *app.add_subcommand(
         "shadow", "Where another scheduler decides otherwise than Muster would; writes nothing");
     cli::shadow_request shadowed;
@@ -896,11 +936,12 @@ int run(int argc, char** argv) {
         return cli::usage;
 #endif
     }
-    if (picturing || scheduling || shadowing) {
+    if (picturing || scheduling || controlling || shadowing) {
 #ifdef MUSTER_HAS_LIVE
-        return picturing    ? cli::snapshot(pictured)
-               : scheduling ? cli::schedule(scheduled)
-                            : cli::shadow(shadowed);
+        return picturing     ? cli::snapshot(pictured)
+               : scheduling  ? cli::schedule(scheduled)
+               : controlling ? cli::control(controlled)
+                             : cli::shadow(shadowed);
 #else
         complain("muster was built without libcurl (expected 7.87 or newer)");
         return cli::usage;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -29,25 +26,6 @@ namespace {
 namespace adapter = muster::adapter;
 namespace codec = muster::codec;
 namespace kube = muster::kube;
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "muster";
-}
-
-/// Says what goes wrong, once, and again when it was well in between.
-class complaints {
-public:
-    void say_new(std::vector<std::string> found) {
-        for (const std::string& each : found)
-            if (std::ranges::find(said_, each) == said_.end())
-                say(each);
-        said_ = std::move(found);
-    }
-
-private:
-    std::vector<std::string> said_;
-};
 
 std::string name_of(const codec::object_key& key) {
     return key.name_space + "/" + key.name;
@@ -134,20 +112,9 @@ struct status_text {
 
 int run_scheduler(const schedule_request& asked, kube::transport& by) {
     kube::cluster_options how = options_of(asked);
-    const std::string identity = host_name() + "_" + std::to_string(getpid()) + "_" +
-                                 std::to_string(kube::read_clock().wall);
+    const std::string identity = own_identity();
     how.events.instance = identity;
-    if (asked.elects) {
-        how.election.emplace();
-        how.election->name_space = asked.lease_namespace;
-        how.election->name = asked.lease_name;
-        how.election->identity = identity;
-        how.election->duration = asked.lease_seconds * kube::second;
-        how.election->renew_deadline = how.election->duration * 2 / 3;
-        how.election->retry =
-            std::max<std::int64_t>(how.election->duration * 2 / 15, 100 * kube::millisecond);
-        how.election->seed = how.watches.seed;
-    }
+    how.election = election_of(asked, identity, how.watches.seed);
     std::optional<kube::status_page> page;
     if (!asked.address.empty()) {
         auto made = kube::status_page::listen(asked.port, asked.address);

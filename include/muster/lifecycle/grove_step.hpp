@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,32 +17,13 @@
 
 #include <muster/base/timestamp.hpp>
 #include <muster/lifecycle/grove_view.hpp>
+#include <muster/lifecycle/object_step.hpp>
 
 namespace muster::inline v0_1 {
 namespace lifecycle {
 
-/// One thing to tell the API server.
-struct grove_write {
-    enum class verb : std::uint8_t {
-        status, ///< the object's status alone
-        remove, ///< with all that it owns; of the object only what names it, and its uid
-        create,
-        replace, ///< all but the status
-    };
-    verb what = verb::create;
-    boost::json::object object;
-};
-
-/// What one pass over a set asks for. The writes are to be done in their order; whatever of it is
-/// not carried out, the next pass asks for again.
-struct grove_step {
-    std::vector<grove_write> writes;
-    /// When to look again though nothing is observed to happen, in nanoseconds since 1970.
-    std::optional<std::int64_t> wake;
-
-    /// All is as it should be.
-    [[nodiscard]] bool is_quiet() const noexcept { return writes.empty(); }
-};
+using grove_write = object_write;
+using grove_step = object_step;
 
 namespace detail {
 
@@ -67,17 +47,6 @@ namespace detail {
         return true;
     }
     return seen == wanted;
-}
-
-/// What names an object.
-[[nodiscard]] inline boost::json::object reference_to(const boost::json::object& object) {
-    boost::json::object metadata{{"name", text_at(object, "metadata", "name")},
-                                 {"namespace", text_at(object, "metadata", "namespace")}};
-    if (const std::string_view uid = text_at(object, "metadata", "uid"); !uid.empty())
-        metadata["uid"] = uid;
-    return {{"apiVersion", text_at(object, "apiVersion")},
-            {"kind", text_at(object, "kind")},
-            {"metadata", std::move(metadata)}};
 }
 
 /// `seen` as it should be, or nothing when it is that way. Labels and annotations of others stay;

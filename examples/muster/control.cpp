@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/serialize.hpp>
+
+#include <muster/kube/controllers.hpp>
+#include <muster/kube/health.hpp>
+#include <muster/kube/job_controllers.hpp>
+#include <muster/kube/metrics.hpp>
+
+#include "live_connect.hpp"
+#include "report.hpp"
+
+namespace cli {
+
+namespace {
+
+namespace adapter = muster::adapter;
+namespace kube = muster::kube;
+
+using live_controllers = kube::controllers<kube::job_controllers>;
+
+std::string outcome_text(adapter::outcome what) {
+    return kube::outcome_names[static_cast<std::size_t>(what)];
+}
+
+kube::controller_options options_of(const controller_request& asked) {
+    kube::controller_options how;
+    how.name_space = asked.name_space;
+    how.events.controller = "muster.dev/controller";
+    how.watches.seed = static_cast<std::uint64_t>(getpid());
+    return how;
+}
+
+kube::job_controllers jobs_of(const controller_request& asked) {
+    using muster::translate::target;
+    kube::job_controllers made;
+    kube::grove_controller& grove = made.grove;
+    grove.options.dialect = asked.dialect;
+    for (const target each : asked.backends) {
+        std::string scheduler = "default-scheduler";
+        switch (each) {
+        case target::kai_0_14:
+        case target::kai_0_15:
+            grove.kai = each == target::kai_0_14 ? muster::translate::kai_version::v0_14
+                                                 : muster::translate::kai_version::v0_15;
+            scheduler = "kai-scheduler";
+            break;
+        case target::workload_1_35:
+            grove.workloads = muster::translate::workload_version::v1_35;
+            break;
+        case target::workload_1_36:
+            grove.workloads = muster::translate::workload_version::v1_36;
+            break;
+        case target::workload_1_37:
+            grove.workloads = muster::translate::workload_version::v1_37;
+            break;
+        case target::koordinator:
+            scheduler = "koord-scheduler";
+            break;
+        case target::volcano:
+            scheduler = "volcano";
+            break;
+        default: // No other is offered.
+            continue;
+        }
+        if (grove.scheduler.empty())
+            grove.scheduler = std::move(scheduler);
+    }
+    return made;
+}
+
+int look_once(const controller_request& asked, kube::transport& by) {
+    live_controllers runs(by, options_of(asked), jobs_of(asked));
+    // It must not write while it lists.
+    runs.stop();
+    const std::int64_t until = runs.now().steady + asked.patience * kube::second;
+    while (!runs.synced()) {
+        const std::int64_t now = runs.now().steady;
+        if (told_to_stop() || now >= until) {
+            for (const std::string& each : runs.troubles())
+                say(each);
+            return usage;
+        }
+        runs.pump(std::min(until - now, kube::second));
+    }
+    bool any = false;
+    runs.for_each_step([&](const kube::object_id& id, const muster::lifecycle::object_step& step) {
+        for (const auto& note : step.notes)
+            say(runs.name_of(id) + ": " + std::string(note.reason) + ": " + note.message);
+        for (const auto& each : step.writes) {
+            any = true;
+            std::printf("%s\t%s\n", std::string(kube::to_text(each.what)).c_str(),
+                        boost::json::serialize(each.object).c_str());
+        }
+    });
+    return any ? pending : fine;
+}
+
+std::string metrics_of(const live_controllers& runs, std::size_t troubles) {
+    kube::metrics_writer out;
+    const auto one = [&](const char* name, const char* type, const char* help,
+                         std::uint64_t value) {
+        out.family(name, type, help);
+        out.sample(value);
+    };
+    one("muster_controller_leader", "gauge", "Whether it leads.", runs.leads() ? 1 : 0);
+    one("muster_controller_synced", "gauge", "Whether all objects are listed.",
+        runs.synced() ? 1 : 0);
+    one("muster_controller_objects", "gauge", "Objects that are followed.", runs.objects().size());
+    one("muster_controller_troubles", "gauge", "What goes wrong at the moment.", troubles);
+    one("muster_controller_looks_total", "counter", "Looks at one job.", runs.looks());
+    out.family("muster_controller_writes_total", "counter", "Writes by what became of them.");
+    for (std::size_t at = 0; at < kube::outcome_names.size(); ++at)
+        out.sample(runs.outcomes()[at], {{"outcome", kube::outcome_names[at]}});
+    one("muster_controller_events_dropped_total", "counter", "Events that were not written.",
+        runs.dropped_events());
+    return out.text();
+}
+
+int run_controllers(const controller_request& asked, kube::transport& by) {
+    kube::controller_options how = options_of(asked);
+    const std::string identity = own_identity();
+    how.events.instance = identity;
+    how.election = election_of(asked, identity, how.watches.seed);
+    std::optional<kube::status_page> page;
+    if (!asked.address.empty()) {
+        auto made = kube::status_page::listen(asked.port, asked.address);
+        if (!made) {
+            say(made.error());
+            return usage;
+        }
+        page.emplace(std::move(made).value());
+        say("status at http://" + asked.address + ":" + std::to_string(page->port()) + "/metrics");
+    }
+    live_controllers runs(by, std::move(how), jobs_of(asked));
+    if (asked.verbose)
+        runs.watch_writes = [&](const kube::object_change& change,
+                                std::optional<adapter::outcome> became) {
+            if (became)
+                say(std::string(kube::to_text(change.what)) + " " + runs.name_of(change.of) + ": " +
+                    outcome_text(*became));
+        };
+    kube::progress progress;
+    complaints wrong;
+    bool led = false;
+    bool was_synced = false;
+    std::optional<std::int64_t> gives_up;
+    std::vector<int> handles;
+    if (page)
+        handles.push_back(page->handle());
+    for (;;) {
+        const std::int64_t now = runs.now().steady;
+        progress.turned(now);
+        progress.synced(runs.synced());
+        if (runs.leads() != led)
+            say(runs.leads() ? "leads" : "does not lead");
+        led = runs.leads();
+        if (runs.synced() && !was_synced)
+            say("listed: " + std::to_string(runs.objects().size()) + " objects");
+        was_synced = runs.synced();
+        std::vector<std::string> troubles = runs.troubles();
+        const std::size_t count = troubles.size();
+        wrong.say_new(std::move(troubles));
+        if (page)
+            page->poll(now, [&](std::string_view path) -> std::pair<int, std::string> {
+                if (path == "/metrics")
+                    return {200, metrics_of(runs, count)};
+                if (path != "/healthz" && path != "/readyz")
+                    return {404, "/metrics /healthz /readyz\n"};
+                const bool good = path == "/healthz" ? progress.alive(now) : progress.ready(now);
+                return good ? std::pair{200, std::string("ok\n")}
+                            : std::pair{503, std::string("not ok\n")};
+            });
+        if (told_to_stop() && !gives_up) {
+            gives_up = now + 15 * kube::second;
+            runs.stop();
+            say("stops");
+        }
+        if (gives_up && (runs.stopped() || now >= *gives_up))
+            return runs.stopped() ? fine : usage;
+        const std::int64_t longest = page && page->busy() ? 20 * kube::millisecond : kube::second;
+        runs.pump(gives_up ? 100 * kube::millisecond : longest, handles);
+    }
+}
+
+} // namespace
+
+int control(const controller_request& asked) {
+    const auto by = connect(asked);
+    if (!by)
+        return usage;
+    static_cast<void>(told_to_stop());
+    return asked.dry_run ? look_once(asked, *by) : run_controllers(asked, *by);
+}
+
+} // namespace cli

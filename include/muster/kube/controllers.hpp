@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <muster/kube/answers.hpp>
+#include <muster/kube/controller_work.hpp>
+#include <muster/kube/events.hpp>
+#include <muster/kube/lease.hpp>
+#include <muster/kube/object_cache.hpp>
+#include <muster/kube/object_requests.hpp>
+#include <muster/kube/reflector.hpp>
+#include <muster/kube/transport.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+struct controller_options {
+    /// Only objects of this namespace; empty: of all.
+    std::string name_space;
+    /// Absent: it leads without asking anybody.
+    std::optional<lease_options> election;
+    event_options events;
+    /// Of all watches; each gets a path and a spread of its own.
+    reflector_options watches;
+    adapter::rate pace{200, 400};
+    /// What takes longer is given up, and nobody knows whether it was done.
+    std::int64_t write_patience = 10 * second;
+    std::size_t most_under_way = 32;
+    /// What is known is older than that: nothing is decided.
+    std::int64_t stale_after = 5 * second;
+    /// How long it is waited for that what was written is seen.
+    std::int64_t settles_in = 5 * second;
+    std::size_t looks_at_once = 64;
+};
+
+/// Runs functions that look at an object, and at what it owns, and say what is to be written: the
+/// controllers of jobs. It follows the kinds that `Logic` names and looks at an owner whenever
+/// something around it changed, or when its time has come. What a look asks for is written in its
+/// order; then what was written must be seen (or `settles_in` must pass) before the next look. A
+/// look is complete in itself, so a process may end anywhere.
+///
+/// Changes go out with the version that was looked at: what was decided on an older state is
+/// refused and decided again. Nothing is written without the lease, and before everything was
+/// listed in this term. What fails is tried again later and later, and told by an Event.
+///
+/// `Logic` has `std::vector<followed_kind> kinds() const` and `lifecycle::object_step look(const
+/// followed_kind&, const boost::json::object& owner, std::span<const boost::json::object* const>
+/// seen, std::int64_t wall) const`. `pump` does the I/O, all of it.
+template<class Logic, class Carrier = transport>
+class controllers {
+public:
+    /// The carrier outlives it.
+    controllers(Carrier& carrier, controller_options how, Logic logic = {})
+        : carrier_(&carrier),
+          how_(std::move(how)),
+          logic_(std::move(logic)),
+          cache_(logic_.kinds()),
+          events_(how_.events),
+          bucket_(how_.pace),
+          spread_(how_.watches.seed) {
+        for (std::size_t at = 0; at < cache_.kinds().size(); ++at) {
+            const followed_kind& kind = cache_.kinds()[at];
+            reflector_options watch = how_.watches;
+            watch.path = kind.path(kind.as == followed_kind::role::shared ? "" : how_.name_space);
+            watch.query = kind.query;
+            watch.seed += at;
+            watch.may_be_absent = !kind.built_in;
+            reflectors_.emplace_back(std::move(watch));
+        }
+        if (!how_.election)
+            return;
+        // What is begun at the last moment ends before another may lead.
+        how_.write_patience =
+            std::min(how_.write_patience, how_.election->duration - how_.election->renew_deadline);
+        lease_.emplace(*how_.election);
+    }
+    controllers(const controllers&) = delete;
+    controllers& operator=(const controllers&) = delete;
+
+    /// Sends what is to be sent and takes in what has come; waits for that at most as long as it is
+    /// told to, and until one of the handles is readable.
+    void pump(std::int64_t patience, std::span<const int> others = {}) {
+        send();
+        const std::int64_t now = carrier_->now().steady;
+        const std::int64_t wake = wakes();
+        const std::int64_t longest =
+            wake == never_comes ? patience : std::max<std::int64_t>(wake - now, 0);
+        for (arrival& each : carrier_->poll(std::min(patience, longest), others))
+            take(each);
+        send();
+    }
+
+    /// When it has something to do by itself. Steady.
+    [[nodiscard]] std::int64_t wakes() const {
+        std::int64_t first = std::min(wakes_, lease_ ? lease_->wakes() : never_comes);
+        if (may_write())
+            first = std::min(first, events_.wakes());
+        for (std::size_t at = 0; at < reflectors_.size(); ++at)
+            if (may_start(at))
+                first = std::min(first, reflectors_[at].wakes());
+        return first;
+    }
+
+    /// Starts no write any more, lets those end that are under way, and gives the lease up.
+    void stop() {
+        stopping_ = true;
+        send();
+    }
+    [[nodiscard]] bool stopped() const {
+        return stopping_ && writes_ == 0 && (!lease_ || lease_->released());
+    }
+
+    [[nodiscard]] instant now() const { return carrier_->now(); }
+    [[nodiscard]] bool synced() const noexcept { return synced_; }
+    [[nodiscard]] bool leads() const { return !lease_ || lease_->leads(carrier_->now().steady); }
+    [[nodiscard]] const object_cache& objects() const noexcept { return cache_; }
+    [[nodiscard]] std::uint64_t looks() const noexcept { return looks_; }
+    /// How many writes had each outcome.
+    [[nodiscard]] const outcome_counts& outcomes() const noexcept { return outcomes_; }
+    [[nodiscard]] std::uint64_t dropped_events() const noexcept { return events_.dropped(); }
+
+    /// Nothing is under way or to be done now.
+    [[nodiscard]] bool is_quiet() const {
+        return synced_ && writes_ == 0 &&
+               std::ranges::all_of(works_, [](const auto& each) { return each.second.is_idle(); });
+    }
+
+    /// What goes wrong at the moment, a line each; empty when all is well.
+    [[nodiscard]] std::vector<std::string> troubles() const {
+        std::vector<std::string> found;
+        for (const reflector& each : reflectors_)
+            if (!each.trouble().empty())
+                found.push_back(each.trouble());
+        if (lease_ && !lease_->trouble().empty())
+            found.push_back("lease: " + lease_->trouble());
+        for (const auto& [id, each] : works_)
+            for (const std::string& trouble : each.troubles)
+                found.push_back(name_of(id) + ": " + trouble);
+        return found;
+    }
+
+    /// `visit(const object_change&, std::optional<adapter::outcome>)` gets each write when it is
+    /// sent, and when it is answered.
+    std::function<void(const object_change&, std::optional<adapter::outcome>)> watch_writes;
+
+    /// What would be written now, of each owner: `visit(const object_id&, const object_step&)`.
+    template<class Visit>
+    void for_each_step(const Visit& visit) const {
+        cache_.for_each_owner([&](const object_id& id) {
+            const object_cache::entry* const own = cache_.find(id);
+            visit(id, look_at(id, *own));
+        });
+    }
+
+    /// `Kind namespace/name`.
+    [[nodiscard]] std::string name_of(const object_id& id) const {
+        return cache_.kinds()[id.kind].kind + " " + id.key.name_space + "/" + id.key.name;
+    }
+
+private:
+    using verb = lifecycle::object_write::verb;
+
+    /// What a request is about.
+    struct task {
+        enum kind : std::uint8_t { watch, election, event, write };
+        kind what = watch;
+        std::uint64_t number = 0; ///< of the stream, or the event's own
+        object_id owner;
+        object_change change;
+    };
+
+    struct sink {
+        object_cache* to;
+        std::size_t kind;
+
+        void upsert(const arrived& object) { to->take(kind, object); }
+        void gone(const listed_object& who) { to->lose(kind, who); }
+    };
+
+    [[nodiscard]] bool may_write() const { return !stopping_ && leads(); }
+
+    /// What is owned is listed when its owners were: it is never older than they.
+    [[nodiscard]] bool may_start(std::size_t at) const {
+        if (cache_.kinds()[at].as != followed_kind::role::owned || reflectors_[at].synced())
+            return true;
+        for (std::size_t other = 0; other < reflectors_.size(); ++other)
+            if (cache_.kinds()[other].as != followed_kind::role::owned &&
+                !reflectors_[other].synced())
+                return false;
+        return true;
+    }
+
+    void send() {
+        const instant now = carrier_->now();
+        if (lease_ && lease_->term() != term_) {
+            term_ = lease_->term();
+            synced_ = false;
+            for (reflector& each : reflectors_)
+                each.distrust();
+            for (auto& [id, each] : works_)
+                each.forget();
+        }
+        for (std::size_t at = 0; at < reflectors_.size(); ++at) {
+            if (!may_start(at))
+                continue;
+            reflector::wish wanted = reflectors_[at].next(now.steady);
+            if (wanted.cancel)
+                cancel_watch(at);
+            if (wanted.start)
+                start({task::watch, at, {}, {}}, std::move(*wanted.start));
+        }
+        const bool whole =
+            std::ranges::all_of(reflectors_, [](const reflector& each) { return each.is_whole(); });
+        synced_ |= whole;
+        wakes_ = never_comes;
+        if (synced_ && whole && may_write() && is_fresh(now.steady))
+            look_around(now);
+        send_writes(now.steady);
+        if (may_write())
+            while (auto one = events_.next(now))
+                start({task::event, one->first, {}, {}}, std::move(one->second));
+        if (!lease_)
+            return;
+        if (stopping_ && writes_ == 0)
+            lease_->release();
+        if (auto request = lease_->next(now))
+            start({task::election, 0, {}, {}}, std::move(*request));
+    }
+
+    [[nodiscard]] bool is_fresh(std::int64_t now) const {
+        return std::ranges::all_of(reflectors_, [&](const reflector& each) {
+            return now - each.as_of(now) <= how_.stale_after;
+        });
+    }
+
+    void wake_at(std::int64_t when) { wakes_ = std::min(wakes_, when); }
+
+    void look_around(instant now) {
+        for (const object_id& id : cache_.take_touched())
+            works_[id].dirty = true;
+        std::size_t left = how_.looks_at_once;
+        for (auto at = works_.begin(); at != works_.end();) {
+            controller_work& work = at->second;
+            const object_cache::entry* const own = cache_.find(at->first);
+            if (own == nullptr || own->uid != work.uid)
+                work.todo.clear();
+            if (work.under_way > 0 || !work.todo.empty()) {
+                ++at;
+                continue;
+            }
+            if (own == nullptr) {
+                at = works_.erase(at);
+                continue;
+            }
+            if (own->uid != work.uid)
+                work = controller_work(own->uid);
+            if (const std::int64_t due = work.due(now, cache_); due > now.steady) {
+                wake_at(due);
+            } else if (left == 0) {
+                wake_at(now.steady);
+                return;
+            } else {
+                --left;
+                look(at->first, *own, work, now);
+            }
+            ++at;
+        }
+    }
+
+    [[nodiscard]] lifecycle::object_step look_at(const object_id& id,
+                                                 const object_cache::entry& own) const {
+        const std::vector<const boost::json::object*> seen = cache_.around(id);
+        // Times in objects are whole seconds.
+        const std::int64_t wall = carrier_->now().wall;
+        return logic_.look(cache_.kinds()[id.kind], own.object, seen, wall - wall % second);
+    }
+
+    void look(const object_id& id, const object_cache::entry& own, controller_work& work,
+              instant now) {
+        ++looks_;
+        lifecycle::object_step step = look_at(id, own);
+        work.looked(step.wake);
+        for (lifecycle::object_note& note : step.notes) {
+            if (note.warns)
+                work.troubles.push_back(std::string(note.reason) + ": " + note.message);
+            tell(id, own.uid, note.warns, note.reason, std::move(note.message), now);
+        }
+        std::size_t asked = 0;
+        for (lifecycle::object_write& each : step.writes) {
+            const std::size_t kind =
+                cache_.kind_of(lifecycle::detail::text_at(each.object, "apiVersion"),
+                               lifecycle::detail::text_at(each.object, "kind"));
+            if (kind == cache_.kinds().size()) {
+                work.troubles.push_back("a kind is written that is not followed");
+                continue;
+            }
+            const auto& metadata = each.object.at("metadata").as_object();
+            object_id of{
+                kind,
+                {detail::string_in(metadata, "namespace"), detail::string_in(metadata, "name")}};
+            const object_cache::entry* const seen = cache_.find(of);
+            if (seen)
+                work.versions[of] = seen->version;
+            asked = asked * 31 + std::hash<std::string>{}(boost::json::serialize(each.object));
+            work.todo.push_back(change_of(std::move(each), std::move(of), seen));
+        }
+        work.asked_for(asked);
+        if (work.todo.empty())
+            work.came_to_rest();
+        if (work.wake)
+            wake_at(now.steady + std::max<std::int64_t>(*work.wake - now.wall, 0));
+    }
+
+    void tell(const object_id& id, const std::string& uid, bool warns, std::string_view reason,
+              std::string message, instant now) {
+        const followed_kind& kind = cache_.kinds()[id.kind];
+        events_.record({kind.api_version, kind.kind, id.key, uid}, warns ? "Warning" : "Normal",
+                       reason, "Reconciling", std::move(message), now);
+    }
+
+    void send_writes(std::int64_t now) {
+        for (auto& [owner, work] : works_) {
+            if (!may_write() && !work.todo.empty()) {
+                work.todo.clear();
+                work.dirty = true;
+            }
+            while (work.may_send() && writes_ < how_.most_under_way) {
+                if (!bucket_.take(now))
+                    return wake_at(bucket_.ready(now));
+                object_change change = work.take_next();
+                const auto version = work.versions.find(change.of);
+                http_request request =
+                    request_of(change, cache_.kinds()[change.of.kind],
+                               version == work.versions.end() ? std::string{} : version->second);
+                request.patience = how_.write_patience;
+                if (watch_writes)
+                    watch_writes(change, std::nullopt);
+                start({task::write, 0, owner, std::move(change)}, std::move(request));
+            }
+        }
+    }
+
+    void start(task about, http_request request) {
+        writes_ += about.what == task::write ? 1U : 0U;
+        asked_.emplace(carrier_->start(std::move(request)), std::move(about));
+    }
+
+    void cancel_watch(std::uint64_t number) {
+        for (auto at = asked_.begin(); at != asked_.end(); ++at)
+            if (at->second.what == task::watch && at->second.number == number) {
+                carrier_->cancel(at->first);
+                asked_.erase(at);
+                return;
+            }
+    }
+
+    void take(const arrival& each) {
+        const auto at = asked_.find(each.of);
+        if (at == asked_.end())
+            return;
+        const instant now = carrier_->now();
+        if (each.is_part) {
+            if (at->second.what == task::watch) {
+                const std::size_t stream = at->second.number;
+                reflectors_[stream].bytes(each.part, now.steady, sink{&cache_, stream});
+            }
+            return;
+        }
+        const task about = std::move(at->second);
+        asked_.erase(at);
+        switch (about.what) {
+        case task::watch:
+            return reflectors_[about.number].done(each.answer, now.steady,
+                                                  sink{&cache_, about.number});
+        case task::election:
+            return lease_->done(each.answer, now);
+        case task::event:
+            return events_.done(about.number, each.answer, now);
+        case task::write:
+            return written(about, each.answer, now);
+        }
+    }
+
+    void written(const task& about, const http_answer& answer, instant now) {
+        --writes_;
+        const judged_answer judged = judge(answer);
+        ++outcomes_[static_cast<std::size_t>(judged.what)];
+        if (watch_writes)
+            watch_writes(about.change, judged.what);
+        const auto at = works_.find(about.owner);
+        if (at == works_.end())
+            return;
+        controller_work& work = at->second;
+        const object_change& change = about.change;
+        if (is_done(change.what, judged.what)) {
+            std::optional<listed_object> now_is;
+            std::string wrong;
+            if (judged.what == adapter::outcome::applied)
+                if (const auto document = detail::one_document("answer", answer.body, wrong))
+                    now_is = detail::identify(document->root());
+            work.done(change, now_is ? &*now_is : nullptr);
+        } else {
+            work.failed(judged.retry_after.value_or(0));
+            if (judged.what == adapter::outcome::refused) {
+                std::string text = std::string(to_text(change.what)) + " " + name_of(change.of) +
+                                   ": " + judged.message;
+                tell(about.owner, work.uid, true, failure_of(change.what), text, now);
+                work.troubles.push_back(std::move(text));
+            }
+        }
+        work.ended(now.steady, how_.settles_in, spread_);
+    }
+
+    /// What is there already need not be created, and what is gone not be deleted.
+    static bool is_done(verb what, adapter::outcome became) {
+        using adapter::outcome;
+        return became == outcome::applied ||
+               (what == verb::create && became == outcome::conflict) ||
+               (what == verb::remove && (became == outcome::gone || became == outcome::replaced));
+    }
+
+    static std::string_view failure_of(verb what) {
+        return what == verb::create   ? "FailedCreate"
+               : what == verb::remove ? "FailedDelete"
+                                      : "FailedUpdate";
+    }
+
+    Carrier* carrier_;
+    controller_options how_;
+    Logic logic_;
+    object_cache cache_;
+    std::vector<reflector> reflectors_;
+    std::optional<lease> lease_;
+    event_recorder events_;
+    token_bucket bucket_;
+    jitter spread_;
+    std::map<std::uint64_t, task> asked_;
+    std::map<object_id, controller_work> works_;
+    outcome_counts outcomes_{};
+    std::size_t writes_ = 0;
+    std::uint64_t looks_ = 0;
+    std::uint64_t term_ = 0;
+    std::int64_t wakes_ = never_comes;
+    bool synced_ = false;
+    bool stopping_ = false;
+};
+
+} // namespace kube
+} // namespace muster::inline v0_1

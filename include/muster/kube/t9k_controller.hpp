@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include <muster/codec/field_reader.hpp>
+#include <muster/codec/job_status_reader.hpp>
+#include <muster/codec/reading_context.hpp>
+#include <muster/codec/t9k_job_reader.hpp>
+#include <muster/kube/object_cache.hpp>
+#include <muster/kube/read_and_look.hpp>
+#include <muster/lifecycle/job_controller.hpp>
+#include <muster/lifecycle/object_step.hpp>
+#include <muster/translate/t9k_job.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+/// The eight kinds of T9k jobs, for `controllers`.
+struct t9k_controller {
+    [[nodiscard]] std::vector<followed_kind> kinds() const {
+        using enum followed_kind::role;
+        std::vector<followed_kind> made;
+        for (const auto& [kind, plural] : plurals)
+            made.push_back({std::string(translate::t9k_job_api),
+                            std::string(translate::to_text(kind)), std::string(plural), owner});
+        made.push_back({"scheduler.tensorstack.dev/v1beta1", "PodGroup", "podgroups"});
+        std::string labelled;
+        add_to_query(labelled, "labelSelector", lifecycle::job_component_label);
+        made.push_back({"v1", "ConfigMap", "configmaps", owned, std::move(labelled), true});
+        made.push_back({"v1", "Service", "services", owned, {}, true});
+        made.push_back({"v1", "Pod", "pods", owned, {}, true});
+        return made;
+    }
+
+    [[nodiscard]] static std::optional<translate::t9k_kind> job_kind(const followed_kind& kind) {
+        return codec::t9k_job_kind(kind.api_version, kind.kind);
+    }
+
+    [[nodiscard]] lifecycle::object_step look(const followed_kind& kind,
+                                              const boost::json::object& owner,
+                                              std::span<const boost::json::object* const> seen,
+                                              std::int64_t wall) const {
+        codec::reading_context context;
+        return detail::look_with(
+            owner, "InvalidJob",
+            [&](codec::object_reader& root) {
+                return codec::read_t9k_job(root, *job_kind(kind), context);
+            },
+            [&](const translate::t9k_job& job) {
+                static const boost::json::object none;
+                return detail::look_with(
+                    job.status ? *job.status : none, "InvalidStatus",
+                    [](codec::object_reader& root) { return codec::read_job_status(root); },
+                    [&](const lifecycle::job_status& stored) {
+                        return lifecycle::reconcile(job, stored, seen, wall);
+                    });
+            });
+    }
+
+private:
+    static constexpr std::array<std::pair<translate::t9k_kind, std::string_view>, 8> plurals{{
+        {translate::t9k_kind::generic, "genericjobs"},
+        {translate::t9k_kind::tensorflow, "tensorflowtrainingjobs"},
+        {translate::t9k_kind::pytorch, "pytorchtrainingjobs"},
+        {translate::t9k_kind::xgboost, "xgboosttrainingjobs"},
+        {translate::t9k_kind::mpi, "mpijobs"},
+        {translate::t9k_kind::colossal_ai, "colossalaijobs"},
+        {translate::t9k_kind::deepspeed, "deepspeedjobs"},
+        {translate::t9k_kind::beam, "beamjobs"},
+    }};
+};
+
+} // namespace kube
+} // namespace muster::inline v0_1

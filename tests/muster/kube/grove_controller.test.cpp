@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/kube/grove_controller.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <boost/json/object.hpp>
+#include <doctest/doctest.h>
+
+#include <muster/kube/controllers.hpp>
+#include <muster/kube/job_controllers.hpp>
+
+#include "controller_world.hpp"
+
+namespace kube_grove_controller_test {
+
+namespace kube = muster::kube;
+using kube::minute;
+using kube::second;
+using muster_test::controller_world;
+using process = muster_test::controller_process<kube::job_controllers>;
+using names = std::vector<std::string>;
+
+namespace {
+
+const std::string sets = "/apis/grove.io/v1alpha1/namespaces/default/podcliquesets";
+const std::string cliques = "/apis/grove.io/v1alpha1/namespaces/default/podcliques";
+const std::string gangs = "/apis/scheduler.grove.io/v1alpha1/namespaces/default/podgangs";
+const std::string kai = "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups";
+
+std::string set(const std::string& scheduler, int workers = 2) {
+    const std::string spec = R"("podSpec":{"schedulerName":")" + scheduler +
+                             R"(","containers":[{"name":"c","image":"i"}]})";
+    return R"({"apiVersion":"grove.io/v1alpha1","kind":"PodCliqueSet",)"
+           R"("metadata":{"name":"train","labels":{"kai.scheduler/queue":"default"}},)"
+           R"("spec":{"replicas":1,"template":{"cliques":[)"
+           R"({"name":"leader","spec":{"roleName":"leader","replicas":1,)" +
+           spec + R"(}},{"name":"worker","spec":{"roleName":"worker","replicas":)" +
+           std::to_string(workers) + R"(,"minAvailable":1,)" + spec + "}}]}}}";
+}
+
+/// With KAI's PodGroups.
+struct grove_world : controller_world {
+    grove_world() {
+        create(
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            R"({"metadata":{"name":"podgroups.scheduling.run.ai"},"spec":{"group":"scheduling.run.ai",)"
+            R"("scope":"Namespaced","names":{"kind":"PodGroup","plural":"podgroups"},)"
+            R"("versions":[{"name":"v2alpha2","served":true,"storage":true,)"
+            R"("subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object",)"
+            R"("x-kubernetes-preserve-unknown-fields":true}}}]}})");
+    }
+    [[nodiscard]] std::size_t running() {
+        std::size_t count = 0;
+        const boost::json::object list = get(pods);
+        for (const boost::json::value& each : list.at("items").as_array())
+            count += each.at("status").at("phase") == boost::json::value("Running") ? 1U : 0U;
+        return count;
+    }
+};
+
+} // namespace
+
+TEST_CASE("a set becomes cliques, a gang, what its backend derives, and pods that run") {
+    grove_world of;
+    of.create(sets, set("kai-scheduler"));
+    process run(of);
+    run.run(of, 10 * second);
+    for (const std::string& each : run.runs.troubles())
+        FAIL_CHECK(each);
+    CHECK(of.names(cliques) == names{"train-0-leader", "train-0-worker"});
+    CHECK(of.names(gangs) == names{"train-0"});
+    REQUIRE(of.names(kai).size() == 1);
+    CHECK(of.names(of.pods).size() == 3);
+    CHECK(of.running() == 3);
+    CHECK(of.at(gangs + "/train-0", {"status", "phase"}) == "Running");
+    CHECK(of.get(sets + "/train").at("status").at("availableReplicas") == boost::json::value(1));
+
+    // Converged: nothing more is written.
+    const std::size_t before = of.store.journal().size();
+    run.run(of, 2 * minute);
+    CHECK(of.store.journal().size() == before);
+    CHECK(run.runs.is_quiet());
+}
+
+TEST_CASE("gates stay until the gang refers to all its pods") {
+    grove_world of;
+    of.binds = false;
+    of.create(sets, set("kai-scheduler"));
+    process run(of);
+    std::size_t referred = 0;
+    std::size_t opened = 0;
+    run.carrier.harm = [&](const kube::http_request& what) {
+        const bool patch = what.method == kube::http_method::patch;
+        if (patch && what.path.starts_with(gangs) &&
+            what.body.find("podReferences") != what.body.npos)
+            ++referred;
+        if (patch && what.path.starts_with(of.pods)) {
+            ++opened;
+            CHECK(referred > 0);
+        }
+        return muster_test::store_carrier::mishap::none;
+    };
+    run.run(of, 10 * second);
+    CHECK(opened == 3);
+    CHECK(of.running() == 0);
+}
+
+TEST_CASE("derived objects that were edited or deleted are restored, and scaling is followed") {
+    grove_world of;
+    of.create(sets, set("kai-scheduler"));
+    process run(of);
+    run.run(of, 10 * second);
+    REQUIRE(of.names(kai).size() == 1);
+    const std::string group = kai + "/" + of.names(kai).front();
+    CHECK(of.ask("PATCH", group, R"({"spec":{"minMember":77}})").code == 200);
+    CHECK(of.ask("DELETE", of.pods + "/" + of.names(of.pods).back()).code == 200);
+    run.run(of, 10 * second);
+    CHECK(of.get(group).at("spec").at("minMember") != boost::json::value(77));
+    CHECK(of.running() == 3);
+    CHECK(of.ask("PATCH", sets + "/train", set("kai-scheduler", 4)).code == 200);
+    run.run(of, 10 * second);
+    CHECK(of.running() == 5);
+    CHECK(of.ask("DELETE", sets + "/train").code == 200);
+    run.run(of, 5 * second);
+    CHECK(of.names(of.pods) == names{});
+    CHECK(of.names(gangs) == names{});
+}
+
+TEST_CASE("a set that asks for no scheduler gets the one that was chosen") {
+    grove_world of;
+    of.create(sets, set(""));
+    kube::job_controllers all;
+    all.grove.scheduler = "kai-scheduler";
+    process run(of, {}, all);
+    run.run(of, 10 * second);
+    REQUIRE(of.names(kai).size() == 1);
+    CHECK(of.at(of.pods + "/" + of.names(of.pods).front(), {"spec", "schedulerName"}) ==
+          "kai-scheduler");
+}
+
+} // namespace kube_grove_controller_test

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/kube/t9k_controller.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/json/object.hpp>
+#include <doctest/doctest.h>
+
+#include <muster/kube/controllers.hpp>
+
+#include "controller_world.hpp"
+
+namespace kube_t9k_controller_test {
+
+namespace kube = muster::kube;
+using kube::minute;
+using kube::second;
+using muster_test::controller_world;
+using process = muster_test::controller_process<kube::t9k_controller>;
+using names = std::vector<std::string>;
+
+namespace {
+
+const std::string jobs = "/apis/batch.tensorstack.dev/v1beta1/namespaces/default/genericjobs";
+const std::string groups = "/apis/scheduler.tensorstack.dev/v1beta1/namespaces/default/podgroups";
+const std::string services = "/api/v1/namespaces/default/services";
+
+/// The first sample of the page on GenericJobs, with two replicas, for the T9k scheduler.
+std::string job(const std::string& name, const std::string& more = "") {
+    return R"({"apiVersion":"batch.tensorstack.dev/v1beta1","kind":"GenericJob","metadata":{"name":")" +
+           name +
+           R"("},"spec":{"successRules":[{"worker":[0]}],"failureRules":[{"worker":[0]},{"worker":[1]}],)"
+           R"("scheduler":{"t9kScheduler":{"queue":"default","priority":5}},)" +
+           more +
+           R"("replicaSpecs":[{"type":"worker","replicas":2,"template":{"spec":{"containers":)"
+           R"([{"name":"sleep","image":"nginx:latest","command":["sleep","365"]}]}}}]}})";
+}
+
+const std::string torches =
+    "/apis/batch.tensorstack.dev/v1beta1/namespaces/default/pytorchtrainingjobs";
+
+std::string torch_job(const std::string& more = "") {
+    const std::string pod =
+        R"("template":{"spec":{"containers":[{"name":"pytorch","image":"i"}]}})";
+    return R"({"apiVersion":"batch.tensorstack.dev/v1beta1","kind":"PyTorchTrainingJob",)"
+           R"("metadata":{"name":"torch"},"spec":{)" +
+           more +
+           R"("scheduler":{"t9kScheduler":{"queue":"default"}},"replicaSpecs":[)"
+           R"({"type":"master","replicas":1,)" +
+           pod + R"(},{"type":"worker","replicas":2,)" + pod + "}]}}";
+}
+
+std::string condition(const boost::json::object& of, std::string_view type) {
+    for (const boost::json::value& each : of.at("status").at("conditions").as_array())
+        if (each.at("type") == boost::json::value(type))
+            return std::string(each.at("status").as_string().c_str());
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("a job gets its group and pods, runs, and succeeds by its rule") {
+    controller_world of;
+    of.create(jobs, job("train"));
+    process run(of);
+    run.run(of, 3 * second);
+    CHECK(run.runs.troubles() == names{});
+    CHECK(of.names(of.pods) == names{"train-worker-0", "train-worker-1"});
+    const auto group = of.get(groups + "/train");
+    CHECK(group.at("spec").at("minMember") == boost::json::value(2));
+    CHECK(group.at("metadata").at("ownerReferences").at(0).at("name") ==
+          boost::json::value("train"));
+    CHECK(of.at(jobs + "/train", {"status", "phase"}) == "Running");
+    CHECK(of.get(of.pods + "/train-worker-1")
+              .at("metadata")
+              .at("labels")
+              .at("scheduler.tensorstack.dev/group-name") == boost::json::value("train"));
+
+    // Converged: nothing more is written.
+    const std::size_t before = of.store.journal().size();
+    run.run(of, 2 * minute);
+    CHECK(of.store.journal().size() == before);
+    CHECK(run.runs.is_quiet());
+
+    of.end("train-worker-0", 0);
+    run.run(of, 2 * second);
+    const auto ended = of.get(jobs + "/train");
+    CHECK(ended.at("status").at("phase") == boost::json::value("Succeeded"));
+    CHECK(condition(ended, "Completed") == "True");
+}
+
+TEST_CASE("a job fails by its rule, with its status and an event") {
+    controller_world of;
+    process run(of);
+    run.run(of, 1 * second);
+    of.create(jobs, job("train"));
+    run.run(of, 2 * second);
+    of.end("train-worker-1", 3);
+    run.run(of, 2 * second);
+    const auto ended = of.get(jobs + "/train");
+    CHECK(ended.at("status").at("phase") == boost::json::value("Failed"));
+    CHECK(condition(ended, "Failed") == "True");
+    CHECK(ended.at("status").at("aggregate").at("failed") == boost::json::value(1));
+    CHECK(ended.at("status")
+              .at("tasks")
+              .at(0)
+              .at("status")
+              .at(1)
+              .at("containers")
+              .at(0)
+              .at("exitCode") == boost::json::value(3));
+    const auto events = of.get("/api/v1/namespaces/default/events");
+    REQUIRE(events.at("items").as_array().size() == 1);
+    CHECK(events.at("items").at(0).at("reason") == boost::json::value("JobFailed"));
+}
+
+TEST_CASE("a failed replica is started again as often as it may be, and each time counted once") {
+    controller_world of;
+    std::string restarting = job("train");
+    const std::string spec = R"({"type":"worker",)";
+    restarting.replace(restarting.find(spec), spec.size(),
+                       spec + R"("restartPolicy":{"policy":"OnFailure","limit":1},)");
+    of.create(jobs, restarting);
+    process run(of);
+    run.run(of, 2 * second);
+    const std::string first = of.at(of.pods + "/train-worker-1", {"metadata", "uid"});
+    of.end("train-worker-1", 1);
+    run.run(of, 3 * second);
+    const std::string next = of.at(of.pods + "/train-worker-1", {"metadata", "uid"});
+    CHECK(next != first);
+    CHECK(of.at(of.pods + "/train-worker-1", {"status", "phase"}) == "Running");
+    CHECK(of.at(jobs + "/train", {"status", "phase"}) == "Running");
+    CHECK(of.get(jobs + "/train").at("status").at("tasks").at(0).at("restartCount") ==
+          boost::json::value(1));
+    of.end("train-worker-1", 1);
+    run.run(of, 3 * second);
+    CHECK(of.at(jobs + "/train", {"status", "phase"}) == "Failed");
+}
+
+TEST_CASE("what a job owns goes with it, and a job of the same name begins anew") {
+    controller_world of;
+    of.create(jobs, job("train", R"("service":{"ports":[{"name":"p","port":80}]},)"));
+    process run(of);
+    run.run(of, 2 * second);
+    CHECK(of.names(services) == names{"train-worker-0", "train-worker-1"});
+    const std::string first = of.at(of.pods + "/train-worker-0", {"metadata", "uid"});
+    CHECK(of.ask("DELETE", jobs + "/train").code == 200);
+    of.create(jobs, job("train"));
+    run.run(of, 3 * second);
+    CHECK(of.names(services) == names{});
+    CHECK(of.names(of.pods) == names{"train-worker-0", "train-worker-1"});
+    CHECK(of.at(of.pods + "/train-worker-0", {"metadata", "uid"}) != first);
+    CHECK(of.at(jobs + "/train", {"status", "phase"}) == "Running");
+    CHECK(of.ask("DELETE", jobs + "/train").code == 200);
+    run.run(of, 2 * second);
+    CHECK(of.names(of.pods) == names{});
+    CHECK(of.names(groups) == names{});
+}
+
+TEST_CASE("a controller that ends anywhere is taken over from, and nothing is done twice") {
+    for (int writes = 0; writes < 8; ++writes) {
+        CAPTURE(writes);
+        controller_world of;
+        of.create(jobs, job("train"));
+        kube::controller_options how;
+        how.election.emplace();
+        how.election->name_space = "muster-system";
+        how.election->name = "muster-controller";
+        how.election->identity = "first";
+        {
+            process first(of, how);
+            int left = writes;
+            first.carrier.harm = [&](const kube::http_request& what) {
+                if (what.method == kube::http_method::get ||
+                    what.path.find("leases") != std::string::npos)
+                    return muster_test::store_carrier::mishap::none;
+                if (left-- > 0)
+                    return muster_test::store_carrier::mishap::none;
+                // The last one is done, but nobody is there any more to hear of it.
+                first.carrier.cut_off = true;
+                return left == -1 ? muster_test::store_carrier::mishap::lost
+                                  : muster_test::store_carrier::mishap::not_sent;
+            };
+            first.run(of, 3 * second);
+        }
+        how.election->identity = "second";
+        process second_run(of, how);
+        second_run.run(of, 30 * second);
+        CHECK(second_run.runs.troubles() == names{});
+        CHECK(of.at(jobs + "/train", {"status", "phase"}) == "Running");
+        CHECK(of.writes("create", "pods") == 2);
+        CHECK(of.writes("create", "podgroups.scheduler.tensorstack.dev") == 1);
+        CHECK(of.writes("delete", "pods") == 0);
+        CHECK(of.get(jobs + "/train").at("status").at("tasks").at(0).at("restartCount") ==
+              boost::json::value(0));
+    }
+}
+
+TEST_CASE("what cannot be read, and what others own, is told and left alone") {
+    controller_world of;
+    of.create(
+        of.pods,
+        R"({"metadata":{"name":"train-worker-1"},"spec":{"containers":[{"name":"c","image":"i"}]}})");
+    std::string wrong = job("wrong");
+    const std::string rule = R"("failureRules":[{"worker":[0]})";
+    wrong.replace(wrong.find(rule), rule.size(), R"("failureRules":[{"master":[0]})");
+    of.create(jobs, wrong);
+    of.create(jobs, job("train"));
+    process run(of);
+    run.run(of, 3 * second);
+    const auto troubles = run.runs.troubles();
+    REQUIRE(troubles.size() == 2);
+    CHECK(troubles[0] == "GenericJob default/train: NotOwned: Pod train-worker-1 belongs to "
+                         "somebody else (expected the name to be free)");
+    CHECK(troubles[1].starts_with("GenericJob default/wrong: InvalidJob: spec.failureRules"));
+    CHECK(of.names("/api/v1/namespaces/default/events").size() == 2);
+    CHECK(of.ask("DELETE", of.pods + "/train-worker-1").code == 200);
+    run.run(of, 3 * second);
+    CHECK(of.at(jobs + "/train", {"status", "phase"}) == "Running");
+    CHECK(run.runs.troubles().size() == 1);
+}
+
+TEST_CASE("a write that is refused is told, and tried again later and later") {
+    controller_world of;
+    of.create(jobs, job("train"));
+    process run(of);
+    std::size_t refused = 0;
+    run.carrier.harm = [&](const kube::http_request& what) {
+        const bool pod = what.method == kube::http_method::post && what.path.ends_with("/pods");
+        refused += pod ? 1U : 0U;
+        return pod ? muster_test::store_carrier::mishap::refused
+                   : muster_test::store_carrier::mishap::none;
+    };
+    run.run(of, 60 * second);
+    CHECK(refused >= 8);
+    CHECK(refused <= 40);
+    CHECK(run.runs.troubles().size() >= 1);
+    CHECK(of.names("/api/v1/namespaces/default/events").size() == 1);
+    run.carrier.harm = {};
+    run.run(of, 60 * second);
+    CHECK(of.at(jobs + "/train", {"status", "phase"}) == "Running");
+    CHECK(run.runs.troubles() == names{});
+}
+
+TEST_CASE("a deadline ends a job though nothing happens") {
+    controller_world of;
+    of.create(torches, torch_job(R"("runPolicy":{"activeDeadlineSeconds":40,)"
+                                 R"("cleanUpPolicy":"All"},)"));
+    process run(of);
+    run.run(of, 30 * second);
+    CHECK(of.at(torches + "/torch", {"status", "phase"}) == "Running");
+    run.run(of, 15 * second);
+    CHECK(of.at(torches + "/torch", {"status", "phase"}) == "Failed");
+    CHECK(of.names(of.pods) == names{});
+}
+
+TEST_CASE("the other kinds run by their own rules") {
+    controller_world of;
+    const std::string mpi = "/apis/batch.tensorstack.dev/v1beta1/namespaces/default/mpijobs";
+    of.create(torches, torch_job());
+    of.create(
+        mpi,
+        R"({"apiVersion":"batch.tensorstack.dev/v1beta1","kind":"MPIJob","metadata":{"name":"mpi"},)"
+        R"("spec":{"scheduler":{"t9kScheduler":{"queue":"default"}},)"
+        R"("worker":{"replicas":2,"cmd":["run"],"template":{"spec":{"containers":[{"name":"worker","image":"i"}]}}}}})");
+    process run(of);
+    run.run(of, 3 * second);
+    CHECK(run.runs.troubles() == names{});
+    CHECK(of.names(of.pods) == names{"mpi-launcher", "mpi-worker-0", "mpi-worker-1",
+                                     "torch-master-0", "torch-worker-0", "torch-worker-1"});
+    CHECK(of.names("/api/v1/namespaces/default/configmaps") == names{"mpi-hosts"});
+    CHECK(of.at(torches + "/torch", {"status", "phase"}) == "Running");
+    CHECK(of.at(mpi + "/mpi", {"status", "phase"}) == "Running");
+    of.end("torch-master-0", 0);
+    of.end("mpi-launcher", 1);
+    run.run(of, 2 * second);
+    CHECK(of.at(torches + "/torch", {"status", "phase"}) == "Succeeded");
+    CHECK(of.at(mpi + "/mpi", {"status", "phase"}) == "Failed");
+}
+
+} // namespace kube_t9k_controller_test
