@@ -119,6 +119,7 @@ int main(int count, char** values) {
         say("more of admission");
         bench::add_more_admission(found);
     }
+    bench::add_complexities(found);
     found.fact("calibration kernel at the end", bench::text(bench::calibration_kernel()));
     found.print();
     std::printf("\n%zu figures missed\n", found.missed());
