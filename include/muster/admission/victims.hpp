@@ -26,6 +26,8 @@ template<class Traits>
         const auto& queue = known[*group.queue];
         side.queue_priority = queue.spec.priority;
         side.queue_preemptible = queue.present && queue.spec.preemptible;
+        side.from_own = queue.spec.from_own;
+        side.from_others = queue.spec.from_others;
     }
     side.preemptible = group.spec.preemptible;
     side.priority = group.spec.priority;

@@ -188,12 +188,18 @@ template<std::size_t Width>
     spec.preemptible = object.preemptible;
     spec.strict_order = object.strict_order;
     spec.weight = object.weight;
-    // Of a queue an absent or empty selector admits no namespace.
-    if (object.namespaces && !object.namespaces->requirements.empty())
-        spec.tenants = object.namespaces;
-    else if (!object.of_cluster)
+    spec.from_own = object.from_own;
+    spec.from_others = object.from_others;
+    spec.tenants = object.namespaces;
+    // T9k's without requirements admits no namespace.
+    if (!object.of_cluster && spec.tenants && spec.tenants->requirements.empty())
         spec.tenants.reset();
     spec.nodes = object.nodes;
+    for (std::size_t column = 0; object.nothing_else && column < kinds.size(); ++column) {
+        const kind_id kind{column};
+        if (kinds.name(kind) != "pods" && !spec.deserved.limited(kind))
+            spec.quota.set(kind, 0);
+    }
     return spec;
 }
 

@@ -217,8 +217,11 @@ private:
         made.priority = priority_of(gang, made, lookup);
         // What Volcano's admission puts in.
         made.queue = gang.queue.value_or(made.origin == group_origin::volcano ? "default" : "");
+        const auto local = translate::find_text(&gang.labels, kueue_queue_label);
+        if (made.queue.empty() && objects_->kueue && local)
+            made.queue = queue_behind(*objects_, {gang.name_space, std::string(*local)});
         if (made.queue.empty() && !made.members.empty())
-            made.queue = queue_of(pod_at(made.members.begin()->first));
+            made.queue = queue_of(*objects_, pod_at(made.members.begin()->first));
         for (const translate::own_word& word : gang.own_words) {
             if (word.what == translate::loss_kind::topology_required ||
                 word.field == "resourceClaims")
@@ -268,6 +271,9 @@ private:
                                            const declared_gang& made, const object_lookup& lookup) {
         if (gang.priority.number)
             return *gang.priority.number;
+        if (const auto workload = translate::find_text(&gang.labels, kueue_priority_label))
+            if (const auto known = lookup.workload_class_value(*workload))
+                return *known;
         const std::string& name = gang.priority.class_name;
         if (const auto known = lookup.class_value(name))
             return *known;

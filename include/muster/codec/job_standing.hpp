@@ -61,7 +61,8 @@ namespace detail {
     return status && detail::counts_any(*status, 3);
 }
 
-/// It is over, on its way out, suspended, or asks for no replicas.
+/// It is over, on its way out, suspended (but by Kueue, in whose queue it waits), or asks for no
+/// replicas.
 [[nodiscard]] inline bool wants_no_pods(const boost::json::object& job) {
     using translate::find_object;
     using translate::find_text;
@@ -70,9 +71,11 @@ namespace detail {
         return true;
     const auto* spec = find_object(&job, "spec");
     const auto* replicas = spec ? spec->if_contains("replicas") : nullptr;
-    if (detail::is_true(spec, "suspend") ||
-        detail::is_true(find_object(spec, "runPolicy"), "suspend") ||
-        (replicas && replicas->is_int64() && replicas->get_int64() == 0))
+    const bool queued =
+        find_text(find_object(metadata, "labels"), "kueue.x-k8s.io/queue-name").has_value();
+    const bool suspended = detail::is_true(spec, "suspend") ||
+                           detail::is_true(find_object(spec, "runPolicy"), "suspend");
+    if ((suspended && !queued) || (replicas && replicas->is_int64() && replicas->get_int64() == 0))
         return true;
     const auto* status = find_object(&job, "status");
     for (const std::string_view key : {"phase", "jobStatus", "jobDeploymentStatus"})

@@ -13,6 +13,8 @@
 #include <muster/codec/document.hpp>
 #include <muster/codec/each_object.hpp>
 #include <muster/codec/field_reader.hpp>
+#include <muster/codec/kueue_queues.hpp>
+#include <muster/codec/kueue_reader.hpp>
 #include <muster/codec/node_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/peer_queue_reader.hpp>
@@ -58,8 +60,9 @@ public:
         context_.default_namespace = options.default_namespace;
     }
 
-    [[nodiscard]] manifests finish() && {
+    [[nodiscard]] manifests finish(diagnostics& out) && {
         made_.newest = context_.newest;
+        kueue_.settle(made_, out);
         return std::move(made_);
     }
 
@@ -88,6 +91,8 @@ public:
             keep(made_.queues, object, "KAI Queue", read_kai_queue(object, context_));
         else if (version == "scheduling.volcano.sh/v1beta1" && kind == "Queue")
             keep(made_.queues, object, "Volcano Queue", read_volcano_queue(object, context_));
+        else if (version.starts_with("kueue.x-k8s.io/") && takes_kueue(object, kind))
+            return;
         else {
             ++made_.skipped[std::string(version) + " " + std::string(kind)];
             object.ignore_rest();
@@ -95,6 +100,23 @@ public:
     }
 
 private:
+    /// False for a kind that is not understood.
+    bool takes_kueue(object_reader& object, std::string_view kind) {
+        if (kind == "ClusterQueue")
+            keep(kueue_.queues, object, kind, read_cluster_queue(object, context_));
+        else if (kind == "Cohort")
+            keep(kueue_.cohorts, object, kind, read_cohort(object, context_));
+        else if (kind == "LocalQueue")
+            keep(made_.local_queues, object, kind, read_local_queue(object, context_));
+        else if (kind == "ResourceFlavor")
+            keep(kueue_.flavors, object, kind, read_flavor(object, context_));
+        else if (kind == "WorkloadPriorityClass")
+            keep(made_.workload_priorities, object, kind, read_workload_priority(object, context_));
+        else
+            return false;
+        return true;
+    }
+
     template<class Object>
     void keep(std::vector<Object>& to, const object_reader& object, std::string_view kind,
               Object read) {
@@ -111,6 +133,7 @@ private:
 
     reading_context context_;
     manifests made_;
+    kueue_book kueue_;
     std::unordered_set<std::string> names_;
     object_place where_; ///< of the object at hand
 };
@@ -118,16 +141,17 @@ private:
 } // namespace detail
 
 /// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass,
-/// PodDisruptionBudget, T9k's PodGroup and Queue, KAI's Queue and Topology, Volcano's Queue.
-/// Objects of other kinds are counted. What is wrong goes to `out` with its place; the objects are
-/// to be used only when there is no error, and while the documents live. O(input).
+/// PodDisruptionBudget, T9k's PodGroup and Queue, KAI's Queue and Topology, Volcano's Queue,
+/// Kueue's ClusterQueue, Cohort, LocalQueue, ResourceFlavor and WorkloadPriorityClass. Objects of
+/// other kinds are counted. What is wrong goes to `out` with its place; the objects are to be used
+/// only when there is no error, and while the documents live. O(input).
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {
     detail::manifest_reader reader(options);
     each_object(documents, out,
                 [&](object_reader& object, std::string_view version, std::string_view kind,
                     object_place where) { reader.take(object, version, kind, std::move(where)); });
-    return std::move(reader).finish();
+    return std::move(reader).finish(out);
 }
 
 } // namespace codec

@@ -15,6 +15,7 @@
 
 #include <muster/codec/ack_labels.hpp>
 #include <muster/codec/diagnostic.hpp>
+#include <muster/codec/kueue_queues.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/model/gang.hpp>
 
@@ -53,6 +54,10 @@ struct group_facts {
 inline constexpr std::string_view t9k_group_label = "scheduler.tensorstack.dev/group-name";
 inline constexpr std::string_view t9k_role_label = "scheduler.tensorstack.dev/role";
 inline constexpr std::string_view t9k_queue_label = "scheduler.tensorstack.dev/queue";
+/// Of a job or a pod, and of a pod that Kueue has let go.
+inline constexpr std::string_view kueue_queue_label = "kueue.x-k8s.io/queue-name";
+inline constexpr std::string_view kueue_pod_queue_label = "kueue.x-k8s.io/local-queue-name";
+inline constexpr std::string_view kueue_priority_label = "kueue.x-k8s.io/priority-class";
 
 /// A T9k PodGroup's tree: the root with minMember (absent or 0: the sum of the role minima, at
 /// least 1), a leaf per role, and a last leaf for members of no listed role. Without roles the root
@@ -100,6 +105,8 @@ public:
                 default_priority_ =
                     std::min(object.value, default_priority_.value_or(object.value));
         }
+        for (const workload_priority_object& object : objects.workload_priorities)
+            workload_classes_.emplace(object.metadata.key.name, object.value);
         classes_["system-cluster-critical"] = 2'000'000'000;
         classes_["system-node-critical"] = 2'000'001'000;
     }
@@ -130,6 +137,12 @@ public:
         return known == classes_.end() ? std::nullopt : std::optional(known->second);
     }
 
+    /// The number that a WorkloadPriorityClass stands for; nothing when there is no such class.
+    [[nodiscard]] std::optional<std::int64_t> workload_class_value(std::string_view name) const {
+        const auto known = workload_classes_.find(name);
+        return known == workload_classes_.end() ? std::nullopt : std::optional(known->second);
+    }
+
     /// It or its class says that nobody is to be evicted for it.
     [[nodiscard]] bool never_preempts(const pod_object& pod) const {
         return pod.never_preempts || never_preempting_.contains(pod.priority_class);
@@ -139,6 +152,7 @@ private:
     std::map<std::string_view, const namespace_object*> namespaces_;
     std::set<std::string_view> never_preempting_;
     std::map<std::string_view, std::int64_t> classes_;
+    std::map<std::string_view, std::int64_t> workload_classes_;
     std::optional<std::int64_t> default_priority_;
 };
 
@@ -153,9 +167,13 @@ namespace detail {
     return pod.scheduled && group.metadata.created && *pod.scheduled < *group.metadata.created;
 }
 
-[[nodiscard]] inline std::string queue_of(const pod_object& pod) {
-    const std::string* queue = label(pod, t9k_queue_label);
-    return queue ? *queue : std::string{};
+[[nodiscard]] inline std::string queue_of(const manifests& objects, const pod_object& pod) {
+    if (const std::string* queue = label(pod, t9k_queue_label))
+        return *queue;
+    for (const std::string_view key : {kueue_queue_label, kueue_pod_queue_label})
+        if (const std::string* queue = objects.kueue ? label(pod, key) : nullptr)
+            return queue_behind(objects, {pod.metadata.key.name_space, *queue});
+    return {};
 }
 
 inline void take_declared(const manifests& objects, std::map<group_key, group_facts>& groups) {
@@ -209,12 +227,12 @@ inline void agree(const manifests& objects, const object_lookup& lookup, group_f
     const auto minimum = read_ack_labels(first)->min_available;
     facts.tree = gang_tree(minimum);
     facts.priority = lookup.priority(first).value_or(0);
-    facts.queue = queue_of(first);
+    facts.queue = queue_of(objects, first);
     for (const std::size_t at : heard) {
         const pod_object& pod = objects.pods[at];
         const char* what = read_ack_labels(pod)->min_available != minimum       ? "min-available"
                            : lookup.priority(pod).value_or(0) != facts.priority ? "priority"
-                           : queue_of(pod) != facts.queue                       ? "queue"
+                           : queue_of(objects, pod) != facts.queue              ? "queue"
                                                                                 : nullptr;
         if (!what)
             continue;
@@ -239,7 +257,7 @@ inline void complete(const manifests& objects, const object_lookup& lookup, cons
         if (created && (!facts.created || *created < *facts.created))
             facts.created = created;
         if (facts.queue.empty() && !facts.declared)
-            facts.queue = queue_of(objects.pods[at]);
+            facts.queue = queue_of(objects, objects.pods[at]);
     }
     if (key.origin == group_origin::labels)
         agree(objects, lookup, facts);
@@ -298,7 +316,7 @@ using group_map = std::map<group_key, group_facts>;
         if (entry->first.origin == group_origin::single_pod) {
             facts.tree = gang_tree(1);
             facts.priority = lookup.priority(pod).value_or(0);
-            facts.queue = left ? left->queue : detail::queue_of(pod);
+            facts.queue = left ? left->queue : detail::queue_of(objects, pod);
             if (!wrong.empty()) {
                 facts.fault = gang_fault::malformed;
                 facts.fault_detail = wrong;

@@ -21,6 +21,7 @@
 #include <muster/model/labels.hpp>
 #include <muster/model/pod.hpp>
 #include <muster/model/taints.hpp>
+#include <muster/model/taking.hpp>
 #include <muster/model/topology.hpp>
 #include <muster/resource/quantity.hpp>
 
@@ -188,11 +189,11 @@ struct declared_gang {
     std::map<object_key, vertex_index> members;
 };
 
-/// A queue of T9k (scheduler.tensorstack.dev/v1beta1), KAI (scheduling.run.ai/v2) or Volcano
-/// (scheduling.volcano.sh/v1beta1), with amounts in the core's units.
+/// A queue of T9k (scheduler.tensorstack.dev/v1beta1), KAI (scheduling.run.ai/v2), Volcano
+/// (scheduling.volcano.sh/v1beta1) or Kueue (kueue.x-k8s.io), with amounts in the core's units.
 struct queue_object {
     object_metadata metadata;
-    /// KAI's and Volcano's: of no namespace, and for everybody.
+    /// All but T9k's: of no namespace.
     bool of_cluster = false;
     /// The queue above it; empty = none.
     std::string parent;
@@ -202,7 +203,12 @@ struct queue_object {
     std::map<std::string, std::int64_t> guarantee;
     std::int64_t priority = 0;
     bool closed = false;
+    /// Kinds that it does not deserve, other than pods, it has nothing of (Kueue: no flavor).
+    bool nothing_else = false;
     bool preemptible = true;
+    /// See `queue`.
+    taking from_own = taking::nobody;
+    taking from_others = taking::nobody;
     /// See `queue` (Volcano: dequeueStrategy is fifo).
     bool strict_order = false;
     std::int64_t weight = 1;
@@ -211,6 +217,7 @@ struct queue_object {
     std::optional<std::int64_t> reclaim_min_runtime;
     /// How old its pods may get, in nanoseconds; absent = any age.
     std::optional<std::int64_t> max_duration;
+    /// Namespaces that may use it; absent = none, without requirements = all, but of T9k's = none.
     std::optional<label_selector> namespaces;
     label_selector nodes;
 
@@ -218,6 +225,20 @@ struct queue_object {
     [[nodiscard]] bool counts(const std::string& t9k_namespace) const {
         return of_cluster || metadata.key.name_space == t9k_namespace;
     }
+};
+
+/// kueue.x-k8s.io LocalQueue: the name in a namespace of the ClusterQueue that it leads to.
+struct local_queue_object {
+    object_metadata metadata;
+    std::string cluster_queue;
+    /// Its stopPolicy lets nobody start.
+    bool held = false;
+};
+
+/// kueue.x-k8s.io WorkloadPriorityClass.
+struct workload_priority_object {
+    object_metadata metadata;
+    std::int64_t value = 0;
 };
 
 /// kai.scheduler/v1alpha1 Topology.
@@ -272,8 +293,13 @@ struct manifests {
     std::vector<pod_object> pods;
     std::vector<pod_group_object> pod_groups;
     std::vector<queue_object> queues;
+    /// In the order of their names.
+    std::vector<local_queue_object> local_queues;
+    /// It speaks of Kueue's queues: then marks by which pods and jobs name some count.
+    bool kueue = false;
     std::vector<namespace_object> namespaces;
     std::vector<priority_class_object> priority_classes;
+    std::vector<workload_priority_object> workload_priorities;
     std::vector<topology_object> topologies;
     std::vector<disruption_budget_object> budgets;
     /// Gangs of other APIs, as read_cluster() finds them.

@@ -78,6 +78,7 @@ namespace detail {
         {{"gpu", "nvidia.com/gpu", 1}, {"cpu", "cpu", 1}, {"memory", "memory", 1'000'000}}};
     queue_object read;
     read.of_cluster = true;
+    read.namespaces = label_selector{};
     read.metadata = read_metadata(object, false, context);
     const field spec_at = object.required("spec");
     object_reader spec = spec_at.as_object();
@@ -126,6 +127,7 @@ namespace detail {
                                                      reading_context& context) {
     queue_object read;
     read.of_cluster = true;
+    read.namespaces = label_selector{};
     read.metadata = read_metadata(object, false, context);
     const field spec_at = object.optional("spec");
     object_reader spec = spec_at.as_object();

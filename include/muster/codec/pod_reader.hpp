@@ -198,7 +198,7 @@ inline void note_gang_mark(std::string mark, pod_object& pod) {
 inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod) {
     for (const std::string_view key :
          {"pod-group.scheduling.sigs.k8s.io", "scheduling.x-k8s.io/pod-group",
-          "pod-group.scheduling.sigs.k8s.io/groups"})
+          "pod-group.scheduling.sigs.k8s.io/groups", "kueue.x-k8s.io/pod-group-name"})
         if (metadata.labels.find(key))
             note_gang_mark("metadata.labels[" + std::string(key) + "]", pod);
     for (const std::string_view key :

@@ -156,7 +156,7 @@ public:
         turns_.arrange(known, lines_.size(), [&](std::size_t at) { return lines_[at].queue; });
         if (detail::counts_next(queues))
             for (std::size_t at = 0; at < lines_.size(); ++at)
-                turns_.set_next(at, next_amount(known, lines_[at]));
+                turns_.set_next(at, next_of(known, lines_[at]));
         const fair_shares<Traits>* due = nullptr;
         if constexpr (by_fair_share<QueueOrder>) {
             due_.reckon(known);
@@ -201,7 +201,7 @@ public:
             if (!given_ || !detail::counts_next(queues))
                 return;
             const std::uint32_t at = *given_;
-            turns_.set_next(at, next_amount(known, lines_[at]));
+            turns_.set_next(at, next_of(known, lines_[at]));
             shares_moved(known, lines_[at].queue, queues);
         }
     }
@@ -268,15 +268,17 @@ private:
     [[nodiscard]] static bool done(const line& of) noexcept {
         return of.given == of.entries.size() && of.again.empty();
     }
-    /// What the line's next gang asks for: its minima, or a member more when it has them. Nothing
-    /// when nobody is left. O(members).
-    [[nodiscard]] static resources<Traits::width> next_amount(const state<Traits>& known,
-                                                              const line& of) {
-        resources<Traits::width> sum;
+    /// The line's next gang, which asks for its minima, or for a member more when it has them.
+    /// Nothing when nobody is left. O(members).
+    [[nodiscard]] static next_gang<Traits::width> next_of(const state<Traits>& known,
+                                                          const line& of) {
+        next_gang<Traits::width> next;
         if (done(of))
-            return sum;
+            return next;
         const std::size_t at = of.given < of.entries.size() ? of.given : of.again.front();
         const auto& group = known[of.entries[at].gang];
+        next.priority = group.spec.priority;
+        next.created = group.spec.created;
         const gang_tree& tree = group.spec.tree;
         std::vector<std::int64_t> missing(tree.size(), 0);
         for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
@@ -305,9 +307,10 @@ private:
                     continue;
                 count(member);
                 for (std::size_t column = 0; column < Traits::width; ++column)
-                    sum[column] = saturating_add(sum[column], known.request(member)[column]);
+                    next.amount[column] =
+                        saturating_add(next.amount[column], known.request(member)[column]);
             }
-        return sum;
+        return next;
     }
     [[nodiscard]] static gang_rank surplus_rank(const entry& of) noexcept {
         gang_rank rank = of.rank;

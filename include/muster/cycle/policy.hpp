@@ -93,8 +93,6 @@ using score_of = std::remove_cvref_t<decltype(std::declval<Policy>().score)>;
 template<class Policy>
 using gang_order_of = std::remove_cvref_t<decltype(std::declval<Policy>().gangs)>;
 template<class Policy>
-using surplus_of = std::remove_cvref_t<decltype(std::declval<Policy>().surplus)>;
-template<class Policy>
 using domain_order_of = std::remove_cvref_t<decltype(std::declval<Policy>().domains)>;
 template<class Policy>
 using victims_of = std::remove_cvref_t<decltype(std::declval<Policy>().victims)>;

@@ -14,19 +14,31 @@
 
 namespace muster::inline v0_1 {
 
+/// The next gang of a queue: what it asks for, and its rank.
+template<std::size_t Width>
+struct next_gang {
+    resources<Width> amount{};
+    std::int64_t priority = 0;
+    std::int64_t created = 0;
+
+    [[nodiscard]] friend bool operator==(const next_gang&, const next_gang&) = default;
+};
+
 /// How a queue would stand with that use. O(width).
 template<class Traits>
 [[nodiscard]] queue_rank
 rank_with(const state<Traits>& known, queue_index which, const resources<Traits::width>& stands,
-          const fair_shares<Traits>* due, const resources<Traits::width>& next = {}) {
+          const fair_shares<Traits>* due, const next_gang<Traits::width>& next = {}) {
     resources<Traits::width> used;
     for (std::size_t column = 0; column < Traits::width; ++column)
-        used[column] = saturating_add(stands[column], next[column]);
+        used[column] = saturating_add(stands[column], next.amount[column]);
     const auto& accounts = known.accounts();
     const auto& spec = known[which].spec;
     queue_rank made;
     made.priority = spec.priority;
     made.weight = spec.weight;
+    made.next_priority = next.priority;
+    made.next_created = next.created;
     made.dominant = dominant_share(used, spec.quota);
     made.of_deserved = dominant_share(used, spec.deserved);
     for (std::size_t column = 0; column < Traits::width; ++column) {

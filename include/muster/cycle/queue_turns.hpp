@@ -58,9 +58,9 @@ public:
         sort_children(known);
     }
 
-    /// What the line's next gang asks for, which counts from the next `begin` or `moved` on.
-    void set_next(std::size_t line, const resources<Traits::width>& amount) noexcept {
-        next_[line] = amount;
+    /// The line's next gang, which counts from the next `begin` or `moved` on.
+    void set_next(std::size_t line, const next_gang<Traits::width>& gang) noexcept {
+        next_[line] = gang;
     }
 
     /// Everybody's turn comes again: of those lines, by their ranks now, of which `live(line)`.
@@ -153,7 +153,7 @@ private:
         queue_rank rank;
         /// From which the rank was made.
         resources<Traits::width> used;
-        resources<Traits::width> next;
+        next_gang<Traits::width> next;
         /// Among its siblings by key.
         std::uint32_t turn = 0;
     };
@@ -229,7 +229,7 @@ private:
     }
 
     /// Of the line that is first below; children are sorted already.
-    [[nodiscard]] const resources<Traits::width>& next_below(std::uint32_t which) const noexcept {
+    [[nodiscard]] const next_gang<Traits::width>& next_below(std::uint32_t which) const noexcept {
         const vertex* at = &vertices_[which];
         while (at->line == none && at->next != at->end)
             at = &vertices_[sorted_[at->next]];
@@ -294,8 +294,8 @@ private:
     std::vector<std::uint32_t> of_line_;
     std::vector<queue_index> missing_;
     /// Per line.
-    std::vector<resources<Traits::width>> next_;
-    resources<Traits::width> nothing_;
+    std::vector<next_gang<Traits::width>> next_;
+    next_gang<Traits::width> nothing_;
     const fair_shares<Traits>* due_ = nullptr;
     std::vector<std::uint32_t> kept_;
     std::vector<std::uint32_t> moved_;

@@ -64,7 +64,6 @@ template<class Traits>
 template<class Traits, class Policy>
 class round {
     using order_type = gang_order_of<Policy>;
-    static constexpr bool takes_turns = surplus_of<Policy>::own_turn;
     static constexpr bool evicts = displaces<Policy>;
     static constexpr bool ages = !staleness_of<Policy>::none;
 
@@ -307,7 +306,8 @@ private:
         // Members beyond the minima of a gang that was nominated are looked at once it stands.
         const bool rest = kept_->came && (*known_)[entry.gang].placeable > 0;
         any_cut_short_ |= rest;
-        const bool more = takes_turns && !kept_->came && outcome.kind == answer::admitted &&
+        const bool more = surplus_takes_turns(how_->surplus) && !kept_->came &&
+                          outcome.kind == answer::admitted &&
                           (!line.for_surplus || kept_->placed.size() > 0);
         answer_with(line, entry, std::move(outcome), cut_short, rest);
         if (more && (*known_)[entry.gang].placeable > 0)
@@ -316,9 +316,8 @@ private:
 
     /// Of its surplus, what the gang may place in this turn.
     [[nodiscard]] surplus_wish surplus(const agenda_line& line) const {
-        if constexpr (takes_turns)
-            if (!line.for_surplus)
-                return {0, false};
+        if (surplus_takes_turns(how_->surplus) && !line.for_surplus)
+            return {0, false};
         return how_->surplus.per_turn();
     }
 

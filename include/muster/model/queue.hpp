@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <muster/model/labels.hpp>
+#include <muster/model/taking.hpp>
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -48,6 +49,11 @@ struct queue {
     /// as the queue above it says (KAI: preemptMinRuntime, reclaimMinRuntime).
     std::optional<std::int64_t> preempt_min_runtime{};
     std::optional<std::int64_t> reclaim_min_runtime{};
+    /// Whose room its gangs may take under a rule that leaves it to queues: of its own queue, and
+    /// of others what these use beyond what they deserve (Kueue: preemption.withinClusterQueue and
+    /// .reclaimWithinCohort).
+    taking from_own = taking::nobody;
+    taking from_others = taking::nobody;
     /// No new gangs; those that already hold something may complete.
     bool closed = false;
     /// A gang that does not fit blocks those behind it. Of its own gangs alone.

@@ -57,6 +57,21 @@ struct deserved_first {
     }
 };
 
+/// Queues that stay within what they deserve with their next gang before those that would borrow
+/// for it, then that gang's priority, then its age (Kueue).
+struct borrowing_last {
+    static constexpr bool counts_next_gang = true;
+
+    [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
+                                            const queue_rank& rhs) const noexcept {
+        if (lhs.borrowing != rhs.borrowing)
+            return rhs.borrowing;
+        if (lhs.next_priority != rhs.next_priority)
+            return lhs.next_priority > rhs.next_priority;
+        return lhs.next_created < rhs.next_created;
+    }
+};
+
 /// Queues within their fair share before those beyond it, then queues within what they deserve
 /// before those that borrow, then the higher priority, then the smaller share of what they are due
 /// (KAI). The next gang counts.
@@ -93,7 +108,8 @@ static_assert(counts_next_gang<fair_share_first> && queue_order<fair_share_first
               queue_order<priority_then_due> && by_fair_share<fair_share_first> &&
               !by_fair_share<priority_then_share>);
 static_assert(queue_order<priority_then_share> && queue_order<weighted_share> &&
-              queue_order<deserved_first> && queue_order<least_past_use>);
+              queue_order<deserved_first> && queue_order<least_past_use> &&
+              queue_order<borrowing_last> && counts_next_gang<borrowing_last>);
 static_assert(!queue_order<int>);
 
 } // namespace muster::inline v0_1

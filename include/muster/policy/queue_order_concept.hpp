@@ -28,6 +28,9 @@ struct queue_rank {
     share of_due{};
     /// It uses more than its fair share of some kind. Likewise.
     bool over_fair_share = false;
+    /// The priority of the next gang, and when that was created. Known to orders that count it.
+    std::int64_t next_priority = 0;
+    std::int64_t next_created = 0;
 };
 
 /// The order looks at fair shares, and says so: they are reckoned once for every cycle.

@@ -22,12 +22,26 @@ struct surplus_wish {
 
 /// When members beyond a gang's minima are placed: right behind the minima (`own_turn` is false),
 /// or in turns of their own, in which the gang stands in line anew, with `gang_rank::surplus`, and
-/// `per_turn()` is placed. Never decides whether a gang starts.
+/// `per_turn()` is placed. A rule that is a choice between both says it of itself:
+/// `rule.takes_turns()`. Never decides whether a gang starts.
 template<class Rule>
 concept surplus_rule = std::copyable<Rule> && requires(const Rule rule) {
-    { Rule::own_turn } -> std::convertible_to<bool>;
     { rule.per_turn() }
     noexcept->std::same_as<surplus_wish>;
+    requires requires {
+        { Rule::own_turn } -> std::convertible_to<bool>;
+    } || requires {
+        { rule.takes_turns() } -> std::same_as<bool>;
+    };
 };
+
+/// Surplus has turns of its own.
+template<surplus_rule Rule>
+[[nodiscard]] constexpr bool surplus_takes_turns(const Rule& rule) noexcept {
+    if constexpr (requires { Rule::own_turn; })
+        return Rule::own_turn;
+    else
+        return rule.takes_turns();
+}
 
 } // namespace muster::inline v0_1

@@ -119,6 +119,45 @@ struct reclaim_between_leaves {
     [[nodiscard]] friend bool operator==(reclaim_between_leaves, reclaim_between_leaves) = default;
 };
 
+/// Takes as the gang's own queue says: of other queues that stand below one with it, what these use
+/// beyond what they deserve, while its own stays within what it deserves; then in its own queue by
+/// priority, and by age where it says so (Kueue, but for `borrowWithinCohort`). Victims of others
+/// first, then by their priority.
+struct as_queues_say {
+    static constexpr bool none = false;
+    static constexpr bool timeless = true;
+
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+                                                         std::int64_t) const noexcept {
+        if (!by.queue || !of.queue || !of.preemptible)
+            return std::nullopt;
+        const bool own = of.queue == by.queue;
+        if (!lets(own ? by.from_own : by.from_others, by, of) ||
+            (!own && (!of.queue_preemptible || of.queues_in_common == 0)))
+            return std::nullopt;
+        victim_terms terms{own ? 1 : 0, of.priority};
+        terms.only_borrowed = !own;
+        return terms;
+    }
+    [[nodiscard]] friend bool operator==(as_queues_say, as_queues_say) = default;
+
+private:
+    [[nodiscard]] static bool lets(taking said, const contender& by, const contender& of) noexcept {
+        switch (said) {
+        case taking::nobody:
+            return false;
+        case taking::anybody:
+            return true;
+        case taking::lower_or_newer:
+            return of.priority < by.priority ||
+                   (of.priority == by.priority && of.created > by.created);
+        case taking::lower_priority:
+            break;
+        }
+        return of.priority < by.priority;
+    }
+};
+
 /// Evicts nobody, but lets gangs wait in the room of those who leave.
 struct await_leavers {
     static constexpr bool none = false;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <muster/base/id.hpp>
+#include <muster/model/taking.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -19,6 +20,9 @@ struct contender {
     bool preemptible = true;
     std::int64_t priority = 0;
     std::int64_t created = 0;
+    /// Whose room the queue lets it take.
+    taking from_own = taking::nobody;
+    taking from_others = taking::nobody;
     /// When the first of its members that stand started to run; absent = unknown.
     std::optional<std::int64_t> since;
     /// Of whom something may be taken: how long it runs before more than its surplus may be had for
@@ -37,6 +41,7 @@ struct contender {
         least.queue_preemptible = queue_preemptible;
         least.priority = std::numeric_limits<std::int64_t>::min();
         least.created = std::numeric_limits<std::int64_t>::max();
+        least.queues_in_common = std::numeric_limits<std::int64_t>::max();
         return least;
     }
 };

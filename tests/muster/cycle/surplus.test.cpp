@@ -65,6 +65,33 @@ TEST_CASE("surplus at once leaves nothing for those behind, in turns it waits fo
     CHECK(standing_in(turns) == counts{{"a", 3}, {"b", 2}});
 }
 
+/// One of both, as an option says.
+struct either_way {
+    bool turns = false;
+
+    [[nodiscard]] bool takes_turns() const noexcept { return turns; }
+    [[nodiscard]] surplus_wish per_turn() const noexcept {
+        return turns ? surplus_in_turn{}.per_turn() : surplus_at_once{}.per_turn();
+    }
+    friend bool operator==(either_way, either_way) = default;
+};
+static_assert(surplus_rule<either_way>);
+
+TEST_CASE("a rule that is a choice between both does as it says of itself") {
+    for (const bool turns : {false, true}) {
+        CAPTURE(turns);
+        cluster known;
+        ok(known.upsert_node("n", machine(5)));
+        add(known, "a", 1, 4);
+        add(known, "b", 2, 3);
+        policy<best_fit, minima_first<>, priority_then_share, no_reservations, either_way> how;
+        how.surplus.turns = turns;
+        cycle(known, 0, how);
+        CHECK(standing_in(known) ==
+              (turns ? counts{{"a", 3}, {"b", 2}} : counts{{"a", 4}, {"b", 0}}));
+    }
+}
+
 TEST_CASE("the surplus of a higher priority still goes before lower minima") {
     cluster known;
     ok(known.upsert_node("n", machine(5)));

@@ -226,6 +226,104 @@ TEST_CASE("Kueue: cohorts stand in cohorts, with quota of their own") {
     CHECK(in.starts("a", 7));
 }
 
+/// Rank in Kueue's order: whether it would borrow, and its next gang.
+queue_rank next_of(bool borrows, std::int64_t priority, std::int64_t created) {
+    queue_rank made;
+    made.borrowing = borrows;
+    made.next_priority = priority;
+    made.next_created = created;
+    return made;
+}
+
+TEST_CASE("Kueue: who need not borrow goes first, then the next gang's priority, then its age") {
+    const borrowing_last before;
+    CHECK(before(next_of(false, 0, 9), next_of(true, 5, 0)));
+    CHECK(before(next_of(true, 5, 9), next_of(true, 4, 0)));
+    CHECK(before(next_of(false, 5, 1), next_of(false, 5, 2)));
+    CHECK_FALSE(before(next_of(false, 5, 1), next_of(false, 5, 1)));
+}
+
+TEST_CASE("Kueue: of two queues the one whose next gang stays within its quota starts it") {
+    const policy<best_fit, priority_then_age, borrowing_last> how;
+    for (const bool first_borrows : {false, true}) {
+        CAPTURE(first_borrows);
+        peer_cluster in(10);
+        in.queue("cohort", cohort(6 + 4, 0));
+        in.queue("a", cluster_queue(6, std::nullopt, std::nullopt), "cohort");
+        in.queue("b", cluster_queue(4, std::nullopt, std::nullopt), "cohort");
+        add_running(in.known, "r", 3, "n", "a");
+        // Of the 7 that are left each takes 4, so that one of them starts.
+        add_gang(in.known, "of-a", 1, first_borrows ? 4 : 3, "a");
+        add_gang(in.known, "of-b", 1, first_borrows ? 4 : 5, "b");
+        CHECK(started(in.known, cycle(in.known, 0, how)) == names{first_borrows ? "of-b" : "of-a"});
+    }
+}
+
+using whole_policy = policy<best_fit, priority_then_age, borrowing_last, no_reservations,
+                            surplus_at_once, most_packed, as_queues_say>;
+
+/// Who is evicted for a gang of one that asks for 2 in queue `mine`, which deserves 6 of 10 and
+/// uses 2 ("own"), while its sibling deserves 4 and uses 8 ("other" and "more").
+names taken(taking from_own, taking from_others, std::int64_t priority, std::int64_t created,
+            std::optional<std::string> cohort_of_mine = "cohort") {
+    peer_cluster in(10);
+    cluster::queue_type top;
+    in.queue("cohort", top);
+    cluster::queue_type spec = cluster_queue(6, std::nullopt, std::nullopt);
+    spec.from_own = from_own;
+    spec.from_others = from_others;
+    in.queue("mine", spec, cohort_of_mine);
+    in.queue("others", cluster_queue(4, std::nullopt, std::nullopt), "cohort");
+    const auto stands = [&](const char* name, std::int64_t cpus, const char* queue) {
+        auto group = gang_of(1, queue);
+        group.priority = 5;
+        group.created = 50;
+        ok(in.known.upsert_gang(name, group));
+        ok(in.known.upsert_pod(std::string(name) + "-0", name,
+                               in_phase(pod_phase::running, asking(cpus)), "n"));
+    };
+    stands("own", 2, "mine");
+    stands("other", 4, "others");
+    stands("more", 4, "others");
+    auto group = gang_of(1, "mine");
+    group.priority = priority;
+    group.created = created;
+    ok(in.known.upsert_gang("wants", group));
+    ok(in.known.upsert_pod("wants-0", "wants", asking(2)));
+    names gone;
+    for (const decision& made : cycle(in.known, 60, whole_policy{}).decisions)
+        for (const pod_index pod : made.evictions)
+            gone.push_back(in.known[pod].key);
+    return gone;
+}
+
+TEST_CASE("Kueue: by default nobody is evicted") {
+    CHECK(taken(taking::nobody, taking::nobody, 9, 0).empty());
+}
+
+TEST_CASE(
+    "Kueue: withinClusterQueue takes lower priority, and newer of the same where it says so") {
+    CHECK(taken(taking::lower_priority, taking::nobody, 6, 0) == names{"own-0"});
+    CHECK(taken(taking::lower_priority, taking::nobody, 5, 0).empty());
+    CHECK(taken(taking::lower_or_newer, taking::nobody, 5, 49) == names{"own-0"});
+    CHECK(taken(taking::lower_or_newer, taking::nobody, 5, 50).empty());
+    CHECK(taken(taking::lower_or_newer, taking::nobody, 4, 0).empty());
+}
+
+TEST_CASE("Kueue: reclaimWithinCohort takes what others borrow, by priority where it says so") {
+    CHECK(taken(taking::nobody, taking::anybody, 0, 99).size() == 1);
+    CHECK(taken(taking::nobody, taking::lower_priority, 5, 99).empty());
+    CHECK(taken(taking::nobody, taking::lower_priority, 6, 99).size() == 1);
+}
+
+TEST_CASE("Kueue: who borrows is taken before who is of the own queue") {
+    CHECK(taken(taking::lower_priority, taking::anybody, 9, 0) != names{"own-0"});
+}
+
+TEST_CASE("Kueue: nothing is taken from outside the cohort") {
+    CHECK(taken(taking::nobody, taking::anybody, 9, 0, std::nullopt).empty());
+}
+
 } // namespace
 
 } // namespace policy_peer_queues_test
