@@ -567,6 +567,9 @@ void add_translation(CLI::App& to, cli::translate_request& asked) {
 }
 
 void add_up(CLI::App& to, cli::up_request& asked) {
+#ifdef MUSTER_HAS_LIVE
+    asked.beside = {"schedule", "controller"};
+#endif
     to.footer("Custom kinds are served once their definitions are there: name those files first.\n"
               "Annotations say how pods fare: muster.dev/run-seconds, muster.dev/exit-code.");
     to.add_option("-f,--filename", asked.files,
@@ -582,6 +585,9 @@ void add_up(CLI::App& to, cli::up_request& asked) {
     to.add_option("--port", asked.port, "Where to listen; 0 = where there is room")
         ->capture_default_str();
     to.add_flag("--plain", asked.plain, "HTTP without TLS and token, as kubectl proxy speaks");
+    to.add_flag_function(
+        "--only-server", [&](std::int64_t) { asked.beside.clear(); },
+        "Without muster schedule and muster controller, which run on it otherwise");
     to.add_flag("--no-kubelets", asked.no_kubelets, "Pods that are bound never run");
     to.add_option("--pod-delay", asked.pod_milliseconds,
                   "Milliseconds that a bound pod takes to run, and a deleted one to go")
@@ -839,7 +845,7 @@ int run(int argc, char** argv) {
     cli::translate_request translated;
     add_translation(translating, translated);
     CLI::App& serving = *app.add_subcommand(
-        "up", "A cluster in memory, for kubectl and schedulers: the API and kubelets");
+        "up", "A cluster in memory, for kubectl: the API, kubelets, scheduler and controllers");
     cli::up_request served;
     add_up(serving, served);
     CLI::App& picturing = *app.add_subcommand(

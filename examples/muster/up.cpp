@@ -14,7 +14,9 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <openssl/evp.h>
@@ -187,6 +189,65 @@ bool read_tokens(const std::string& path, std::map<std::string, std::string, std
     return true;
 }
 
+/// Commands of this program that run as processes of their own, and end when this one does.
+class companions {
+public:
+    companions() = default;
+    companions(const companions&) = delete;
+    companions& operator=(const companions&) = delete;
+    ~companions() {
+        for (const auto& [process, name] : running_) {
+            ::kill(process, SIGKILL);
+            ::waitpid(process, nullptr, 0);
+        }
+    }
+
+    /// In the cluster of that kubeconfig they need not be elected: nobody else is there.
+    bool start(const std::string& command, const std::string& config) {
+        std::vector<std::string> words{
+            "muster", command, "--kubeconfig", config, "--no-leader-elect", "--address", ""};
+        std::vector<char*> arguments;
+        for (std::string& each : words)
+            arguments.push_back(each.data());
+        arguments.push_back(nullptr);
+        const pid_t parent = ::getpid();
+        const pid_t process = ::fork();
+        if (process < 0)
+            return false;
+        if (process == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (::getppid() == parent)
+                ::execv("/proc/self/exe", arguments.data());
+            ::_exit(127);
+        }
+        running_.emplace(process, command);
+        return true;
+    }
+
+    void stop() {
+        for (const auto& [process, name] : running_)
+            ::kill(process, SIGTERM);
+    }
+
+    /// Takes note of those that ended; their names.
+    std::vector<std::string> ended() {
+        std::vector<std::string> names;
+        for (auto at = running_.begin(); at != running_.end();) {
+            if (::waitpid(at->first, nullptr, WNOHANG) != at->first) {
+                ++at;
+                continue;
+            }
+            names.push_back(at->second);
+            at = running_.erase(at);
+        }
+        return names;
+    }
+    [[nodiscard]] bool any() const noexcept { return !running_.empty(); }
+
+private:
+    std::map<pid_t, std::string> running_;
+};
+
 } // namespace
 
 int up(const up_request& asked) {
@@ -226,12 +287,32 @@ int up(const up_request& asked) {
     std::fflush(stdout);
     std::signal(SIGINT, stop);
     std::signal(SIGTERM, stop);
-    while (told_to_stop == 0) {
+    const auto serve = [&] {
         front.wait(clock_now(), std::chrono::milliseconds(20));
         store.set_time(clock_now());
         if (!asked.no_kubelets)
             nodes.step();
         store.settle();
+    };
+    companions beside;
+    for (const std::string& each : asked.beside)
+        if (!beside.start(each, asked.kubeconfig)) {
+            complain("muster " + each + " cannot be started");
+            return usage;
+        }
+    while (told_to_stop == 0) {
+        serve();
+        for (const std::string& each : beside.ended())
+            if (told_to_stop == 0) { // Ctrl-C reaches them too.
+                complain("muster " + each + " has ended");
+                return usage;
+            }
+    }
+    // What they do last is done here.
+    beside.stop();
+    for (int turn = 0; turn < 100 && beside.any(); ++turn) {
+        serve();
+        static_cast<void>(beside.ended());
     }
     return fine;
 }

@@ -23,6 +23,8 @@ struct up_request {
     /// How long a bound pod takes to run, and a deleted one to go.
     std::int64_t pod_milliseconds = 500;
     std::uint64_t seed = 1;
+    /// Commands of this program that run beside it, on its cluster.
+    std::vector<std::string> beside = {};
 };
 
 /// Serves a cluster in memory until SIGINT or SIGTERM; gives the exit code.

@@ -50,7 +50,7 @@ scheduler=
 trap 'kill $server $scheduler 2>/dev/null || true' EXIT
 rm -f "$work/says" "$work/log"
 mkfifo "$work/says"
-"$muster" up --plain --pod-delay 0 --kubeconfig "$work/config" -f "$work/cluster.yaml" \
+"$muster" up --only-server --plain --pod-delay 0 --kubeconfig "$work/config" -f "$work/cluster.yaml" \
     >"$work/says" 2>"$work/err" &
 server=$!
 exec 4<"$work/says"

@@ -19,7 +19,7 @@ trap '[[ -z $server ]] || kill "$server" 2>/dev/null' EXIT
 start() {
     rm -f "$work/says"
     mkfifo "$work/says"
-    "$muster" up --kubeconfig "$work/config" "$@" >"$work/says" 2>"$work/err" &
+    "$muster" up --only-server --kubeconfig "$work/config" "$@" >"$work/says" 2>"$work/err" &
     server=$!
     exec 4<"$work/says"
     read -r line <&4 || { fail "muster up $*: $(cat "$work/err")"; finish; }

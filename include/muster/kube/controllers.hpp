@@ -416,7 +416,9 @@ private:
             work.done(change, now_is ? &*now_is : nullptr);
         } else {
             work.failed(judged.retry_after.value_or(0));
-            if (judged.what == adapter::outcome::refused) {
+            // What is created and not found is of a kind that is not served, or has no namespace.
+            if (judged.what == adapter::outcome::refused ||
+                (change.what == verb::create && judged.what == adapter::outcome::gone)) {
                 std::string text = std::string(to_text(change.what)) + " " + name_of(change.of) +
                                    ": " + judged.message;
                 tell(about.owner, work.uid, true, failure_of(change.what), text, now);

@@ -20,6 +20,7 @@ type stage struct {
 	kubelets  *kubelets
 	proxy     *proxy
 	program   *exec.Cmd
+	others    []string // schedulers besides T9k's whose pods are its own
 	ended     []func()
 }
 
@@ -74,10 +75,10 @@ func onStage(cpus map[string]int, story func(s *stage) error, flaws ...*flaw) fu
 
 func (s *stage) addNode(name string, cpu int) error {
 	full := s.namespace + "-" + name
-	s.nodes[full] = amounts{"cpu": int64(cpu) * 1000, "pods": 110_000}
+	s.nodes[full] = amounts{"cpu": int64(cpu) * 1000, "memory": 64 << 30 * 1000, "pods": 110_000}
 	s.ended = append(s.ended, func() { s.on.admin.do("DELETE", "/api/v1/nodes/"+full, "", "") })
 	return s.on.admin.expect(201, "POST", "/api/v1/nodes", fmt.Sprintf(
-		`{"metadata":{"name":%q,"labels":{"stage":%q}},"status":{"allocatable":{"cpu":"%d","pods":"110"},"conditions":[{"type":"Ready","status":"True"}]}}`,
+		`{"metadata":{"name":%q,"labels":{"stage":%q}},"status":{"allocatable":{"cpu":"%d","memory":"64Gi","pods":"110"},"conditions":[{"type":"Ready","status":"True"}]}}`,
 		full, s.namespace, cpu))
 }
 
@@ -91,8 +92,10 @@ func (s *stage) allow(in place) error {
 			`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"` + kind + `","name":"` + of + `"},` +
 			`"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"` + of + `"}]}`
 	}
-	s.on.admin.post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", role("ClusterRole", "muster-scheduler"))
-	s.on.admin.post("/apis/rbac.authorization.k8s.io/v1/namespaces/muster-system/rolebindings", role("Role", "muster-scheduler"))
+	for _, each := range []string{"muster-scheduler", "muster-controller"} {
+		s.on.admin.post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", role("ClusterRole", each))
+		s.on.admin.post("/apis/rbac.authorization.k8s.io/v1/namespaces/muster-system/rolebindings", role("Role", each))
+	}
 	return nil
 }
 
@@ -188,7 +191,7 @@ func (s *stage) judged() error {
 	if err != nil {
 		return err
 	}
-	if faults := judge(all, s.nodes, s.namespace, []string{"muster-scheduler"}); len(faults) > 0 {
+	if faults := judge(all, s.nodes, s.namespace, []string{"muster-scheduler"}, s.others...); len(faults) > 0 {
 		return fmt.Errorf("%s", strings.Join(faults, "; "))
 	}
 	return nil
@@ -482,7 +485,7 @@ func crashScenarios() []scenario {
 }
 
 func liveScenarios() []scenario {
-	return slices.Concat(schedulingScenarios, faultScenarios(), crashScenarios())
+	return slices.Concat(schedulingScenarios, faultScenarios(), crashScenarios(), controllerScenarios, storyScenarios)
 }
 
 // gone waits until a pod is no more.

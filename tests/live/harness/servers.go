@@ -273,7 +273,7 @@ func startFake(muster, folder string, arguments ...string) (*server, error) {
 		return nil, err
 	}
 	arguments = append(arguments, "--tokens", users)
-	program := exec.Command(muster, append([]string{"up", "--kubeconfig", made.kubeconfig}, arguments...)...)
+	program := exec.Command(muster, append([]string{"up", "--only-server", "--kubeconfig", made.kubeconfig}, arguments...)...)
 	program.Stderr = os.Stderr
 	dieWithUs(program)
 	out, err := program.StdoutPipe()

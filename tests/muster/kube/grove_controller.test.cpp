@@ -140,4 +140,16 @@ TEST_CASE("a set that asks for no scheduler gets the one that was chosen") {
           "kai-scheduler");
 }
 
+TEST_CASE("gates stay closed while the backend's kind is not served, and it is told") {
+    controller_world of; // without KAI's PodGroups
+    of.create(sets, set("kai-scheduler"));
+    process run(of);
+    run.run(of, 5 * second);
+    REQUIRE(run.runs.troubles().size() >= 1);
+    CHECK(run.runs.troubles().front().starts_with(
+        "PodCliqueSet default/train: create PodGroup default/"));
+    for (const std::string& pod : of.names(of.pods))
+        CHECK(of.get(of.pods + "/" + pod).at("spec").as_object().contains("schedulingGates"));
+}
+
 } // namespace kube_grove_controller_test
