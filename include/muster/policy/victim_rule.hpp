@@ -119,10 +119,11 @@ struct reclaim_between_leaves {
     [[nodiscard]] friend bool operator==(reclaim_between_leaves, reclaim_between_leaves) = default;
 };
 
-/// Takes as the gang's own queue says: of other queues that stand below one with it, what these use
-/// beyond what they deserve, while its own stays within what it deserves; then in its own queue by
-/// priority, and by age where it says so (Kueue, but for `borrowWithinCohort`). Victims of others
-/// first, then by their priority.
+/// Takes as the gang's own queue says: of other queues that stand below one with it, while these
+/// use more of some kind than they deserve and its own stays within what it deserves; then in its
+/// own queue by priority, and by age where it says so (Kueue, but for `borrowWithinCohort`; Kueue
+/// looks at the kinds that are short alone). Victims of others first, then by their priority. That
+/// queues never take turns for ever is tested, not proven.
 struct as_queues_say {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
@@ -137,6 +138,7 @@ struct as_queues_say {
             return std::nullopt;
         victim_terms terms{own ? 1 : 0, of.priority};
         terms.only_borrowed = !own;
+        terms.lenient = !own;
         return terms;
     }
     [[nodiscard]] friend bool operator==(as_queues_say, as_queues_say) = default;

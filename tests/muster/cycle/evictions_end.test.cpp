@@ -26,6 +26,7 @@ enum class built_in : std::uint8_t {
     above_deserved,
     what_is_due,
     between_leaves,
+    as_queues_say,
 };
 
 /// One of the built-in rules, so that they share what is compiled.
@@ -47,6 +48,8 @@ struct some_rule {
             return reclaim_above_deserved{}(by, of, now);
         case built_in::what_is_due:
             return reclaim_what_is_due<false>{}(by, of, now);
+        case built_in::as_queues_say:
+            return as_queues_say{}(by, of, now);
         case built_in::between_leaves:
             break;
         }
@@ -67,7 +70,7 @@ struct by_what_is_due : policy<best_fit, priority_then_age, fair_share_first> {
 /// A few queues and gangs on one or two nodes, whose pods come back as soon as they are evicted.
 class restless {
 public:
-    restless(std::uint64_t seed, bool two_kinds) {
+    restless(std::uint64_t seed, bool two_kinds, bool below_one) {
         testing::random chance(seed);
         const auto from = [&](std::int64_t least, std::int64_t most) {
             return chance.between(least, most);
@@ -90,8 +93,14 @@ public:
                 spec.deserved.set(kind_id{kind}, from(0, 5));
             spec.weight = from(1, 3);
             spec.priority = from(0, 1);
-            ok(known_.upsert_queue("q" + std::to_string(at), spec));
+            // All that a queue may say, for those who ask it, to which it must stand below another.
+            spec.from_own = taking::lower_or_newer;
+            spec.from_others = taking::anybody;
+            ok(known_.upsert_queue("q" + std::to_string(at), spec,
+                                   below_one ? std::optional<std::string>("all") : std::nullopt));
         }
+        if (below_one)
+            ok(known_.upsert_queue("all", cluster::queue_type{}));
         const std::int64_t gangs = from(3, 5);
         for (std::int64_t at = 0; at < gangs; ++at) {
             member made;
@@ -175,11 +184,12 @@ constexpr std::int64_t rounds = 60;
 constexpr std::int64_t settled = 40;
 
 template<class Policy>
-std::size_t worlds_that_go_on(const Policy& how) {
+std::size_t worlds_that_go_on(const Policy& how, bool below_one = false) {
     std::size_t found = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed)
         for (const bool two_kinds : {false, true})
-            found += restless(seed, two_kinds).evictions(how, rounds, settled) > 0 ? 1U : 0U;
+            found +=
+                restless(seed, two_kinds, below_one).evictions(how, rounds, settled) > 0 ? 1U : 0U;
     return found;
 }
 
@@ -195,6 +205,8 @@ TEST_CASE("evictions come to an end though who is evicted comes back at once") {
         CHECK(worlds_that_go_on(how) == 0);
     }
     CHECK(worlds_that_go_on(by_what_is_due{}) == 0);
+    how.victims = {built_in::as_queues_say};
+    CHECK(worlds_that_go_on(how, true) == 0);
 }
 
 } // namespace cycle_evictions_end_test

@@ -320,6 +320,57 @@ TEST_CASE("Kueue: who borrows is taken before who is of the own queue") {
     CHECK(taken(taking::lower_priority, taking::anybody, 9, 0) != names{"own-0"});
 }
 
+TEST_CASE("Kueue: who borrows one kind is taken from, though it deserves more of another") {
+    // The cohort is full, as it is whenever somebody borrows of another that wants its own back.
+    cluster known;
+    ok(known.upsert_node("n", machine(64, 4)));
+    const auto share_of_both = [](std::int64_t cpus, std::int64_t gpus, bool ceiling) {
+        cluster::queue_type made;
+        made.deserved.set(cpu, cpus);
+        made.deserved.set(gpu, gpus);
+        if (ceiling) {
+            made.quota.set(cpu, cpus);
+            made.quota.set(gpu, gpus);
+        }
+        made.from_others = taking::anybody;
+        return made;
+    };
+    ok(known.upsert_queue("cohort", share_of_both(16, 4, true)));
+    for (const char* each : {"left", "right"})
+        ok(known.upsert_queue(each, share_of_both(8, 2, false), "cohort"));
+    for (const char* name : {"old", "new"}) {
+        auto group = gang_of(1, "left");
+        group.created = name[0] == 'n' ? 2 : 1;
+        ok(known.upsert_gang(name, group));
+        ok(known.upsert_pod(name, name, in_phase(pod_phase::running, asking(1, 2)), "n"));
+    }
+    ok(known.upsert_gang("wants", gang_of(2, "right")));
+    add_members(known, "wants", 2, asking(1, 1));
+    const whole_policy how;
+    // Whoever goes comes back at once and waits: it gets nothing of what it borrowed.
+    names gone;
+    for (std::int64_t now = 3; now < 12; ++now) {
+        const cycle_result made = cycle(known, now, how);
+        names victims;
+        for (const decision& each : made.decisions) {
+            for (const pod_index pod : each.evictions)
+                victims.push_back(known[pod].key);
+            for (const auto& [pod, node] : each.placements)
+                if (!each.nominated)
+                    ok(known.confirm_bound(known[pod].key));
+        }
+        for (const std::string& each : victims) {
+            gone.push_back(each);
+            ok(known.remove_pod(each));
+            ok(known.upsert_pod(each, each, asking(1, 2)));
+        }
+    }
+    CHECK(gone == names{"new"});
+    CHECK(node_of(known, "wants-0") == "n");
+    CHECK(node_of(known, "wants-1") == "n");
+    CHECK(node_of(known, "new").empty());
+}
+
 TEST_CASE("Kueue: nothing is taken from outside the cohort") {
     CHECK(taken(taking::nobody, taking::anybody, 9, 0, std::nullopt).empty());
 }
