@@ -60,4 +60,15 @@ TEST_CASE("without ACK's labels the same TFJob is the gang of its own controller
     CHECK(!made.gangs[0].gang.origin);
 }
 
+TEST_CASE("the labels of ACK's page name a gang and its minimum") {
+    std::ifstream file(MUSTER_TEST_DATA "/ack/labels.yaml");
+    std::string labels{std::istreambuf_iterator<char>(file), {}};
+    diagnostics out;
+    const auto documents = read_documents("f", labels, out);
+    REQUIRE(out.ok());
+    REQUIRE(documents.size() == 1);
+    const boost::json::object pod_template{{"metadata", documents[0].root()}};
+    CHECK(labelled_gang_of(&pod_template) == labelled_gang{"tf-smoke-gpu", 3});
+}
+
 } // namespace codec_ack_seed_test

@@ -16,6 +16,8 @@
 #include <boost/json/value.hpp>
 #include <doctest/doctest.h>
 
+#include <muster/codec/t9k_reader.hpp>
+
 #include "muster/t9k_jobs.hpp"
 
 namespace codec_t9k_seeds_test {
@@ -123,7 +125,8 @@ TEST_CASE("what makes a whole of a fragment adds to its lines and changes none")
     for (const std::string name :
          {"genericjob-aggregate", "genericjob-conditions", "genericjob-debug", "genericjob-pause",
           "genericjob-rules", "genericjob-scheduler", "genericjob-service",
-          "genericjob-shared-memory", "genericjob-tasks", "podgroup-elastic", "podgroup-job"}) {
+          "genericjob-shared-memory", "genericjob-tasks", "podgroup-elastic", "podgroup-job",
+          "podgroup-roles"}) {
         INFO(name);
         const std::vector<std::string> whole = lines(file(name + ".whole.yaml"));
         auto at = whole.begin();
@@ -282,6 +285,47 @@ TEST_CASE("the elastic job of the page gets a PodGroup of minReplicas and seven 
     CHECK(group->at("spec") == wanted.at("spec"));
     CHECK(field(*group, "/metadata/name") == wanted.at("metadata").at("name"));
     CHECK(pods_of(input.job).size() == 7);
+}
+
+TEST_CASE("the page's PodGroups have the minima, priority and queue that its text says") {
+    const auto read = [](const std::string& name) {
+        codec::diagnostics out;
+        const auto documents = codec::read_documents("f", file(name), out);
+        codec::object_reader root(documents.at(0), out);
+        codec::reading_context context;
+        const auto group = codec::read_pod_group(root, context);
+        CHECK(out.findings().empty());
+        return group;
+    };
+    const auto chorus = read("podgroup-chorus.yaml");
+    CHECK(chorus.metadata.key == codec::object_key{"default", "chorus"});
+    CHECK(chorus.min_member == 3);
+    CHECK(chorus.priority == 50);
+    CHECK(chorus.queue == "default");
+    const auto sample = read("podgroup-roles.whole.yaml");
+    CHECK(sample.queue == "default");
+    CHECK(sample.priority == 0);
+    REQUIRE(sample.roles.size() == 2);
+    CHECK(sample.roles[0].name == "master");
+    CHECK(sample.roles[0].min_member == 1);
+    CHECK(sample.roles[1].name == "worker");
+    CHECK(sample.roles[1].min_member == 3);
+}
+
+// The group `runs` of that input has the pods and times that the page tells of; the program's own
+// test holds it to that output.
+TEST_CASE("the status of a running PodGroup comes out as the page prints it") {
+    const json::value all = json::parse(file("../../muster_cli/golden/everything.json"));
+    const json::value* ours = nullptr;
+    for (const json::value& each : all.at("groups").as_array())
+        if (each.at("name") == "runs")
+            ours = &each.at("status");
+    REQUIRE(ours != nullptr);
+    json::value wanted = printed("podgroup-status.yaml").at("status");
+    // A quantity that is a number is the same quantity.
+    json::value& cpu = wanted.at("allocated").at("cpu");
+    cpu = json::serialize(cpu);
+    CHECK(*ours == wanted);
 }
 
 } // namespace codec_t9k_seeds_test
