@@ -204,10 +204,11 @@ private:
         if (!makes(version, kind) || is_pod_gang(version, kind))
             return false;
         const job_kind* known = find_job_kind(version, kind);
-        return !known || (known->read != read_unknown_pods && known->read != read_unknown_owner &&
-                          known->read != read_cron_job && known->read != read_volcano_cron_job &&
-                          known->read != read_volcano_template &&
-                          known->read != read_volcano_flow && known->read != read_aml_job);
+        return !known ||
+               (known->read != read_unknown_pods && known->read != read_unknown_owner &&
+                known->read != read_cron_job && known->read != read_volcano_cron_job &&
+                known->read != read_volcano_template && known->read != read_volcano_flow &&
+                known->read != read_aml_job && known->read != read_undescribed_version);
     }
     static bool is_grove(std::string_view version, std::string_view kind, std::string_view wanted) {
         return version == translate::grove::api_version && kind == wanted;

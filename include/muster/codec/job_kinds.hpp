@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 
 #include <muster/codec/batch_job_reader.hpp>
@@ -26,6 +27,11 @@ struct job_kind {
     job_reader read;
 };
 
+/// A version of a kind of which it is not known what its controller makes: an error that names
+/// those that are read.
+[[nodiscard]] inline translate::job_gangs
+read_undescribed_version(object_reader& object, reading_context&, const translate::job_options&);
+
 /// The kinds that one object describes wholly; a TrainJob needs its runtime too, see
 /// read_train_job(), and any other object that holds a PodTemplateSpec can be read by
 /// read_any_workload(). Earlier versions of an API stand here where they write the same fields.
@@ -36,6 +42,7 @@ inline constexpr std::array job_kinds{
     job_kind{"kubeflow.org/v1beta2", "PyTorchJob",
              read_kubeflow<translate::kubeflow_kind::pytorch>},
     job_kind{"kubeflow.org/v1", "MPIJob", read_kubeflow<translate::kubeflow_kind::mpi>},
+    job_kind{"kubeflow.org/v1alpha1", "MPIJob", read_undescribed_version},
     job_kind{"kubeflow.org/v1alpha2", "MPIJob", read_kubeflow<translate::kubeflow_kind::mpi>},
     job_kind{"kubeflow.org/v2beta1", "MPIJob", read_kubeflow<translate::kubeflow_kind::mpi_v2>},
     job_kind{"kubeflow.org/v1", "XGBoostJob", read_kubeflow<translate::kubeflow_kind::xgboost>},
@@ -93,6 +100,20 @@ inline constexpr std::array job_kinds{
     job_kind{"run.ai/v2alpha1", "DistributedInferenceWorkload", read_unknown_owner},
     job_kind{"nvidia.com/v1alpha1", "DynamoGraphDeployment", read_unknown_owner},
 };
+
+inline translate::job_gangs read_undescribed_version(object_reader& object, reading_context&,
+                                                     const translate::job_options&) {
+    const field version_at = object.optional("apiVersion");
+    const auto kind = object.optional("kind").as_string().value_or("");
+    std::string read;
+    for (const job_kind& each : job_kinds)
+        if (each.kind == kind && each.read != read_undescribed_version)
+            read.append(read.empty() ? "" : ", ").append(each.api_version);
+    version_at.error(in_quotes(version_at.as_string().value_or("")) + " of " + std::string(kind) +
+                     " is not read: nobody says what its pods are (expected " + read + ")");
+    object.ignore_rest();
+    return {};
+}
 
 /// nullptr for a kind that is none of them.
 [[nodiscard]] inline const job_kind* find_job_kind(std::string_view api_version,

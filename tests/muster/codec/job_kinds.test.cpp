@@ -112,4 +112,16 @@ TEST_CASE("pods of a template that names a PodGroup of the input join it") {
     CHECK(all.made.bundles[0].pods.size() == 3);
 }
 
+TEST_CASE(
+    "a version of which nobody says what its pods are is an error that names those that are") {
+    const input all = read("apiVersion: kubeflow.org/v1alpha1\nkind: MPIJob\nmetadata: {name: m}\n"
+                           "spec: {gpus: 32, template: {" +
+                           containers + "}}\n");
+    CHECK(all.made.bundles.empty());
+    CHECK(
+        all.findings ==
+        "f:1:13: apiVersion: \"kubeflow.org/v1alpha1\" of MPIJob is not read: nobody says what its "
+        "pods are (expected kubeflow.org/v1, kubeflow.org/v1alpha2, kubeflow.org/v2beta1)\n");
+}
+
 } // namespace codec_job_kinds_test
