@@ -20,6 +20,7 @@
 #include <muster/codec/pod_terms_reader.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/request_reader.hpp>
+#include <muster/translate/gang_keys.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -251,6 +252,9 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     pod_object read;
     read.metadata = read_metadata(object, true, context);
     detail::read_foreign_gangs(read.metadata, read);
+    for (const std::string_view key : translate::keys::kai_device_shares)
+        if (read.metadata.annotations.find(key))
+            read.unsupported.push_back("metadata.annotations[" + std::string(key) + "]");
 
     const field status_at = object.optional("status");
     object_reader status = status_at.as_object();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace muster::inline v0_1 {
@@ -51,6 +52,9 @@ inline constexpr std::string_view kai_topology_preferred =
 inline constexpr std::string_view kai_batch_minimum = "kai.scheduler/batch-min-member";
 inline constexpr std::string_view kai_preemption_delay = "kai.scheduler/preemption-delay";
 inline constexpr std::string_view kai_staleness = "kai.scheduler/staleness-grace-period";
+
+/// Annotations by which a pod asks for a part of a GPU.
+inline constexpr std::array<std::string_view, 2> kai_device_shares{"gpu-fraction", "gpu-memory"};
 
 inline constexpr std::string_view grove_gang = "grove.io/podgang";
 inline constexpr std::string_view grove_clique = "grove.io/podclique";

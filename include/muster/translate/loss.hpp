@@ -29,6 +29,8 @@ enum class loss_kind : std::uint8_t {
     preemptibility,
     timeout,
     min_resources,
+    /// A part of a device.
+    device_share,
     topology_required,
     topology_preferred,
     /// Which members count towards a minimum, and what becomes of those that wait.
@@ -66,6 +68,8 @@ enum class loss_kind : std::uint8_t {
         return "timeout";
     case loss_kind::min_resources:
         return "min-resources";
+    case loss_kind::device_share:
+        return "device-share";
     case loss_kind::topology_required:
         return "topology-required";
     case loss_kind::topology_preferred:

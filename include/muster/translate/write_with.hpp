@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <boost/json/object.hpp>
@@ -11,7 +13,9 @@
 #include <muster/model/gang.hpp>
 #include <muster/translate/check_manifest.hpp>
 #include <muster/translate/expressiveness.hpp>
+#include <muster/translate/gang_keys.hpp>
 #include <muster/translate/gang_object.hpp>
+#include <muster/translate/pod_marks.hpp>
 #include <muster/translate/split_namespaces.hpp>
 #include <muster/translate/target.hpp>
 #include <muster/translate/write_options.hpp>
@@ -39,6 +43,19 @@ inline void lose_priority(const gang_priority& priority, const expressiveness& c
     }
 }
 
+/// Only KAI looks at these annotations. Pods of a PodGang may be KAI's.
+inline void lose_device_shares(const expressiveness& can, writing& out) {
+    if (can.api == gang_api::kai || can.api == gang_api::grove)
+        return;
+    std::set<std::string> asked;
+    for (const gang_pod& pod : out.bundle().pods)
+        for (const std::string_view key : keys::kai_device_shares)
+            if (const auto share = metadata_entry(pod.document, "annotations", key); !share.empty())
+                asked.insert(std::string(key) + " " + std::string(share));
+    for (const std::string& each : asked)
+        out.lose(loss_kind::device_share, each + " of its pods, which ask for no whole device");
+}
+
 inline void lose_what_it_cannot(const expressiveness& can, writing& out) {
     const gang_object& gang = out.gang();
     if (gang.queue && !can.queue)
@@ -61,6 +78,7 @@ inline void lose_what_it_cannot(const expressiveness& can, writing& out) {
             out.lose(loss_kind::topology_preferred,
                      out.vertex_text(at) + " rather within one " + level);
     }
+    lose_device_shares(can, out);
     for (const own_word& word : gang.own_words)
         if (word.api != can.api)
             out.lose(word.what, word.field);

@@ -392,6 +392,15 @@ TEST_CASE("what bears on placement and is not modelled is named by its field") {
           "spec.volumes[0].persistentVolumeClaim spec.volumes[1].ephemeral ");
 }
 
+TEST_CASE("a part of a GPU is not modelled: its pod waits instead of asking for nothing") {
+    for (const std::string key : {"gpu-fraction", "gpu-memory"}) {
+        const auto read = read_text("metadata: {name: p, annotations: {" + key +
+                                    ": \"0.5\"}}\nspec: {containers: [{}]}\n");
+        CHECK(read.pod.unsupported ==
+              std::vector<std::string>{"metadata.annotations[" + key + "]"});
+    }
+}
+
 TEST_CASE("a pod of a gang API that is not read is not taken for one of its own") {
     for (const char* key : {"pod-group.scheduling.sigs.k8s.io", "scheduling.x-k8s.io/pod-group",
                             "pod-group.scheduling.sigs.k8s.io/groups"}) {

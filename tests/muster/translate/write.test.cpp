@@ -138,6 +138,17 @@ TEST_CASE("whether a gang may be evicted is KAI's and Volcano's to say") {
               " grove");
 }
 
+TEST_CASE("a part of a GPU is KAI's to give, also to the pods of a PodGang") {
+    gang_bundle made = plain();
+    for (auto& pod : made.pods)
+        pod.document["metadata"].as_object()["annotations"] = {{"gpu-fraction", "0.5"}};
+    CHECK(losers(made, loss_kind::device_share) ==
+          "t9k ack-1.30 ack-1.31 scheduler-plugins volcano koordinator " + std::string(workloads));
+    const auto losses = write(target::volcano, made).losses;
+    REQUIRE(losses.size() == 1);
+    CHECK(losses[0].detail == "gpu-fraction 0.5 of its pods, which ask for no whole device");
+}
+
 TEST_CASE("topology is KAI's, Grove's, Koordinator's in layers, and Kubernetes' if required") {
     gang_bundle made = plain();
     made.gang.topology_name = "dc";
