@@ -134,7 +134,35 @@ inline std::vector<std::pair<std::string, std::string>> every_kind() {
     job("apps/v1", "DaemonSet", "selector: {matchLabels: {app: x}}, template: TEMPLATE");
     job("kubeflow.org/v1", "Notebook", "template: {spec: PODSPEC}");
     job("serving.knative.dev/v1", "Service", "template: {spec: PODSPEC}");
-    job("argoproj.io/v1alpha1", "Workflow", "entrypoint: main");
+    const std::string task = "{name: worker, replicas: 2, template: TEMPLATE}";
+    job("batch.volcano.sh/v1alpha1", "CronJob",
+        "schedule: '0 0 * * *', jobTemplate: {spec: {queue: team, tasks: [" + task + "]}}");
+    job("flow.volcano.sh/v1alpha1", "JobTemplate", "minAvailable: 2, tasks: [" + task + "]");
+    job("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet",
+        "roles: [{name: a, spec: {replicas: 2, leaderWorkerTemplate: {size: 2, workerTemplate: "
+        "TEMPLATE}}}]");
+    job("sparkoperator.k8s.io/v1beta2", "SparkApplication",
+        "type: Scala, image: i, batchSchedulerOptions: {queue: team}, driver: {cores: 1, memory: "
+        "512m}, executor: {instances: 2, cores: 1, memory: 1g}");
+    job("amlarc.azureml.com/v1alpha1", "AmlJob", "job: {options: {envs: {AZUREML_NODE_COUNT: 4}}}");
+    // Kinds of which only their controllers know the pods.
+    for (const auto& [version, kind] : std::vector<std::pair<std::string, std::string>>{
+             {"argoproj.io/v1alpha1", "Workflow"},
+             {"egx.nvidia.io/v1", "SPOTRequest"},
+             {"machinelearning.seldon.io/v1", "SeldonDeployment"},
+             {"kubevirt.io/v1", "VirtualMachineInstance"},
+             {"workspace.devfile.io/v1alpha2", "DevWorkspace"},
+             {"kubeflow.org/v1beta1", "ScheduledWorkflow"},
+             {"tekton.dev/v1", "PipelineRun"},
+             {"tekton.dev/v1", "TaskRun"},
+             {"run.ai/v1", "RunaiJob"},
+             {"run.ai/v2alpha1", "TrainingWorkload"},
+             {"run.ai/v2alpha1", "InteractiveWorkload"},
+             {"run.ai/v2alpha1", "InferenceWorkload"},
+             {"run.ai/v2alpha1", "DistributedWorkload"},
+             {"run.ai/v2alpha1", "DistributedInferenceWorkload"},
+             {"nvidia.com/v1alpha1", "DynamoGraphDeployment"}})
+        job(version, kind, "");
     job("example.org/v1", "Thing", "replicas: 2, template: TEMPLATE");
 
     job("grove.io/v1alpha1", "PodCliqueSet",
