@@ -320,6 +320,7 @@ int run_jobs(const cli::request& asked, const cli::run_request& more, const look
     // All that refers to documents comes after this.
     std::ranges::move(others.documents, std::back_inserter(documents));
     std::vector<muster::sim::job_input> jobs = muster::sim::read_jobs(documents, context, found);
+    std::vector<muster::sim::set_input> sets = muster::sim::read_sets(documents, context, found);
     for (const auto& each : others.losses)
         complain("lost: " + std::string(to_text(each.what)) + " of " + each.object + ": " +
                  each.detail);
@@ -328,13 +329,15 @@ int run_jobs(const cli::request& asked, const cli::run_request& more, const look
         const std::size_t space = each.first.find(' ');
         const auto version = std::string_view(each.first).substr(0, space);
         const auto kind = std::string_view(each.first).substr(space + 1);
-        return t9k_job_kind(version, kind) || muster::sim::is_foreign_job(version, kind);
+        return t9k_job_kind(version, kind) || muster::sim::is_of_sets(version, kind) ||
+               muster::sim::is_foreign_job(version, kind);
     });
     const auto script = muster::sim::read_script(events, asked.default_namespace, found);
     if (refuse(objects, asked, found) || (asked.strict && !objects.skipped.empty()))
         return cli::invalid_input;
     diagnostics of_run;
-    const auto made = cli::make_run(objects, std::move(jobs), script, asked, more, of_run);
+    const auto made =
+        cli::make_run(objects, std::move(jobs), std::move(sets), script, asked, more, of_run);
     print(of_run, asked.strict);
     if (!made || !of_run.ok() || (asked.strict && of_run.warnings() > 0))
         return cli::invalid_input;
@@ -825,7 +828,8 @@ int run(int argc, char** argv) {
         "  muster.dev/exit-code: \"1, 0\"        (absent: 0)\n"
         "Events are a list `events:` of {at: SECONDS, WHAT: [NAMESPACE/]NAME} with WHAT\n"
         "one of pause, resume, scale (with replicas), deleteJob, end (with exitCode),\n"
-        "deletePod, loseNode, returnNode. Jobs of other APIs than T9k's run as the groups and\n"
+        "deletePod, loseNode, returnNode, and of PodCliqueSets setImage (with image, and clique\n"
+        "unless all are meant). Jobs of other APIs than T9k's and Grove's run as the groups and\n"
         "pods that they make first: nothing of theirs is started again.");
     cli::run_request more;
     add_request(running, asked);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
 
 #include <muster/base/timestamp.hpp>
 #include <muster/lifecycle/status_document.hpp>
@@ -90,6 +91,17 @@ std::string status_text(const job_status& was, const job_status& is, bool sample
     return text;
 }
 
+/// How many of its replicas are available.
+std::string set_phase(const muster::sim::run_set& set) {
+    if (set.deleted)
+        return "Deleted";
+    const auto count = [&](std::string_view field) {
+        const auto* value = set.status.if_contains(field);
+        return value != nullptr ? boost::json::serialize(*value) : "0";
+    };
+    return count("availableReplicas") + "/" + count("replicas") + " available";
+}
+
 std::string phase_of(const run_job& job) {
     if (job.deleted)
         return "Deleted";
@@ -137,6 +149,9 @@ std::string run_table(const run_record& made, table_form form, bool sample) {
         jobs.add({std::string(to_text(each.kind)), name_of(each.key), phase_of(each),
                   since(each.created), since(each.began), since(each.ended),
                   std::to_string(restarts_of(each.status))});
+    for (const muster::sim::run_set& each : made.sets)
+        jobs.add({"PodCliqueSet", name_of(each.key), set_phase(each), since(each.created),
+                  since(each.began), "", ""});
     return lines.text(form) + (form.csv ? "" : "\n" + jobs.text(form));
 }
 
@@ -166,6 +181,20 @@ boost::json::object run_object(const run_record& made, bool sample) {
         jobs.push_back(std::move(one));
     }
     out["jobs"] = std::move(jobs);
+    boost::json::array sets;
+    for (const muster::sim::run_set& each : made.sets) {
+        boost::json::object one;
+        one["kind"] = "PodCliqueSet";
+        one["namespace"] = each.key.name_space;
+        one["name"] = each.key.name;
+        one["deleted"] = each.deleted;
+        one["created"] = time_or_null(each.created);
+        one["available"] = time_or_null(each.began);
+        one["status"] = each.status;
+        sets.push_back(std::move(one));
+    }
+    if (!sets.empty())
+        out["sets"] = std::move(sets);
     boost::json::array lines;
     for (const run_line& each : made.lines) {
         boost::json::object one;
@@ -179,6 +208,8 @@ boost::json::object run_object(const run_record& made, bool sample) {
             one["details"] = each.details;
         if (each.status)
             one["status"] = document(*each.status, form_of(each.kind));
+        if (each.document)
+            one["status"] = *each.document;
         lines.push_back(std::move(one));
     }
     out["timeline"] = std::move(lines);

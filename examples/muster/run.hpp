@@ -11,6 +11,7 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/sim/job_controller.hpp>
+#include <muster/sim/read_sets.hpp>
 #include <muster/sim/run_record.hpp>
 #include <muster/sim/run_script.hpp>
 
@@ -29,9 +30,11 @@ struct run_request {
     bool sample_conditions = false;
 };
 
-/// Runs jobs in virtual time; nothing when something is wrong with them, which goes to `out`.
+/// Runs jobs and sets in virtual time; nothing when something is wrong with them, which goes to
+/// `out`.
 [[nodiscard]] std::optional<muster::sim::run_record>
 make_run(const muster::codec::manifests& objects, std::vector<muster::sim::job_input> jobs,
+         std::vector<muster::sim::set_input> sets,
          const std::vector<muster::sim::script_event>& script, const request& asked,
          const run_request& run, muster::codec::diagnostics& out);
 

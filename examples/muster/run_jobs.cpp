@@ -10,6 +10,7 @@ namespace cli {
 
 std::optional<muster::sim::run_record>
 make_run(const muster::codec::manifests& objects, std::vector<muster::sim::job_input> jobs,
+         std::vector<muster::sim::set_input> sets,
          const std::vector<muster::sim::script_event>& script, const request& asked,
          const run_request& run, muster::codec::diagnostics& out) {
     muster::codec::cluster_options where;
@@ -23,7 +24,8 @@ make_run(const muster::codec::manifests& objects, std::vector<muster::sim::job_i
         options.limit.per_gang = *asked.budget;
         options.limit.per_cycle = std::max(options.limit.per_cycle, options.limit.per_gang);
     }
-    return muster::sim::run_jobs(objects, std::move(jobs), script, asked.how, where, options, out);
+    return muster::sim::run_jobs(objects, std::move(jobs), std::move(sets), script, asked.how,
+                                 where, options, out);
 }
 
 } // namespace cli

@@ -23,6 +23,28 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
+/// The topology that a PodCliqueSet asks for; null where it asks for none, or for one that is not
+/// there, which is a warning. Levels that it does not have are errors at `where`.
+[[nodiscard]] inline const translate::grove_topology*
+grove_topology_of(const translate::grove_set& set,
+                  const std::vector<translate::grove_topology>& topologies,
+                  const object_place& where, diagnostics& out) {
+    const std::string_view name = translate::grove_topology_name(set);
+    for (const translate::grove_topology& each : topologies)
+        if (each.name == name) {
+            for (const translate::grove_topology_fault& fault :
+                 translate::grove_topology_faults(set, each))
+                report(out, severity::error, where, {"spec", "template"},
+                       fault.field + ": " + fault.message);
+            return &each;
+        }
+    if (!name.empty())
+        report(out, severity::warning, where, {"spec", "template"},
+               "the input does not hold the ClusterTopologyBinding " + in_quotes(name) +
+                   ", so that domains stand for node labels (expected it as well)");
+    return nullptr;
+}
+
 /// The gangs that Grove makes of a PodCliqueSet first, with their pods; what else it makes goes to
 /// `companions`. Levels that its topology does not have are errors at `where`.
 [[nodiscard]] inline std::vector<translate::gang_bundle>
@@ -33,22 +55,10 @@ expand_grove_set(const translate::grove_set& set, translate::grove_dialect diale
     using translate::grove_dialect;
     std::vector<translate::gang_bundle> gangs;
     const bool seed = dialect == grove_dialect::seed;
-    const translate::grove_topology* within = nullptr;
-    for (const translate::grove_topology& each : topologies)
-        if (each.name == translate::grove_topology_name(set))
-            within = &each;
-    if (within) {
-        const auto faults = translate::grove_topology_faults(set, *within);
-        for (const translate::grove_topology_fault& fault : faults)
-            report(out, severity::error, where, {"spec", "template"},
-                   fault.field + ": " + fault.message);
-        if (!faults.empty())
-            return gangs;
-    } else if (const auto name = translate::grove_topology_name(set); !name.empty()) {
-        report(out, severity::warning, where, {"spec", "template"},
-               "the input does not hold the ClusterTopologyBinding " + in_quotes(name) +
-                   ", so that domains stand for node labels (expected it as well)");
-    }
+    const std::size_t errors = out.errors();
+    const translate::grove_topology* const within = grove_topology_of(set, topologies, where, out);
+    if (out.errors() > errors)
+        return gangs;
     const std::string_view mark =
         !seed ? (set.scheduler.empty() ? "default-scheduler" : set.scheduler)
         : set.scheduler == "kai-scheduler"   ? "kai"

@@ -38,6 +38,9 @@ template<class... Keys>
     const boost::json::value* const found = value_at(in, std::string_view(keys)...);
     if (found && found->is_int64())
         return found->get_int64();
+    // What was made here and never printed may be unsigned.
+    if (found && found->is_uint64())
+        return static_cast<std::int64_t>(found->get_uint64());
     return std::nullopt;
 }
 

@@ -21,14 +21,12 @@ namespace muster::inline v0_1 {
 namespace sim {
 
 /// Whether objects of a kind are jobs of others that a run can take up: Kubeflow's, Volcano's,
-/// Kubernetes' own, JobSets, LeaderWorkerSets, Ray's and Grove's, and what they need to be read.
+/// Kubernetes' own, JobSets, LeaderWorkerSets and Ray's, and what they need to be read.
 [[nodiscard]] inline bool is_foreign_job(std::string_view version, std::string_view kind) {
     if (version.starts_with("kubeflow.org/"))
         return kind.ends_with("Job");
     if (version.starts_with("batch.volcano.sh/") || version == "batch/v1")
         return kind == "Job";
-    if (version.starts_with("grove.io/"))
-        return kind == "PodCliqueSet";
     return version.starts_with("jobset.x-k8s.io/") ||
            version.starts_with("leaderworkerset.x-k8s.io/") || version.starts_with("ray.io/") ||
            version.starts_with("trainer.kubeflow.org/");

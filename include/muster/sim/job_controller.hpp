@@ -21,7 +21,9 @@
 #include <muster/codec/read_documents.hpp>
 #include <muster/lifecycle/advance.hpp>
 #include <muster/lifecycle/t9k_plan.hpp>
+#include <muster/sim/declared_attempts.hpp>
 #include <muster/sim/run_script.hpp>
+#include <muster/translate/json_text.hpp>
 #include <muster/translate/t9k_gang.hpp>
 #include <muster/translate/t9k_pods.hpp>
 
@@ -36,21 +38,6 @@ struct job_input {
     std::optional<codec::timestamp> created;
     /// What is stored with it; absent: it is new.
     std::optional<lifecycle::job_status> status{};
-};
-
-/// What the template of a type of replicas declares of its attempts; the last entry of a list holds
-/// for all attempts to come.
-struct declared_attempts {
-    std::vector<std::int64_t> seconds;    ///< empty: until told otherwise
-    std::vector<std::int64_t> exit_codes; ///< empty: 0
-
-    [[nodiscard]] static std::optional<std::int64_t> of(const std::vector<std::int64_t>& list,
-                                                        std::int64_t attempt) {
-        if (list.empty())
-            return std::nullopt;
-        const auto last = static_cast<std::int64_t>(list.size()) - 1;
-        return list[static_cast<std::size_t>(std::min(attempt, last))];
-    }
 };
 
 /// The gang of a pod that is in no group.
@@ -125,15 +112,24 @@ public:
         return longest * 1'000'000'000;
     }
 
+    /// Its group as a gang, but for what others have to say of it.
+    [[nodiscard]] gang<std::string> gang_spec() const {
+        const translate::gang_object made = translate::gangs_of(job).front();
+        gang<std::string> spec;
+        spec.queue = made.queue;
+        spec.priority = made.priority.number.value_or(0);
+        spec.tree = made.tree;
+        spec.duration = longest_run();
+        return spec;
+    }
+
     /// The next pod of a replica, and how long it runs, in nanoseconds, if that is declared.
     [[nodiscard]] std::pair<owned_pod, std::optional<std::int64_t>>
     next_attempt(lifecycle::replica_id of) {
         owned_pod pod;
         pod.attempt = attempts[pod_name(of)]++;
         pod.uid = lifecycle::transition_id(plan_.uid, pod_name(of), std::to_string(pod.attempt));
-        auto runs = declared_attempts::of(declared(of.task).seconds, pod.attempt);
-        if (runs)
-            *runs *= 1'000'000'000;
+        const auto runs = declared(of.task).run_time(pod.attempt);
         return {std::move(pod), runs};
     }
 
@@ -155,6 +151,16 @@ public:
         if (scales)
             return {"Scale", "to " + std::to_string(value) + " replicas"};
         return {job.run_mode.pause ? "Pause" : "Resume", {}};
+    }
+
+    /// A pod of the input is a replica's.
+    void adopt(lifecycle::replica_id of, const std::string& name, owned_pod pod) {
+        pod.attempt = attempts[name]++;
+        pods[name] = std::move(pod);
+        adopted_[name] = of;
+    }
+    [[nodiscard]] const std::map<std::string, lifecycle::replica_id>& adopted() const noexcept {
+        return adopted_;
     }
 
     [[nodiscard]] lifecycle::job_step look(codec::timestamp now) const {
@@ -236,35 +242,15 @@ private:
 
     static declared_attempts read_declared(const job_input& input, std::size_t spec,
                                            codec::diagnostics& out) {
-        constexpr std::int64_t most_seconds = 1'000'000'000;
-        declared_attempts read;
-        const auto take = [&](std::string_view key, std::int64_t least, std::int64_t most,
-                              std::vector<std::int64_t>& into) {
-            const boost::json::object* const metadata =
-                find(input.job.replica_specs[spec].pod_template, "metadata");
-            const boost::json::object* const notes = find(metadata, "annotations");
-            const boost::json::value* const value =
-                notes != nullptr ? notes->if_contains(key) : nullptr;
-            if (value == nullptr || !value->is_string())
-                return;
-            const std::string_view text(value->get_string().data(), value->get_string().size());
-            if (auto list = parse_attempts(text, least, most))
-                into = std::move(*list);
-            else
+        const boost::json::object* const metadata =
+            translate::find_object(input.job.replica_specs[spec].pod_template, "metadata");
+        return read_attempts(
+            translate::find_object(metadata, "annotations"),
+            [&](std::string_view key, const std::string& message) {
                 report(out, codec::severity::error, input.where,
                        {"spec", "replicaSpecs", spec, "template", "metadata", "annotations", key},
-                       codec::in_quotes(text) + " is no list of numbers (expected one for each " +
-                           "attempt from " + std::to_string(least) + " to " + std::to_string(most) +
-                           ", such as 30, 60)");
-        };
-        take(run_seconds_key, 1, most_seconds, read.seconds);
-        take(exit_code_key, 0, 255, read.exit_codes);
-        return read;
-    }
-
-    static const boost::json::object* find(const boost::json::object* in, std::string_view key) {
-        const boost::json::value* const value = in != nullptr ? in->if_contains(key) : nullptr;
-        return value != nullptr ? value->if_object() : nullptr;
+                       message);
+            });
     }
 
     codec::object_key key_;
@@ -272,6 +258,7 @@ private:
     bool sample_;
     lifecycle::job_plan plan_;
     std::vector<declared_attempts> declared_;
+    std::map<std::string, lifecycle::replica_id> adopted_;
     std::map<std::pair<lifecycle::replica_id, bool>, codec::pod_object> made_;
 };
 

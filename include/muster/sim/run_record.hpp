@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <boost/json/object.hpp>
+
 #include <muster/codec/objects.hpp>
 #include <muster/lifecycle/job_status.hpp>
 #include <muster/translate/t9k_job.hpp>
@@ -22,7 +24,9 @@ struct run_line {
     std::string what;    ///< a word that programs may compare, such as `Created`
     std::string details; ///< for people
     /// Of a job: its status from then on.
-    std::optional<lifecycle::job_status> status;
+    std::optional<lifecycle::job_status> status{};
+    /// Of one of Grove's objects: its status from then on.
+    std::optional<boost::json::object> document{};
 };
 
 /// How a job of a run ended, or where it stands.
@@ -37,12 +41,23 @@ struct run_job {
     std::optional<codec::timestamp> ended;
 };
 
+/// Where a PodCliqueSet of a run stands in the end.
+struct run_set {
+    codec::object_key key;
+    bool deleted = false;
+    boost::json::object status;
+    std::optional<codec::timestamp> created;
+    /// When a replica of it was available first.
+    std::optional<codec::timestamp> began;
+};
+
 /// A whole run, in the order in which things happened.
 struct run_record {
     codec::timestamp start = 0;
     codec::timestamp end = 0;
     std::vector<run_line> lines;
     std::vector<run_job> jobs; ///< by namespace, name and kind
+    std::vector<run_set> sets; ///< by namespace and name
     std::size_t pods_pending = 0;
     /// Things would have gone on: the time was over, or they never came to rest at one time.
     bool cut_short = false;

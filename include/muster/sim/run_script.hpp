@@ -22,24 +22,26 @@
 namespace muster::inline v0_1 {
 namespace sim {
 
-/// What somebody does to a job, a pod or a node while a run goes on.
+/// What somebody does to a job, a PodCliqueSet, a pod or a node while a run goes on.
 enum class script_action : std::uint8_t {
     pause,
     resume,
-    scale, ///< to `value` replicas, of an elastic job
+    scale, ///< to `value` replicas: an elastic job, a set, or what scales in a set by itself
     delete_job,
-    end, ///< the pod ends with the exit code `value`
+    set_image, ///< of a set's clique `part`, or all of them, to `text`
+    end,       ///< the pod ends with the exit code `value`
     delete_pod,
     lose_node,
     return_node,
 };
 
 /// The field that names whom an action is for.
-inline constexpr std::array<std::pair<script_action, std::string_view>, 8> script_actions{{
+inline constexpr std::array<std::pair<script_action, std::string_view>, 9> script_actions{{
     {script_action::pause, "pause"},
     {script_action::resume, "resume"},
     {script_action::scale, "scale"},
     {script_action::delete_job, "deleteJob"},
+    {script_action::set_image, "setImage"},
     {script_action::end, "end"},
     {script_action::delete_pod, "deletePod"},
     {script_action::lose_node, "loseNode"},
@@ -51,6 +53,8 @@ struct script_event {
     script_action what = script_action::pause;
     codec::object_key whom; ///< of a node without a namespace
     std::int64_t value = 0;
+    std::string part;
+    std::string text;
     codec::location where;
 };
 
@@ -94,10 +98,14 @@ inline script_event read_script_event(codec::object_reader& object,
     }
     if (actions != 1)
         object.error("says " + std::to_string(actions) +
-                     " things to do (expected exactly one of pause, resume, scale, deleteJob, end, "
-                     "deletePod, loseNode, returnNode)");
+                     " things to do (expected exactly one of pause, resume, scale, deleteJob, "
+                     "setImage, end, deletePod, loseNode, returnNode)");
     if (read.what == script_action::scale)
         read.value = object.required("replicas").as_integer(0, 1'000'000).value_or(0);
+    if (read.what == script_action::set_image) {
+        read.text = object.required("image").as_string().value_or("");
+        read.part = object.optional("clique").as_string().value_or("");
+    }
     if (read.what == script_action::end)
         read.value = object.optional("exitCode").as_integer(0, 255).value_or(0);
     object.finish();
@@ -107,8 +115,8 @@ inline script_event read_script_event(codec::object_reader& object,
 } // namespace detail
 
 /// What happens from outside during a run: `events:`, a list of
-/// `{at: SECONDS, WHAT: [NAMESPACE/]NAME}`, with `replicas` for scale and `exitCode` for end. In
-/// the order of times, then as written.
+/// `{at: SECONDS, WHAT: [NAMESPACE/]NAME}`, with `replicas` for scale, `image` and
+/// perhaps `clique` for setImage, and `exitCode` for end. In the order of times, then as written.
 [[nodiscard]] inline std::vector<script_event>
 read_script(const std::vector<codec::document>& documents, const std::string& default_namespace,
             codec::diagnostics& out) {

@@ -100,15 +100,18 @@ TEST_CASE("every kind of job that is read stands in the matrix") {
 // tests/data/translation_matrix.tsv lists kind, target and what is lost; MUSTER_UPDATE=1 writes it.
 TEST_CASE("every kind can be written for every target, and what is lost is as listed") {
     std::string table;
-    for (const auto& [kind, text] : codec_tests::every_kind()) {
+    for (const auto& each_kind : codec_tests::every_kind()) {
+        const std::string& kind = each_kind.first;
         CAPTURE(kind);
-        const reading input = read(text);
+        const reading input = read(each_kind.second);
         CHECK(input.errors == "");
         CHECK(!input.all.bundles.empty());
         std::size_t pods = 0;
         for (const gang_bundle& bundle : input.all.bundles)
             pods += bundle.pods.size();
-        for (const auto& [to, name] : targets) {
+        for (const auto& each_target : targets) {
+            const target to = each_target.first;
+            const std::string_view name = each_target.second;
             CAPTURE(name);
             const cell made = translate(input.all, to);
             std::string line = kind + '\t' + std::string(name) + '\t';

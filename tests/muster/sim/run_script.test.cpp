@@ -49,10 +49,23 @@ TEST_CASE("events come in the order of times, then as written") {
     CHECK(events[3].what == script_action::resume);
 }
 
+TEST_CASE("an image is for all cliques of a set, or for one") {
+    codec::diagnostics out;
+    const auto events = read("events:\n- {at: 1, setImage: s, image: i}\n"
+                             "- {at: 2, setImage: s, clique: c, image: j}\n",
+                             out);
+    REQUIRE(out.ok());
+    REQUIRE(events.size() == 2);
+    CHECK(events[0].text == "i");
+    CHECK(events[0].part.empty());
+    CHECK(events[1].text == "j");
+    CHECK(events[1].part == "c");
+}
+
 TEST_CASE("an event says one thing, when, and all that it needs") {
-    for (const char* wrong :
-         {"{at: 1}", "{pause: a}", "{at: 1, pause: a, resume: a}", "{at: 1, scale: a}",
-          "{at: -1, pause: a}", "{at: soon, pause: a}", "{at: 1, end: p, exitCode: 256}", "7"}) {
+    for (const char* wrong : {"{at: 1}", "{pause: a}", "{at: 1, pause: a, resume: a}",
+                              "{at: 1, scale: a}", "{at: -1, pause: a}", "{at: 1, setImage: s}",
+                              "{at: soon, pause: a}", "{at: 1, end: p, exitCode: 256}", "7"}) {
         CAPTURE(wrong);
         codec::diagnostics out;
         static_cast<void>(read(std::string("events: [") + wrong + "]", out));
