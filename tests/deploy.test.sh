@@ -33,5 +33,16 @@ kinds=$(grep -ohE '"[a-z]+s"' "$source"/include/muster/kube/{t9k,grove}_controll
 for each in $kinds; do
     grep -qE "\b$each\b" <<<"$role" || fail "rbac.yaml: the controller may not list $each"
 done
+# Whoever may run with a dialect may read all that it is about. A rule is one line here.
+rules=$(awk '/^- / {print rule; rule = ""} /^---/ {print rule; rule = ""} {rule = rule " " $0}
+    END {print rule}' "$deploy/rbac.yaml")
+followed=$(sed -nE 's/^ *\{"([^"]*)", "[A-Za-z]+", "([a-z]+)".*/\1 \2/p' \
+    "$source/include/muster/kube/dialect.hpp" | sed -E 's/^v1 /"" /; s,/v[0-9a-z]+ , ,')
+(($(wc -l <<<"$followed") >= 17)) || fail "dialect.hpp: too few collections"
+while read -r group plural; do
+    grep -F 'verbs: [get, list, watch' <<<"$rules" |
+        grep -qE "apiGroups: \[([^]]*, )?$group(,[^]]*)?\],? +resources: \[([^]]*, )?$plural(,[^]]*)?\]" ||
+        fail "rbac.yaml: nobody may read $plural of $group"
+done <<<"$followed"
 ((failures == 0)) && echo fine
 exit $((failures > 0))

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "pod_group_status.hpp"
+#include <muster/base/timestamp.hpp>
+
 #include "reason_text.hpp"
 #include "svg.hpp"
 
@@ -87,7 +88,7 @@ std::string draw_queues(const report& made) {
     std::int64_t rows = 0;
     for (const queue_line& queue : made.queues)
         rows += 1 + static_cast<std::int64_t>(queue.resources.size());
-    svg on(width, 50 + rows * row + 10, "Queues at " + time_text(made.now));
+    svg on(width, 50 + rows * row + 10, "Queues at " + muster::time_text(made.now));
     draw_legend(on, 20, width,
                 {{std::string(used_colour), "used"},
                  {std::string(over_colour), "used beyond the quota"},
@@ -174,7 +175,7 @@ std::string draw_nodes(const report& made) {
 
     const std::int64_t top = 30 + 18 * legend_lines(width, legend);
     svg on(width, top + rows * row + 10,
-           "What stands where once the plan of " + time_text(made.now) +
+           "What stands where once the plan of " + muster::time_text(made.now) +
                " is carried out; outlined pods start now" +
                (comes_later ? ", dashed ones once others have left" : ""));
     draw_legend(on, 20, width, legend);

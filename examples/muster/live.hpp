@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include <muster/kube/dialect.hpp>
 #include <muster/translate/target.hpp>
+
+#include "chosen_policy.hpp"
 
 namespace cli {
 
@@ -16,8 +19,13 @@ struct live_request {
     /// Instead of a kubeconfig: a server that asks for no credentials (kubectl proxy).
     std::string server;
     std::vector<std::string> allowed_plugins;
-    std::vector<std::string> scheduler_names{"t9k-scheduler"};
+    std::vector<muster::kube::dialect> dialects{muster::kube::dialect::t9k};
+    /// Empty: those of the dialects' own schedulers.
+    std::vector<std::string> scheduler_names;
     std::string queue_namespace = "t9k-system";
+    /// Node labels from coarse to fine, for groups that name no Topology.
+    std::vector<std::string> topology;
+    chosen_policy how;
     /// How long the first listing may take, in seconds.
     std::int64_t patience = 60;
 };

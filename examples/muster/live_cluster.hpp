@@ -5,59 +5,43 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
-
-#include <boost/json/object.hpp>
 
 #include <muster/adapter/cluster_view.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/kube/cluster.hpp>
+#include <muster/kube/group_status.hpp>
 #include <muster/model/state.hpp>
 
 #include "live.hpp"
-#include "pod_group_status.hpp"
 
 namespace cli {
 
 /// As many kinds of resources as anybody asks for; those beyond are named, and their pods wait.
 inline constexpr std::size_t live_width = 16;
 
-/// The status of T9k's PodGroups.
-struct t9k_status {
-    boost::json::object operator()(const muster::codec::pod_group_object& object,
-                                   std::span<const muster::codec::pod_object* const> members,
-                                   const muster::adapter::gang_status& status,
-                                   std::int64_t wall) const {
-        group_standing standing;
-        standing.object = &object;
-        standing.members.assign(members.begin(), members.end());
-        for (const muster::codec::pod_object* const each : members)
-            if (!each->node.empty() && each->phase != muster::pod_phase::succeeded &&
-                each->phase != muster::pod_phase::failed)
-                standing.allocated.push_back(each);
-        standing.sufficient = status.alive > 0 && status.at != muster::gate::members;
-        standing.scheduled = status.reached;
-        return status_of(standing, wall - wall % muster::kube::second);
-    }
-};
-
-using live_cluster = muster::kube::cluster<live_width, muster::kube::transport, t9k_status>;
+using live_cluster =
+    muster::kube::cluster<live_width, muster::kube::transport, muster::kube::group_status>;
 using live_state = muster::state<live_cluster::traits>;
 using live_view = muster::adapter::cluster_view<live_cluster::traits>;
 
 [[nodiscard]] inline muster::kube::cluster_options options_of(const live_request& asked) {
     muster::kube::cluster_options how;
-    how.live.scheduler_names = asked.scheduler_names;
+    how.live.dialects = asked.dialects;
+    how.live.scheduler_names = asked.scheduler_names.empty()
+                                   ? muster::kube::scheduler_names_of(asked.dialects)
+                                   : asked.scheduler_names;
     how.live.queue_namespace = asked.queue_namespace;
+    how.live.levels.levels = asked.topology;
     how.events.controller = "muster.dev/scheduler";
     how.watches.seed = static_cast<std::uint64_t>(getpid());
     return how;
 }
 
 /// One cycle, which commits what it starts. (Compiled once, in schedule.cpp.)
-[[nodiscard]] muster::cycle_result decide(live_state& known, std::int64_t wall);
+[[nodiscard]] muster::cycle_result decide(live_state& known, std::int64_t wall,
+                                          const chosen_policy& how);
 
 /// What goes wrong with the cluster at the moment, a line each.
 [[nodiscard]] std::vector<std::string> troubles_of(const live_cluster& of);

@@ -457,6 +457,30 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
         ->type_name("N");
 }
 
+void add_topology(CLI::App& to, std::vector<std::string>& levels) {
+    to.add_option_function<std::string>(
+          "--topology",
+          [&levels](const std::string& text) {
+              levels.clear();
+              for (std::size_t from = 0; from <= text.size();) {
+                  const std::size_t comma = std::min(text.find(',', from), text.size());
+                  const std::string label = text.substr(from, comma - from);
+                  if (label.empty() ||
+                      std::find(levels.begin(), levels.end(), label) != levels.end())
+                      throw CLI::ValidationError(
+                          "--topology",
+                          in_quotes(label) +
+                              " is no level or is there twice (expected e.g. "
+                              "topology.example.com/block,topology.example.com/rack)");
+                  levels.push_back(label);
+                  from = comma + 1;
+              }
+          },
+          "Node labels from coarse to fine, for groups whose annotations ask for a level and name "
+          "no Topology")
+        ->type_name("LABEL,LABEL,...");
+}
+
 void add_request(CLI::App& to, cli::request& asked) {
     to.add_option("-f,--filename", asked.files,
                   "A file, a directory, or - for stdin: YAML or JSON manifests; may be repeated")
@@ -484,27 +508,7 @@ void add_request(CLI::App& to, cli::request& asked) {
         ->type_name("TIME");
     to.add_option("--queue-namespace", asked.queue_namespace, "Where T9k Queues live")
         ->capture_default_str();
-    to.add_option_function<std::string>(
-          "--topology",
-          [&asked](const std::string& text) {
-              asked.topology.clear();
-              for (std::size_t from = 0; from <= text.size();) {
-                  const std::size_t comma = std::min(text.find(',', from), text.size());
-                  const std::string label = text.substr(from, comma - from);
-                  if (label.empty() || std::find(asked.topology.begin(), asked.topology.end(),
-                                                 label) != asked.topology.end())
-                      throw CLI::ValidationError(
-                          "--topology",
-                          in_quotes(label) +
-                              " is no level or is there twice (expected e.g. "
-                              "topology.example.com/block,topology.example.com/rack)");
-                  asked.topology.push_back(label);
-                  from = comma + 1;
-              }
-          },
-          "Node labels from coarse to fine, for groups whose annotations ask for a level and name "
-          "no Topology")
-        ->type_name("LABEL,LABEL,...");
+    add_topology(to, asked.topology);
     add_policy(to, asked.how);
     to.add_option_function<std::vector<std::string>>(
           "--score-weight",
@@ -619,14 +623,31 @@ void add_live(CLI::App& to, cli::live_request& asked) {
 
 void add_scheduling(CLI::App& to, cli::live_request& asked) {
     add_live(to, asked);
-    to.add_option("--scheduler-name", asked.scheduler_names,
-                  "Whose pods it is about; may be repeated")
+    std::vector<std::string> names;
+    for (const auto& each : muster::kube::dialects)
+        names.emplace_back(each.name);
+    to.add_option_function<std::vector<std::string>>(
+          "--dialect",
+          [&asked](const std::vector<std::string>& chosen) {
+              asked.dialects.clear();
+              for (const std::string& each : chosen)
+                  asked.dialects.push_back(*muster::kube::find_dialect(each));
+          },
+          "Whose groups and queues are read, and in whose form their status is written; may be "
+          "repeated")
+        ->check(CLI::IsMember(names))
         ->allow_extra_args(false)
-        ->capture_default_str()
+        ->default_str("t9k");
+    to.add_option("--scheduler-name", asked.scheduler_names,
+                  "Whose pods it is about; may be repeated (default: those of the dialects' own "
+                  "schedulers)")
+        ->allow_extra_args(false)
         ->type_name("NAME");
     to.add_option("--queue-namespace", asked.queue_namespace, "Where T9k queues live")
         ->capture_default_str()
         ->type_name("NAMESPACE");
+    add_topology(to, asked.topology);
+    add_policy(to, asked.how);
 }
 
 void add_leading(CLI::App& to, cli::leading_request& asked) {

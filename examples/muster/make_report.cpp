@@ -11,13 +11,13 @@
 
 #include <muster/admission/explain_kept.hpp>
 #include <muster/codec/cluster.hpp>
+#include <muster/codec/pod_group_status.hpp>
 #include <muster/codec/queue_status.hpp>
 #include <muster/cycle/forecast.hpp>
 #include <muster/muster.hpp>
 
 #include "check_plan.hpp"
 #include "headline.hpp"
-#include "pod_group_status.hpp"
 #include "proof.hpp"
 #include "queue_lines.hpp"
 #include "reason_text.hpp"

@@ -12,9 +12,9 @@
 
 #include <boost/json/serialize.hpp>
 
+#include <muster/base/timestamp.hpp>
 #include <muster/codec/diagnostic.hpp>
 
-#include "pod_group_status.hpp"
 #include "reason_text.hpp"
 
 namespace cli {
@@ -145,7 +145,7 @@ object amounts_object(const amounts_by_kind& amounts) {
 object kept_object(const kept_line& kept) {
     object out;
     if (kept.start)
-        out["start"] = time_text(*kept.start);
+        out["start"] = muster::time_text(*kept.start);
     array nodes;
     for (const auto& [node, amounts] : kept.nodes)
         nodes.push_back(object{{"node", node}, {"amounts", amounts_object(amounts)}});
@@ -350,7 +350,7 @@ object group_object(const group_line& group) {
     if (group.position)
         out["position"] = object{{"queue", *group.position}, {"overall", *group.overall_position}};
     if (group.expected_start)
-        out["expectedStart"] = time_text(*group.expected_start);
+        out["expectedStart"] = muster::time_text(*group.expected_start);
     if (group.changes_sought) {
         array remedies;
         for (const auto& remedy : group.remedies) {
@@ -378,7 +378,7 @@ object plan_object(const report& made) {
     object out;
     out["apiVersion"] = "muster.dev/v1alpha1";
     out["kind"] = "Plan";
-    out["now"] = time_text(made.now);
+    out["now"] = muster::time_text(made.now);
     array groups;
     for (const group_line& group : made.groups)
         groups.push_back(group_object(group));
@@ -499,7 +499,7 @@ std::string kept_text(const kept_line& kept) {
         out += (out.empty() ? "" : "; ") + node + (what.empty() ? "" : " " + what);
     }
     return "Room is kept for it" +
-           (kept.start ? ", to start at " + time_text(*kept.start) : std::string()) +
+           (kept.start ? ", to start at " + muster::time_text(*kept.start) : std::string()) +
            (out.empty() ? "" : ": ") + out + ".";
 }
 
@@ -558,7 +558,7 @@ std::string explanation(const group_line& group, const request& asked, bool with
     if (group.kept)
         out += "\n" + kept_text(*group.kept) + "\n";
     if (group.expected_start)
-        out += "\nExpected to start at " + time_text(*group.expected_start) +
+        out += "\nExpected to start at " + muster::time_text(*group.expected_start) +
                ", when pods end as they declare.\n";
     if (group.changes_sought)
         out += changes_text(group);

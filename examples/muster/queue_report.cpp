@@ -9,8 +9,9 @@
 
 #include <boost/json/array.hpp>
 
+#include <muster/base/timestamp.hpp>
+
 #include "output.hpp"
-#include "pod_group_status.hpp"
 #include "reason_text.hpp"
 
 namespace cli {
@@ -152,14 +153,15 @@ object queues_object(const report& made) {
         one["resources"] = std::move(resources);
         one["running"] = object{{"groups", queue.running_groups}, {"pods", queue.running_pods}};
         one["waiting"] = object{{"groups", queue.waiting_groups}, {"pods", queue.waiting_pods}};
-        one["waitingSince"] = queue.oldest ? value(time_text(*queue.oldest)) : value(nullptr);
+        one["waitingSince"] =
+            queue.oldest ? value(muster::time_text(*queue.oldest)) : value(nullptr);
         one["status"] = queue.status ? value(*queue.status) : value(nullptr);
         queues.push_back(std::move(one));
     }
     object out;
     out["apiVersion"] = "muster.dev/v1alpha1";
     out["kind"] = "Queues";
-    out["now"] = time_text(made.now);
+    out["now"] = muster::time_text(made.now);
     out["queues"] = std::move(queues);
     return out;
 }
@@ -193,14 +195,14 @@ object prio_object(const report& made) {
         one["queuePriority"] = group.queue_priority;
         one["queueShare"] = share_value(group.share);
         one["priority"] = group.priority;
-        one["created"] = group.created ? value(time_text(*group.created)) : value(nullptr);
+        one["created"] = group.created ? value(muster::time_text(*group.created)) : value(nullptr);
         one["answer"] = group.answer;
         groups.push_back(std::move(one));
     }
     object out;
     out["apiVersion"] = "muster.dev/v1alpha1";
     out["kind"] = "Priorities";
-    out["now"] = time_text(made.now);
+    out["now"] = muster::time_text(made.now);
     out["groups"] = std::move(groups);
     return out;
 }

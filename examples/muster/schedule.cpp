@@ -38,7 +38,7 @@ int decide_once(const schedule_request& asked, kube::transport& by) {
     if (!sync(cluster, view, asked.patience))
         return usage;
     complaints().say_new(troubles_of(cluster));
-    const muster::cycle_result made = decide(known, cluster.now().wall);
+    const muster::cycle_result made = decide(known, cluster.now().wall, asked.how);
     bool waits = false;
     for (const muster::decision& each : made.decisions) {
         const auto& key = known[each.gang].key;
@@ -127,7 +127,7 @@ int run_scheduler(const schedule_request& asked, kube::transport& by) {
     }
     live_cluster cluster(by, std::move(how));
     live_state known(cluster.objects().pods_kind());
-    adapter::driver<live_cluster> driver(cluster, known);
+    adapter::driver<live_cluster, chosen_policy> driver(cluster, known, asked.how);
     kube::progress progress;
     status_text status;
     complaints wrong;
@@ -187,8 +187,8 @@ int run_scheduler(const schedule_request& asked, kube::transport& by) {
 
 } // namespace
 
-muster::cycle_result decide(live_state& known, std::int64_t wall) {
-    return muster::cycle(known, wall, muster::policy<>{});
+muster::cycle_result decide(live_state& known, std::int64_t wall, const chosen_policy& how) {
+    return muster::cycle(known, wall, how);
 }
 
 std::vector<std::string> troubles_of(const live_cluster& of) {
@@ -216,6 +216,11 @@ bool sync(live_cluster& cluster, live_view& view, std::int64_t seconds) {
 }
 
 int schedule(const schedule_request& asked) {
+    if (options_of(asked).live.scheduler_names.empty()) {
+        say("--dialect workload: kube-scheduler schedules these pods; to take them over, say so "
+            "(expected --scheduler-name default-scheduler, or another name)");
+        return usage;
+    }
     const auto by = connect(asked);
     if (!by)
         return usage;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/kube/dialect.hpp>
 #include <muster/kube/reflector.hpp>
 
 #include "live_connect.hpp"
@@ -27,32 +26,14 @@ namespace {
 namespace json = boost::json;
 namespace kube = muster::kube;
 
-struct kind_to_list {
-    const char* version;
-    const char* kind;
-    const char* plural;
-    bool required;
-};
-
 /// What bears on decisions; what a server does not have is no matter.
-constexpr std::array kinds{
-    kind_to_list{"v1", "Namespace", "namespaces", true},
-    kind_to_list{"v1", "Node", "nodes", true},
-    kind_to_list{"scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", true},
-    kind_to_list{"scheduler.tensorstack.dev/v1beta1", "Queue", "queues", false},
-    kind_to_list{"scheduler.tensorstack.dev/v1beta1", "PodGroup", "podgroups", false},
-    kind_to_list{"kai.scheduler/v1alpha1", "Topology", "topologies", false},
-    kind_to_list{"scheduling.run.ai/v2", "Queue", "queues", false},
-    kind_to_list{"scheduling.run.ai/v2alpha2", "PodGroup", "podgroups", false},
-    kind_to_list{"scheduling.volcano.sh/v1beta1", "Queue", "queues", false},
-    kind_to_list{"scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups", false},
-    kind_to_list{"scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups", false},
-    kind_to_list{"scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups", false},
-    kind_to_list{"scheduling.k8s.io/v1alpha2", "Workload", "workloads", false},
-    kind_to_list{"scheduling.k8s.io/v1alpha2", "PodGroup", "podgroups", false},
-    kind_to_list{"scheduler.grove.io/v1alpha1", "PodGang", "podgangs", false},
-    kind_to_list{"v1", "Pod", "pods", true},
-};
+std::vector<kube::collection> kinds() {
+    std::vector<kube::collection> all(kube::collections.begin(), kube::collections.end());
+    all.insert(
+        all.end() - 1,
+        {"scheduler.grove.io/v1alpha1", "PodGang", "podgangs", kube::content::group, {}, true});
+    return all;
+}
 
 /// Leaves out what no decision looks at: bookkeeping, and of containers all that may be secret.
 void prune(json::object& object) {
@@ -82,7 +63,7 @@ void prune(json::object& object) {
 }
 
 struct gatherer {
-    const kind_to_list* of;
+    const kube::collection* of;
     std::map<muster::codec::object_key, std::string>* into;
 
     void upsert(const kube::arrived& object) {
@@ -95,12 +76,11 @@ struct gatherer {
     void gone(const kube::listed_object& who) { into->erase(who.key); }
 };
 
-bool list(kube::transport& by, const kind_to_list& of, std::int64_t until,
+bool list(kube::transport& by, const kube::collection& of, std::int64_t until,
           std::map<muster::codec::object_key, std::string>& into) {
-    const std::string version = of.version;
     kube::reflector_options how;
-    how.path = (version == "v1" ? "/api/" : "/apis/") + version + "/" + of.plural;
-    how.may_be_absent = !of.required;
+    how.path = of.path();
+    how.may_be_absent = of.may_be_absent;
     kube::reflector from(how);
     gatherer sink{&of, &into};
     while (from.lists() == 0) {
@@ -114,7 +94,7 @@ bool list(kube::transport& by, const kind_to_list& of, std::int64_t until,
             from.done(each.answer, kube::read_clock().steady, sink);
             if (each.answer.status == 403 || each.answer.status == 401) {
                 say(from.trouble());
-                return !of.required;
+                return of.may_be_absent;
             }
         }
     }
@@ -133,7 +113,7 @@ int snapshot(const snapshot_request& asked) {
     const std::int64_t until = kube::read_clock().steady + asked.patience * kube::second;
     std::string text = "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[";
     bool first = true;
-    for (const kind_to_list& each : kinds) {
+    for (const kube::collection& each : kinds()) {
         std::map<muster::codec::object_key, std::string> objects;
         if (!list(*by, each, until, objects))
             return usage;
@@ -142,7 +122,8 @@ int snapshot(const snapshot_request& asked) {
             first = false;
         }
         if (!objects.empty())
-            say(std::to_string(objects.size()) + " " + each.plural + "." + each.version);
+            say(std::to_string(objects.size()) + " " + std::string(each.plural) + "." +
+                std::string(each.version));
     }
     text += "\n]}\n";
     if (asked.output.empty() || asked.output == "-") {

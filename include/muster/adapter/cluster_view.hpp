@@ -112,6 +112,12 @@ public:
         static_cast<void>(known_->remove_queue(key));
     }
 
+    /// A budget is new or changed. What is told of them counts from then on.
+    void budget(const pod_key& key, disruption_budget spec) {
+        static_cast<void>(known_->upsert_budget(key, std::move(spec)));
+    }
+    void budget_gone(const pod_key& key) { static_cast<void>(known_->remove_budget(key)); }
+
     /// A gang is new or changed. When its tree has other vertices than before, all of its members
     /// are to be told anew, with their roles in it, before `observe` returns.
     void gang(const gang_key& key, seen_gang<Traits> seen) {

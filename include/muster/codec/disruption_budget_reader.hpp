@@ -87,11 +87,17 @@ namespace detail {
     return std::numeric_limits<std::int32_t>::max();
 }
 
-/// The budget as the core has it. Percentages are of the pods that
-/// its status counts, which knows what controllers want, or else of those of the input that match
-/// and have neither ended nor are about to. O(pods).
+/// A pod of which a budget's percentages are: it matches, and has neither ended nor is about to.
+[[nodiscard]] inline bool counts_for(const disruption_budget_object& budget,
+                                     const pod_object& pod) {
+    return budget.pods && pod.metadata.key.name_space == budget.metadata.key.name_space &&
+           !pod.metadata.terminating && pod.phase != pod_phase::succeeded &&
+           pod.phase != pod_phase::failed && budget.pods->matches(pod.metadata.labels);
+}
+
+/// The budget as the core has it, of so many pods.
 [[nodiscard]] inline disruption_budget core_budget(const disruption_budget_object& object,
-                                                   const manifests& objects, diagnostics& out) {
+                                                   std::int64_t expected) {
     disruption_budget made;
     made.frees_unready = object.frees_unready;
     made.pods.tenants.emplace();
@@ -99,18 +105,22 @@ namespace detail {
         made.pods.labels = *object.pods;
         made.pods.tenants->push_back(detail::namespaces_named({object.metadata.key.name_space}));
     }
+    made.keeps = pods_kept(object, expected);
+    return made;
+}
+
+/// The budget as the core has it. Percentages are of the pods that its status counts, which knows
+/// what controllers want, or else of those of the input that count. O(pods).
+[[nodiscard]] inline disruption_budget core_budget(const disruption_budget_object& object,
+                                                   const manifests& objects, diagnostics& out) {
     std::int64_t expected = object.expected_pods.value_or(0);
     if (!object.expected_pods)
-        expected = std::ranges::count_if(objects.pods, [&](const pod_object& pod) {
-            return object.pods && pod.metadata.key.name_space == object.metadata.key.name_space &&
-                   !pod.metadata.terminating && pod.phase != pod_phase::succeeded &&
-                   pod.phase != pod_phase::failed && object.pods->matches(pod.metadata.labels);
-        });
-    made.keeps = pods_kept(object, expected);
+        expected = std::ranges::count_if(
+            objects.pods, [&](const pod_object& pod) { return counts_for(object, pod); });
     if (!object.min_available && !object.max_unavailable)
         report(out, severity::warning, object.metadata.where, {"spec"},
                "no pod that it selects is ever evicted (expected minAvailable or maxUnavailable)");
-    return made;
+    return core_budget(object, expected);
 }
 
 } // namespace codec

@@ -16,26 +16,21 @@
 #include <boost/json/object.hpp>
 
 #include <muster/base/assert.hpp>
-#include <muster/codec/coscheduling_groups.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/document.hpp>
 #include <muster/codec/each_object.hpp>
 #include <muster/codec/gang_book.hpp>
 #include <muster/codec/gang_origins.hpp>
+#include <muster/codec/group_objects.hpp>
 #include <muster/codec/grove_expansion.hpp>
 #include <muster/codec/grove_reader.hpp>
 #include <muster/codec/grove_topology_reader.hpp>
 #include <muster/codec/job_kinds.hpp>
 #include <muster/codec/job_standing.hpp>
-#include <muster/codec/kai_groups.hpp>
 #include <muster/codec/manifests.hpp>
 #include <muster/codec/node_memory.hpp>
-#include <muster/codec/pod_gang_reader.hpp>
-#include <muster/codec/t9k_groups.hpp>
 #include <muster/codec/t9k_job_reader.hpp>
 #include <muster/codec/train_job_reader.hpp>
-#include <muster/codec/volcano_groups.hpp>
-#include <muster/codec/workload_groups.hpp>
 #include <muster/codec/workload_reader.hpp>
 #include <muster/translate/t9k_gang.hpp>
 #include <muster/translate/t9k_objects.hpp>
@@ -108,7 +103,7 @@ public:
         if (const std::string maker = origins_.maker(object.value()->get_object(), kind);
             !maker.empty() && (kind == "Pod" || makes(version, kind) || groups(version, kind)))
             return leave_out(object, version, kind, maker);
-        if (take_job(object, version, kind, where) || take_group(object, version, kind, where) ||
+        if (take_job(object, version, kind, where) || groups_.take(object, version, kind, where) ||
             take_other(object, version, kind, where))
             return;
         if (has_pod_template(object)) {
@@ -149,7 +144,7 @@ private:
             expand(each);
         for (const auto& [where, order] : train_jobs_)
             expand(where, order);
-        workloads_.finish(book_, *out_);
+        groups_.finish();
         return book_.finish();
     }
 
@@ -181,18 +176,6 @@ private:
         std::size_t order = 0;
     };
 
-    static constexpr std::string_view t9k_group_version = "scheduler.tensorstack.dev/v1beta1";
-    static constexpr std::string_view kai_version = "scheduling.run.ai/v2alpha2";
-    /// The last is kube-batch's, from which Volcano's come.
-    static constexpr std::array<std::string_view, 4> volcano_versions{
-        "scheduling.volcano.sh/v1beta1", "scheduling.volcano.sh/v1alpha2",
-        "scheduling.volcano.sh/v1alpha1", "scheduling.incubator.k8s.io/v1alpha1"};
-    static bool is_volcano(std::string_view version) {
-        return std::ranges::find(volcano_versions, version) != volcano_versions.end();
-    }
-    static constexpr std::string_view old_version = "scheduling.sigs.k8s.io/v1alpha1";
-    static constexpr std::string_view plugins_version = "scheduling.x-k8s.io/v1alpha1";
-
     /// Kinds whose objects are read as the groups and pods that their controller makes.
     static bool makes(std::string_view version, std::string_view kind) {
         return t9k_job_kind(version, kind) || find_job_kind(version, kind) ||
@@ -212,21 +195,6 @@ private:
     }
     static bool is_grove(std::string_view version, std::string_view kind, std::string_view wanted) {
         return version == translate::grove::api_version && kind == wanted;
-    }
-    static bool is_pod_gang(std::string_view version, std::string_view kind) {
-        return version == translate::grove::scheduler_api_version && kind == "PodGang";
-    }
-    static translate::gang_api group_api(std::string_view version, std::string_view kind) {
-        using translate::gang_api;
-        if (workload_groups::understands(version, kind))
-            return gang_api::workload;
-        if (kind != "PodGroup")
-            return gang_api::none;
-        return version == t9k_group_version                           ? gang_api::t9k
-               : version == kai_version                               ? gang_api::kai
-               : is_volcano(version)                                  ? gang_api::volcano
-               : version == old_version || version == plugins_version ? gang_api::coscheduling
-                                                                      : gang_api::none;
     }
     static bool groups(std::string_view version, std::string_view kind) {
         return group_api(version, kind) != translate::gang_api::none;
@@ -332,44 +300,6 @@ private:
             book_.add_job(std::move(each), from.where, from.order);
     }
 
-    bool take_group(object_reader& object, std::string_view version, std::string_view kind,
-                    const object_place& where) {
-        using translate::gang_api;
-        if (is_pod_gang(version, kind)) {
-            pod_gang read = read_pod_gang(object, context_, where);
-            const std::size_t at =
-                book_.define(gang_api::grove, std::move(read.made), book_.reserve());
-            for (auto& [pod, leaf] : read.pods)
-                book_.refer(std::move(pod), at, leaf);
-            return true;
-        }
-        const gang_api api = group_api(version, kind);
-        switch (api) {
-        case gang_api::none:
-        case gang_api::grove:
-            return false;
-        case gang_api::t9k:
-            book_.define(api, read_t9k_group(object, context_, where), book_.reserve());
-            break;
-        case gang_api::coscheduling:
-            book_.define(
-                api,
-                read_coscheduling_group(object, version == old_version, context_, where, *out_),
-                book_.reserve());
-            break;
-        case gang_api::volcano:
-            book_.define(api, read_volcano_group(object, context_, where), book_.reserve());
-            break;
-        case gang_api::kai:
-            book_.define(api, read_kai_group(object, context_, where), book_.reserve());
-            break;
-        case gang_api::workload:
-            workloads_.read(object, version, kind, context_, where, book_.reserve());
-            break;
-        }
-        return true;
-    }
-
     bool take_other(object_reader& object, std::string_view version, std::string_view kind,
                     const object_place& where) {
         const bool core = version == "v1";
@@ -424,7 +354,7 @@ private:
     manifests cluster_;
     reading_context context_;
     gang_book book_;
-    workload_groups workloads_;
+    group_objects groups_{book_, context_, *out_};
     std::vector<grove_source> sets_;
     std::vector<std::pair<object_place, std::size_t>> train_jobs_;
     training_runtimes runtimes_;

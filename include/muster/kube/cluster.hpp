@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -19,6 +18,7 @@
 #include <muster/kube/answers.hpp>
 #include <muster/kube/events.hpp>
 #include <muster/kube/fresh_listing.hpp>
+#include <muster/kube/group_report.hpp>
 #include <muster/kube/lease.hpp>
 #include <muster/kube/live_objects.hpp>
 #include <muster/kube/order_requests.hpp>
@@ -40,13 +40,12 @@ struct cluster_options {
     std::size_t most_under_way = 48;
 };
 
-/// The Kubernetes model of `adapter::cluster`: T9k PodGroups and Queues, groups by ACK's labels,
-/// and pods of their own. `pump` does the I/O, all of it; the calls of the concept only look at
-/// what has come and queue what is to go.
+/// The Kubernetes model of `adapter::cluster`: the groups and queues of its dialects, groups by
+/// ACK's labels, and pods of their own. `pump` does the I/O, all of it; the calls of the concept
+/// only look at what has come and queue what is to go.
 ///
 /// `Carrier` is `transport`, or what carries requests in its stead. `Status` makes the status of a
-/// PodGroup from the object, its members, how it stands and the wall clock; an empty one writes
-/// nothing.
+/// group's object from how the group stands and the wall clock; an empty one writes nothing.
 template<std::size_t Width, class Carrier = transport, class Status = no_status>
 class cluster {
 public:
@@ -61,20 +60,15 @@ public:
           status_(std::move(status)),
           live_(how_.live),
           events_(how_.events) {
-        constexpr std::array<const char*, streams> paths{
-            "/api/v1/nodes",
-            "/api/v1/namespaces",
-            "/apis/scheduling.k8s.io/v1/priorityclasses",
-            "/apis/scheduler.tensorstack.dev/v1beta1/queues",
-            "/apis/scheduler.tensorstack.dev/v1beta1/podgroups",
-            "/api/v1/pods"};
-        for (std::size_t at = 0; at < streams; ++at) {
+        for (const collection& each : live_.collections()) {
             reflector_options watch = how_.watches;
-            watch.path = paths[at];
-            watch.seed += at;
-            watch.may_be_absent = at == queue_stream || at == group_stream;
+            watch.path = each.path();
+            watch.seed += reflectors_.size();
+            watch.may_be_absent = each.may_be_absent;
+            watch.may_be_denied = each.may_be_denied;
             reflectors_.emplace_back(std::move(watch));
         }
+        told_lists_.resize(reflectors_.size());
         if (!how_.election)
             return;
         // What is begun at the last moment ends before another may lead.
@@ -105,7 +99,7 @@ public:
         std::int64_t first = lease_ ? lease_->wakes() : never_comes;
         if (may_write())
             first = std::min(first, events_.wakes());
-        for (std::size_t at = 0; at < streams; ++at)
+        for (std::size_t at = 0; at < reflectors_.size(); ++at)
             if (may_start(at))
                 first = std::min(first, reflectors_[at].wakes());
         if (listing_)
@@ -161,15 +155,17 @@ public:
         const bool whole =
             std::ranges::all_of(reflectors_, [](const reflector& each) { return each.is_whole(); });
         if (whole) {
-            const auto listed = [this](std::size_t at) {
-                return std::exchange(told_lists_[at], reflectors_[at].lists()) !=
-                       reflectors_[at].lists();
-            };
             typename live_objects<Width>::whole all;
-            all.nodes = listed(node_stream);
-            all.queues = listed(queue_stream);
-            all.gangs = listed(group_stream);
-            all.pods = listed(pod_stream);
+            for (std::size_t at = 0; at < reflectors_.size(); ++at) {
+                if (std::exchange(told_lists_[at], reflectors_[at].lists()) ==
+                    reflectors_[at].lists())
+                    continue;
+                const content holds = live_.collections()[at].holds;
+                all.nodes |= holds == content::node;
+                all.queues |= holds == content::queue;
+                all.gangs |= holds == content::group;
+                all.pods |= holds == content::pod;
+            }
             made.changed = live_.tell(view, all);
             synced_ = true;
         }
@@ -194,12 +190,12 @@ public:
     }
     void patch_status(std::span<const adapter::status_order<traits>> all) {
         for (const auto& each : all) {
-            boost::json::object patch = status_patch(each.gang, each.status);
-            if (patch.empty())
+            std::vector<http_request> wanted = status_requests(each.gang, each.status);
+            if (wanted.empty())
                 results_.push_back({each.of, adapter::outcome::applied, {}, {}, {}});
-            else
-                enqueue(reports_, each.of, each.uid,
-                        status_request(group_path(each.gang), each.uid, std::move(patch)));
+            share(each.of, wanted.size());
+            for (http_request& one : wanted)
+                enqueue(reports_, each.of, each.uid, std::move(one));
         }
     }
     void record_event(std::span<const adapter::event_order<traits>> all) {
@@ -223,9 +219,10 @@ public:
     }
     void is_current(std::span<const adapter::is_current_order<traits>> all) {
         for (const auto& each : all) {
-            const auto* const record = live_.find_group(each.gang);
-            if (!record) {
-                const bool gone = each.gang.origin == codec::group_origin::pod_group;
+            const auto objects = live_.gangs().objects_of(each.gang);
+            if (objects.empty()) {
+                // Only pods speak of it; or its object is gone.
+                const bool gone = !each.uid.empty();
                 results_.push_back({each.of,
                                     gone ? adapter::outcome::gone : adapter::outcome::applied,
                                     {},
@@ -233,16 +230,21 @@ public:
                                     {}});
                 continue;
             }
-            http_request request;
-            request.path = group_path(each.gang);
-            request.patience = how_.write_patience;
-            start({task::current, 0, each.of, each.uid, record->told}, std::move(request));
+            share(each.of, objects.size());
+            for (const group_record* const one : objects) {
+                http_request request;
+                request.path = one->of.path_of(one->who.key);
+                request.patience = how_.write_patience;
+                start({task::current, 0, each.of, objects.size() > 1 ? one->who.uid : each.uid,
+                       one->told},
+                      std::move(request));
+            }
         }
     }
 
     [[nodiscard]] bool would_change(const group_key& gang,
                                     const adapter::gang_status& status) const {
-        return !status_patch(gang, status).empty();
+        return !status_requests(gang, status).empty();
     }
 
     void take_results(std::vector<adapter::order_result<traits>>& into) {
@@ -253,12 +255,12 @@ public:
 
     void ask_listing() {
         if (!listing_)
-            listing_.emplace(how_.watches, how_.live.scheduler_names);
+            listing_.emplace(how_.watches, live_.collections(), how_.live.scheduler_names);
     }
     bool take_listing(adapter::listing<traits>& into) {
         if (!listing_ || !listing_->complete())
             return false;
-        into = listing_->template take<traits>();
+        into = listing_->template take<traits>(live_.gangs());
         listing_.reset();
         return true;
     }
@@ -269,17 +271,6 @@ public:
     }
 
 private:
-    /// Pods come last.
-    enum : std::size_t {
-        node_stream,
-        namespace_stream,
-        class_stream,
-        queue_stream,
-        group_stream,
-        pod_stream,
-        streams
-    };
-
     /// What a request is about.
     struct task {
         enum kind : std::uint8_t { watch, listing, election, event, write, where, current };
@@ -300,68 +291,59 @@ private:
         live_objects<Width>* to;
         std::size_t stream;
 
-        void upsert(const arrived& object) {
-            switch (stream) {
-            case node_stream:
-                return to->take_node(object);
-            case namespace_stream:
-                return to->take_namespace(object);
-            case class_stream:
-                return to->take_class(object);
-            case queue_stream:
-                return to->take_queue(object);
-            case group_stream:
-                return to->take_group(object);
-            default:
-                return to->take_pod(object);
-            }
-        }
-        void gone(const listed_object& who) {
-            switch (stream) {
-            case node_stream:
-                return to->lose_node(who);
-            case namespace_stream:
-                return to->lose_namespace(who);
-            case class_stream:
-                return to->lose_class(who);
-            case queue_stream:
-                return to->lose_queue(who);
-            case group_stream:
-                return to->lose_group(who);
-            default:
-                return to->lose_pod(who);
-            }
-        }
+        void upsert(const arrived& object) { to->take(stream, object); }
+        void gone(const listed_object& who) { to->lose(stream, who); }
     };
 
-    static std::string group_path(const group_key& key) {
-        return "/apis/scheduler.tensorstack.dev/v1beta1/namespaces/" + escape(key.name_space) +
-               "/podgroups/" + escape(key.name);
-    }
-
-    [[nodiscard]] boost::json::object status_patch(const group_key& gang,
-                                                   const adapter::gang_status& status) const {
-        const auto* const record = live_.find_group(gang);
-        if (!record || record->is_broken)
-            return {};
-        const auto members = live_.members(gang);
-        const boost::json::object wanted =
-            status_(record->object, members, status, carrier_->now().wall);
-        if (wanted.empty())
-            return {};
-        const boost::json::object* const seen = record->status.if_object();
-        return seen ? merge_patch(*seen, wanted) : wanted;
+    /// What is to be written so that all objects of a gang say how it stands.
+    [[nodiscard]] std::vector<http_request>
+    status_requests(const group_key& gang, const adapter::gang_status& status) const {
+        std::vector<http_request> made;
+        for (const group_record* const each : live_.gangs().objects_of(gang)) {
+            if (each->is_broken)
+                continue;
+            const auto members = live_.gangs().members(gang, *each);
+            const boost::json::object wanted =
+                status_(group_report{each, members, &status}, carrier_->now().wall);
+            if (wanted.empty())
+                continue;
+            const boost::json::object* const seen = each->status.if_object();
+            boost::json::object patch = seen ? merge_patch(*seen, wanted) : wanted;
+            if (!patch.empty())
+                made.push_back(status_request(each->of.path_of(each->who.key), each->who.uid,
+                                              std::move(patch)));
+        }
+        return made;
     }
 
     [[nodiscard]] std::optional<object_reference> reference(const group_key& gang) const {
-        if (const auto* const record = live_.find_group(gang))
-            return object_reference{"scheduler.tensorstack.dev/v1beta1", "PodGroup",
-                                    record->object.metadata.key, record->object.metadata.uid};
-        const auto members = live_.members(gang);
+        if (const auto objects = live_.gangs().objects_of(gang); !objects.empty()) {
+            const group_record& first = *objects.front();
+            return object_reference{std::string(first.of.version), std::string(first.of.kind),
+                                    first.who.key, first.who.uid};
+        }
+        const auto members = live_.gangs().members(gang);
         if (members.empty())
             return std::nullopt;
         return object_reference{"v1", "Pod", members.front()->metadata.key,
                                 members.front()->metadata.uid};
+    }
+
+    /// Several requests answer one order: with the first of their outcomes that is not `applied`.
+    void share(adapter::ticket of, std::size_t among) {
+        if (among > 1)
+            shares_.emplace(of, shared{among, std::nullopt});
+    }
+    void conclude(adapter::order_result<traits> result) {
+        const auto at = shares_.find(result.of);
+        if (at == shares_.end())
+            return results_.push_back(std::move(result));
+        if (!at->second.worst || at->second.worst->what == adapter::outcome::applied)
+            at->second.worst = std::move(result);
+        if (--at->second.left > 0)
+            return;
+        results_.push_back(std::move(*at->second.worst));
+        shares_.erase(at);
     }
 
     void enqueue(std::deque<queued>& into, adapter::ticket of, const adapter::object_uid& uid,
@@ -377,14 +359,14 @@ private:
 
     /// Pods are listed when all else was: what they refer to is known then.
     [[nodiscard]] bool may_start(std::size_t at) const {
-        return at != pod_stream || reflectors_[at].synced() ||
+        return live_.collections()[at].holds != content::pod || reflectors_[at].synced() ||
                std::ranges::all_of(reflectors_.begin(), reflectors_.end() - 1,
                                    [](const reflector& each) { return each.synced(); });
     }
 
     void send() {
         const instant now = carrier_->now();
-        for (std::size_t at = 0; at < streams; ++at) {
+        for (std::size_t at = 0; at < reflectors_.size(); ++at) {
             if (!may_start(at))
                 continue;
             reflector::wish wanted = reflectors_[at].next(now.steady);
@@ -417,7 +399,7 @@ private:
             if (may_write())
                 start({task::write, 0, one.of, std::move(one.uid), {}}, std::move(one.request));
             else
-                results_.push_back({one.of, adapter::outcome::not_started, {}, {}, {}});
+                conclude({one.of, adapter::outcome::not_started, {}, {}, {}});
         }
     }
 
@@ -460,15 +442,13 @@ private:
             --writes_;
             judged_answer judged = judge(each.answer);
             ++outcomes_[static_cast<std::size_t>(judged.what)];
-            results_.push_back(
+            return conclude(
                 {about.of, judged.what, judged.retry_after, {}, std::move(judged.message)});
-            return;
         }
         case task::where:
             return results_.push_back(where_it_is<traits>(about.of, about.uid, each.answer));
         case task::current:
-            return results_.push_back(
-                whether_current<traits>(about.of, about.uid, about.mark, each.answer));
+            return conclude(whether_current<traits>(about.of, about.uid, about.mark, each.answer));
         }
     }
 
@@ -477,7 +457,7 @@ private:
     Status status_;
     live_objects<Width> live_;
     std::vector<reflector> reflectors_;
-    std::array<std::uint64_t, streams> told_lists_{};
+    std::vector<std::uint64_t> told_lists_;
     std::optional<lease> lease_;
     event_recorder events_;
     std::optional<fresh_listing> listing_;
@@ -485,6 +465,11 @@ private:
     std::deque<queued> pods_;
     std::deque<queued> reports_;
     std::vector<adapter::order_result<traits>> results_;
+    struct shared {
+        std::size_t left = 0;
+        std::optional<adapter::order_result<traits>> worst;
+    };
+    std::map<adapter::ticket, shared> shares_;
     outcome_counts outcomes_{};
     std::size_t writes_ = 0;
     std::uint64_t term_ = 0;

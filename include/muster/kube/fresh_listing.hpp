@@ -2,9 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,26 +15,32 @@
 #include <muster/adapter/sightings.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/kube/arrived.hpp>
+#include <muster/kube/dialect.hpp>
 #include <muster/kube/http.hpp>
+#include <muster/kube/live_links.hpp>
 #include <muster/kube/reflector.hpp>
 
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// Lists nodes, PodGroups and pods once, by nothing but their JSON: what a view is held against
-/// shares no more with it than that.
+/// Lists nodes, the objects of groups and pods once, by nothing but their JSON: what a view is held
+/// against shares no more with it than that.
 class fresh_listing {
 public:
-    fresh_listing(const reflector_options& watches, std::vector<std::string> scheduler_names)
+    fresh_listing(const reflector_options& watches, const std::vector<collection>& followed,
+                  std::vector<std::string> scheduler_names)
         : scheduler_names_(std::move(scheduler_names)) {
-        constexpr std::array<const char*, 3> paths{
-            "/api/v1/nodes", "/apis/scheduler.tensorstack.dev/v1beta1/podgroups", "/api/v1/pods"};
-        for (std::size_t at = 0; at < paths.size(); ++at) {
+        for (std::size_t at = 0; at < followed.size(); ++at) {
+            const collection& each = followed[at];
+            if (each.holds != content::node && each.holds != content::group &&
+                each.holds != content::pod)
+                continue;
             reflector_options how = watches;
-            how.path = paths[at];
-            how.may_be_absent = at == 1;
-            how.seed += 16 + at;
+            how.path = each.path();
+            how.may_be_absent = each.may_be_absent;
+            how.seed += 32 + at;
             lists_.emplace_back(std::move(how));
+            of_.push_back({each, at, {}});
         }
     }
 
@@ -59,19 +66,36 @@ public:
         return std::ranges::all_of(lists_, [](const reflector& each) { return each.lists() > 0; });
     }
 
-    template<class Traits>
-    [[nodiscard]] adapter::listing<Traits> take() {
+    /// A gang is there when the first of its objects is; which these are the gangs that are known
+    /// say.
+    template<class Traits, class Gangs>
+    [[nodiscard]] adapter::listing<Traits> take(const Gangs& known) {
         adapter::listing<Traits> made;
-        for (const auto& [key, of] : seen_[0])
-            made.nodes.push_back(key.name);
-        for (const auto& [key, of] : seen_[1])
-            made.gangs.emplace_back(
-                codec::group_key{key.name_space, key.name, codec::group_origin::pod_group}, of.uid);
-        for (auto& [key, of] : seen_[2]) {
-            typename adapter::listing<Traits>::listed_pod pod{key, of.uid, {}, of.ended, of.ours};
-            if (!of.node.empty())
-                pod.on = of.node;
-            made.pods.push_back(std::move(pod));
+        std::set<live_object> told;
+        known.each_gang([&](const codec::group_key& key, const std::vector<live_object>& objects) {
+            told.insert(objects.begin(), objects.end());
+            for (const listed& each : of_)
+                if (each.at == objects.front().collection)
+                    if (const auto at = each.seen.find(objects.front().key); at != each.seen.end())
+                        made.gangs.emplace_back(key, at->second.uid);
+        });
+        for (listed& from : of_) {
+            const content holds = from.of.holds;
+            for (auto& [key, of] : from.seen) {
+                if (holds == content::node) {
+                    made.nodes.push_back(key.name);
+                } else if (holds == content::pod) {
+                    typename adapter::listing<Traits>::listed_pod pod{
+                        key, of.uid, {}, of.ended, of.ours};
+                    if (!of.node.empty())
+                        pod.on = of.node;
+                    made.pods.push_back(std::move(pod));
+                } else if (from.of.of == dialect::t9k && !told.contains({from.at, key})) {
+                    made.gangs.emplace_back(
+                        codec::group_key{key.name_space, key.name, codec::group_origin::pod_group},
+                        of.uid);
+                }
+            }
         }
         return made;
     }
@@ -87,7 +111,7 @@ private:
         fresh_listing* to;
         std::size_t at;
         void upsert(const arrived& object) {
-            facts& of = to->seen_[at][object.who().key];
+            facts& of = to->of_[at].seen[object.who().key];
             of = {object.who().uid, {}, false, false};
             const boost::json::object& top = object.value().get_object();
             if (const boost::json::object* const spec = detail::object_in(top, "spec")) {
@@ -101,12 +125,17 @@ private:
                 of.ended = phase == "Succeeded" || phase == "Failed";
             }
         }
-        void gone(const listed_object& who) { to->seen_[at].erase(who.key); }
+        void gone(const listed_object& who) { to->of_[at].seen.erase(who.key); }
     };
 
     std::vector<std::string> scheduler_names_;
     std::vector<reflector> lists_;
-    std::array<std::map<codec::object_key, facts>, 3> seen_;
+    struct listed {
+        collection of;
+        std::size_t at = 0;
+        std::map<codec::object_key, facts> seen;
+    };
+    std::vector<listed> of_;
 };
 
 } // namespace kube

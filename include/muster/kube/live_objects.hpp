@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,15 +12,20 @@
 #include <utility>
 #include <vector>
 
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
 #include <muster/adapter/cluster_view.hpp>
-#include <muster/adapter/sightings.hpp>
-#include <muster/codec/ack_labels.hpp>
 #include <muster/codec/cluster.hpp>
+#include <muster/codec/disruption_budget_reader.hpp>
+#include <muster/codec/gang_links.hpp>
+#include <muster/codec/linked_gangs.hpp>
 #include <muster/codec/manifests.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/kube/arrived.hpp>
+#include <muster/kube/dialect.hpp>
+#include <muster/kube/live_gangs.hpp>
 #include <muster/kube/live_scope.hpp>
 #include <muster/resource/kind_table.hpp>
 
@@ -29,6 +33,8 @@ namespace muster::inline v0_1 {
 namespace kube {
 
 struct live_options {
+    /// Whose groups and queues are read.
+    std::vector<dialect> dialects{dialect::t9k};
     /// The pods of these schedulers are this one's to place.
     std::vector<std::string> scheduler_names{"t9k-scheduler"};
     std::string queue_namespace = "t9k-system";
@@ -39,13 +45,11 @@ struct live_options {
 };
 
 /// The objects of a live cluster as codec reads them, and what changed among them since a view was
-/// told. Each kind is fed by a reflector through a sink. Groups are found by codec's rules, bucket
-/// by bucket: the pods that name one group, with its object; only buckets that changed are looked
-/// at again.
+/// told. Each collection is fed by a reflector.
 ///
 /// An object that cannot be read in full is never taken for one without what it says: such a pod
 /// waits (and counts where it stands with what could be read), such a node takes nothing new, such
-/// a group is malformed, such a queue closed. `broken()` says why.
+/// a group is malformed, such a queue closed, such a budget lets nothing go. `broken()` says why.
 template<std::size_t Width>
 class live_objects {
 public:
@@ -54,131 +58,71 @@ public:
     using object_key = codec::object_key;
     using group_key = codec::group_key;
 
-    struct group_record {
-        codec::pod_group_object object;
-        boost::json::value status; ///< as it was written
-        std::int64_t generation = 0;
-        std::string version;
-        /// What the view was told last has this mark (`mark_of`).
-        std::string told;
-        bool is_broken = false;
-    };
-
     explicit live_objects(live_options how)
-        : how_(std::move(how)), pods_kind_(*kinds_.intern("pods")) {}
+        : how_(std::move(how)),
+          collections_(collections_of(how_.dialects)),
+          pods_kind_(*kinds_.intern("pods")) {}
     live_objects(const live_objects&) = delete;
     live_objects& operator=(const live_objects&) = delete;
 
-    // ---- what reflectors feed
-    // --------------------------------------------------------------------
-
-    void take_node(const arrived& object) {
-        bool is_broken = false;
-        codec::node_object made = read(object, "Node", is_broken, &codec::read_node);
-        made.unschedulable |= is_broken;
-        const std::string& name = object.who().key.name;
-        nodes_.insert_or_assign(name, std::move(made));
-        dirty_nodes_.insert(name);
-    }
-    void lose_node(const listed_object& who) {
-        mend("Node", who.key);
-        nodes_.erase(who.key.name);
-        dirty_nodes_.insert(who.key.name);
+    /// What it is to be fed with, in that order.
+    [[nodiscard]] const std::vector<collection>& collections() const noexcept {
+        return collections_;
     }
 
-    void take_queue(const arrived& object) {
-        const object_key& key = object.who().key;
-        if (key.name_space != how_.queue_namespace)
+    // ---- what reflectors feed ------------------------------------------------------------------
+
+    /// An object of a collection is new or changed.
+    void take(std::size_t from, const arrived& object) {
+        const collection& of = collections_[from];
+        switch (of.holds) {
+        case content::node:
+            return take_node(of, object);
+        case content::name_space:
+            return scope_.take(read(of, object, &codec::detail::read_namespace).made);
+        case content::priority_class:
+            return scope_.take(read(of, object, &codec::detail::read_priority_class).made);
+        case content::budget:
+            return take_budget(of, object);
+        case content::topology:
+            return scope_.take(read(of, object, &codec::read_topology).made);
+        case content::queue:
+            return take_queue(from, object);
+        case content::group:
+            return take_group(from, object);
+        case content::pod:
+            return take_pod(of, object);
+        }
+    }
+
+    /// An object of a collection is no more.
+    void lose(std::size_t from, const listed_object& who) {
+        const collection& of = collections_[from];
+        const std::string& name = who.key.name;
+        mend(of, who.key);
+        switch (of.holds) {
+        case content::node:
+            nodes_.erase(name);
+            dirty_nodes_.insert(name);
             return;
-        bool is_broken = false;
-        codec::queue_object made = read(object, "Queue", is_broken, &codec::read_queue);
-        made.closed |= is_broken;
-        for (const auto& [kind, amount] : made.quota)
-            note_kind(kind);
-        scope_.set_age(key.name, made.max_duration);
-        queues_.insert_or_assign(key.name, std::move(made));
-        dirty_queues_.insert(key.name);
-    }
-    void lose_queue(const listed_object& who) {
-        mend("Queue", who.key);
-        if (who.key.name_space != how_.queue_namespace)
+        case content::name_space:
+            return scope_.lose_namespace(name);
+        case content::priority_class:
+            return scope_.lose_class(name);
+        case content::budget:
+            budgets_.erase(who.key);
+            dirty_budgets_.insert(who.key);
             return;
-        queues_.erase(who.key.name);
-        dirty_queues_.insert(who.key.name);
-        scope_.set_age(who.key.name, std::nullopt);
-    }
-
-    void take_namespace(const arrived& object) {
-        bool is_broken = false;
-        scope_.take(read(object, "Namespace", is_broken, &codec::detail::read_namespace));
-    }
-    void lose_namespace(const listed_object& who) {
-        mend("Namespace", who.key);
-        scope_.lose_namespace(who.key.name);
-    }
-
-    void take_class(const arrived& object) {
-        bool is_broken = false;
-        scope_.take(read(object, "PriorityClass", is_broken, &codec::detail::read_priority_class));
-    }
-    void lose_class(const listed_object& who) {
-        mend("PriorityClass", who.key);
-        scope_.lose_class(who.key.name);
-    }
-
-    void take_group(const arrived& object) {
-        const object_key& key = object.who().key;
-        group_record made;
-        made.object = read(object, "PodGroup", made.is_broken, &codec::read_pod_group);
-        const boost::json::object& top = object.value().get_object();
-        if (const boost::json::value* const status = top.if_contains("status"))
-            made.status = boost::json::value(*status, boost::json::storage_ptr());
-        if (const boost::json::object* const metadata = detail::object_in(top, "metadata"))
-            made.generation = detail::number_in(*metadata, "generation");
-        made.version = object.who().version;
-        if (const auto old = groups_.find(key); old != groups_.end())
-            made.told = std::move(old->second.told);
-        groups_.insert_or_assign(key, std::move(made));
-        bucket_of(group_bucket(key)).is_dirty = true;
-    }
-    void lose_group(const listed_object& who) {
-        mend("PodGroup", who.key);
-        groups_.erase(who.key);
-        bucket_of(group_bucket(who.key)).is_dirty = true;
-    }
-
-    void take_pod(const arrived& object) {
-        const object_key& key = object.who().key;
-        pod_record made;
-        made.object = read(object, "Pod", made.is_broken, &codec::read_pod);
-        if (made.is_broken)
-            made.object.unsupported.emplace_back("(unreadable)");
-        made.ours = std::ranges::find(how_.scheduler_names, made.object.scheduler_name) !=
-                    how_.scheduler_names.end();
-        made.own_gate = has_only_own_gate(object.value());
-        if (made.own_gate && made.object.phase == pod_phase::gated)
-            made.object.phase = pod_phase::pending;
-        for (const auto& [kind, amount] : made.object.requests)
-            note_kind(kind);
-        made.bucket = made.ours
-                          ? bucket_for(made.object)
-                          : group_key{key.name_space, key.name, codec::group_origin::single_pod};
-        if (const auto old = pods_.find(key);
-            old != pods_.end() && old->second.bucket != made.bucket)
-            leave_bucket(key, old->second.bucket);
-        bucket& home = bucket_of(made.bucket);
-        home.pods.insert(key);
-        home.dirty_pods.insert(key);
-        pods_.insert_or_assign(key, std::move(made));
-    }
-    void lose_pod(const listed_object& who) {
-        mend("Pod", who.key);
-        const auto at = pods_.find(who.key);
-        if (at == pods_.end())
-            return;
-        leave_bucket(who.key, at->second.bucket);
-        pods_.erase(at);
-        gone_pods_.insert(who.key);
+        case content::topology:
+            return scope_.lose_topology(name);
+        case content::queue:
+            return lose_queue(from, who.key);
+        case content::group:
+            return gangs_.lose(live_object{from, who.key});
+        case content::pod:
+            pods_changed_ = true;
+            return gangs_.lose(who.key);
+        }
     }
 
     // ---- what a view is told -------------------------------------------------------------------
@@ -194,13 +138,11 @@ public:
     /// Tells the view what changed. True when that was anything.
     bool tell(view_type& view, whole all) {
         if (scope_.renew())
-            for (auto& [key, each] : buckets_) {
-                each.is_dirty = true;
-                dirty_buckets_.insert(key);
-            }
+            gangs_.touch_all();
         bool told = tell_nodes(view, all.nodes);
         told |= tell_queues(view, all.queues);
-        told |= tell_groups(view, all.gangs, all.pods);
+        told |= gangs_.tell(view, scope_, how_.levels, kinds_, pods_kind_, all.gangs, all.pods);
+        told |= tell_budgets(view);
         return told;
     }
 
@@ -215,62 +157,185 @@ public:
     [[nodiscard]] const std::map<std::string, std::vector<std::string>>& broken() const noexcept {
         return broken_;
     }
-
-    /// The object of a group, if it has one.
-    [[nodiscard]] const group_record* find_group(const group_key& key) const {
-        if (key.origin != codec::group_origin::pod_group)
-            return nullptr;
-        const auto at = groups_.find({key.name_space, key.name});
-        return at == groups_.end() ? nullptr : &at->second;
-    }
-    /// The pods that were last told as members of a group, in the order of keys.
-    [[nodiscard]] std::vector<const codec::pod_object*> members(const group_key& key) const {
-        std::vector<const codec::pod_object*> found;
-        const auto visit = [&](const group_key& home) {
-            if (const auto at = buckets_.find(home); at != buckets_.end())
-                for (const object_key& pod : at->second.pods)
-                    if (const pod_record& record = pods_.at(pod); record.told_in == key)
-                        found.push_back(&record.object);
-        };
-        visit(key);
-        return found;
-    }
-    [[nodiscard]] std::size_t pods() const noexcept { return pods_.size(); }
+    [[nodiscard]] const live_gangs<Width>& gangs() const noexcept { return gangs_; }
+    [[nodiscard]] std::size_t pods() const noexcept { return gangs_.pods().size(); }
 
 private:
-    struct pod_record {
-        codec::pod_object object;
-        group_key bucket;
-        group_key told_in;
-        bool ours = false;
-        bool own_gate = false;
+    template<class Made>
+    struct reading {
+        Made made;
         bool is_broken = false;
     };
-    struct bucket {
-        std::set<object_key> pods;
-        std::set<object_key> dirty_pods;
-        std::set<group_key> told;
-        bool is_dirty = false; ///< all of its pods are to be told
-    };
+
+    void take_node(const collection& of, const arrived& object) {
+        auto [made, is_broken] = read(of, object, &codec::read_node);
+        made.unschedulable |= is_broken;
+        const std::string& name = object.who().key.name;
+        nodes_.insert_or_assign(name, std::move(made));
+        dirty_nodes_.insert(name);
+    }
+
+    void take_budget(const collection& of, const arrived& object) {
+        auto [made, is_broken] = read(of, object, &codec::read_disruption_budget);
+        if (is_broken) {
+            made.min_available.reset();
+            made.max_unavailable.reset();
+            made.pods.emplace();
+        }
+        budgets_.insert_or_assign(object.who().key, std::move(made));
+        dirty_budgets_.insert(object.who().key);
+    }
+
+    void take_queue(std::size_t from, const arrived& object) {
+        const collection& of = collections_[from];
+        const object_key& key = object.who().key;
+        if (of.of == dialect::t9k && key.name_space != how_.queue_namespace)
+            return;
+        auto [made, is_broken] = read(of, object,
+                                      of.of == dialect::kai       ? &codec::read_kai_queue
+                                      : of.of == dialect::volcano ? &codec::read_volcano_queue
+                                                                  : &codec::read_queue);
+        made.closed |= is_broken;
+        for (const auto* const amounts :
+             {&made.quota, &made.firm_quota, &made.deserved, &made.guarantee})
+            for (const auto& [kind, amount] : *amounts)
+                note_kind(kind);
+        queues_[key.name].insert_or_assign(from, std::move(made));
+        queue_changed(key.name);
+    }
+    void lose_queue(std::size_t from, const object_key& key) {
+        const auto at = queues_.find(key.name);
+        if (at == queues_.end() ||
+            (collections_[from].of == dialect::t9k && key.name_space != how_.queue_namespace))
+            return;
+        at->second.erase(from);
+        if (at->second.empty())
+            queues_.erase(at);
+        queue_changed(key.name);
+    }
+    /// Of several queues of one name, which are several dialects', the first counts.
+    void queue_changed(const std::string& name) {
+        dirty_queues_.insert(name);
+        const auto at = queues_.find(name);
+        scope_.set_age(name, at == queues_.end() ? std::nullopt
+                                                 : at->second.begin()->second.max_duration);
+        const std::string what = "Queue " + name;
+        if (at != queues_.end() && at->second.size() > 1)
+            broken_[what] = {"there are several of that name (expected one of each name)"};
+        else
+            broken_.erase(what);
+    }
+
+    void take_group(std::size_t from, const arrived& object) {
+        const collection& of = collections_[from];
+        const boost::json::object& top = object.value().get_object();
+        group_record made;
+        made.of = of;
+        made.who = object.who();
+        if (const boost::json::value* const status = top.if_contains("status"))
+            made.status = boost::json::value(*status, boost::json::storage_ptr());
+        if (const boost::json::object* const metadata = detail::object_in(top, "metadata"))
+            made.generation = detail::number_in(*metadata, "generation");
+        if (of.of == dialect::t9k) {
+            auto [group, is_broken] = read(of, object, &codec::read_pod_group);
+            made.object = std::move(group);
+            made.is_broken = is_broken;
+        } else {
+            std::vector<std::string> wrong;
+            made.document = document_of(of, top, wrong);
+            made.is_broken = !wrong.empty();
+            note_broken(of, object.who().key, std::move(wrong));
+        }
+        gangs_.put(live_object{from, object.who().key}, std::move(made),
+                   codec::links_of_group(of.version, of.kind, top));
+    }
+
+    /// A group's object by itself, and what is wrong with it.
+    static std::optional<codec::document> document_of(const collection& of,
+                                                      const boost::json::object& object,
+                                                      std::vector<std::string>& wrong) {
+        boost::json::object whole{{"apiVersion", of.version}, {"kind", of.kind}};
+        for (const auto& member : object)
+            if (member.key() != "status")
+                whole[member.key()] = member.value();
+        std::string fault;
+        auto made =
+            detail::one_document(std::string(of.kind), boost::json::serialize(whole), fault);
+        if (!made) {
+            wrong.push_back(fault);
+            return detail::one_document(std::string(of.kind), "{}", fault);
+        }
+        std::vector<codec::document> alone;
+        alone.push_back(std::move(*made));
+        codec::diagnostics found(4);
+        codec::check_gang_objects(alone, found);
+        for (const codec::diagnostic& each : found.findings())
+            if (each.level == codec::severity::error)
+                wrong.push_back(each.path + ": " + each.message);
+        return std::move(alone.front());
+    }
+
+    void take_pod(const collection& of, const arrived& object) {
+        const object_key& key = object.who().key;
+        auto [read_pod, is_broken] = read(of, object, &codec::read_pod);
+        pod_record made;
+        made.object = std::move(read_pod);
+        if (is_broken)
+            made.object.unsupported.emplace_back("(unreadable)");
+        made.ours = std::ranges::find(how_.scheduler_names, made.object.scheduler_name) !=
+                    how_.scheduler_names.end();
+        made.own_gate = has_only_own_gate(object.value());
+        if (made.own_gate && made.object.phase == pod_phase::gated)
+            made.object.phase = pod_phase::pending;
+        for (const auto& [kind, amount] : made.object.requests)
+            note_kind(kind);
+        const boost::json::object& top = object.value().get_object();
+        live_links::links links{{translate::gang_api::none, key.name_space, key.name}};
+        if (made.ours) {
+            links = codec::links_of_pod(top);
+            if (std::ranges::any_of(links, [](const codec::gang_link& each) {
+                    return each.api != translate::gang_api::none &&
+                           each.api != translate::gang_api::t9k;
+                })) {
+                std::string wrong;
+                made.marks = detail::one_document(
+                    "Pod", boost::json::serialize(codec::marks_of_pod(top)), wrong);
+            }
+        }
+        pods_changed_ = true;
+        gangs_.put(key, std::move(made), std::move(links));
+    }
+
+    [[nodiscard]] bool has_only_own_gate(const boost::json::value& pod) const {
+        const boost::json::object* const spec = detail::object_in(pod.get_object(), "spec");
+        const boost::json::value* const gates =
+            spec ? spec->if_contains("schedulingGates") : nullptr;
+        if (!gates || !gates->is_array() || gates->get_array().size() != 1)
+            return false;
+        const boost::json::object* const gate = gates->get_array()[0].if_object();
+        return gate && detail::string_in(*gate, "name") == how_.own_gate;
+    }
 
     template<class Read>
-    auto read(const arrived& object, const char* kind, bool& is_broken, Read* how) {
+    auto read(const collection& of, const arrived& object, Read* how) {
         std::vector<std::string> wrong;
         codec::reading_context context;
         auto made =
             object.read([&](codec::object_reader& reader) { return how(reader, context); }, wrong);
-        is_broken = !wrong.empty();
-        const std::string name = name_of(kind, object.who().key);
-        if (is_broken)
-            broken_.insert_or_assign(name, std::move(wrong));
+        const bool is_broken = !wrong.empty();
+        note_broken(of, object.who().key, std::move(wrong));
+        return reading<decltype(made)>{std::move(made), is_broken};
+    }
+    static std::string name_of(const collection& of, const object_key& key) {
+        return std::string(of.kind) + " " + key.name_space + "/" + key.name;
+    }
+    void note_broken(const collection& of, const object_key& key, std::vector<std::string> wrong) {
+        if (wrong.empty())
+            broken_.erase(name_of(of, key));
         else
-            broken_.erase(name);
-        return made;
+            broken_.insert_or_assign(name_of(of, key), std::move(wrong));
     }
-    static std::string name_of(const char* kind, const object_key& key) {
-        return std::string(kind) + " " + key.name_space + "/" + key.name;
-    }
-    void mend(const char* kind, const object_key& key) { broken_.erase(name_of(kind, key)); }
+    void mend(const collection& of, const object_key& key) { broken_.erase(name_of(of, key)); }
 
     /// A kind gets its column when somebody asks for it; what nodes have of others is no matter.
     void note_kind(const std::string& kind) {
@@ -285,38 +350,6 @@ private:
                 dirty_nodes_.insert(name);
         for (const auto& [name, queue] : queues_)
             dirty_queues_.insert(name);
-    }
-
-    static group_key group_bucket(const object_key& key) {
-        return {key.name_space, key.name, codec::group_origin::pod_group};
-    }
-    /// Pods of one group are always in one bucket.
-    static group_key bucket_for(const codec::pod_object& pod) {
-        const object_key& own = pod.metadata.key;
-        if (const std::string* const named = codec::label(pod, codec::t9k_group_label))
-            return group_bucket({own.name_space, *named});
-        if (const auto ack = codec::read_ack_labels(pod); ack && ack->error.empty())
-            return {own.name_space, ack->name, codec::group_origin::labels};
-        return {own.name_space, own.name, codec::group_origin::single_pod};
-    }
-    bucket& bucket_of(const group_key& key) {
-        dirty_buckets_.insert(key);
-        return buckets_[key];
-    }
-    void leave_bucket(const object_key& pod, const group_key& from) {
-        bucket& of = bucket_of(from);
-        of.pods.erase(pod);
-        of.dirty_pods.erase(pod);
-    }
-
-    [[nodiscard]] bool has_only_own_gate(const boost::json::value& pod) const {
-        const boost::json::object* const spec = detail::object_in(pod.get_object(), "spec");
-        const boost::json::value* const gates =
-            spec ? spec->if_contains("schedulingGates") : nullptr;
-        if (!gates || !gates->is_array() || gates->get_array().size() != 1)
-            return false;
-        const boost::json::object* const gate = gates->get_array()[0].if_object();
-        return gate && detail::string_in(*gate, "name") == how_.own_gate;
     }
 
     bool tell_nodes(view_type& view, bool all) {
@@ -338,14 +371,17 @@ private:
     }
 
     bool tell_queues(view_type& view, bool all) {
-        const std::set<std::string> dirty = std::exchange(dirty_queues_, {});
+        std::set<std::string> dirty = std::exchange(dirty_queues_, {});
         if (!all && dirty.empty())
             return false;
+        // Whether Volcano's root is an object decides what stands above all others.
+        const bool every = all || dirty.contains(std::string(codec::volcano_root));
         if (all)
             view.begin_listing(adapter::object_kind::queue);
-        for (const auto& [name, queue] : queues_)
-            if (all || dirty.contains(name))
-                view.queue(name, codec::core_queue<Width>(queue, kinds_));
+        for (const auto& [name, each] : queues_)
+            if (every || dirty.contains(name))
+                view.queue(name, codec::core_queue<Width>(each.begin()->second, kinds_),
+                           parent_of(each.begin()->second));
         // Where nobody made it, the default queue admits everybody.
         if (!queues_.contains("default") && (all || dirty.contains("default")))
             view.queue("default", queue<Width>{});
@@ -356,140 +392,48 @@ private:
                 view.queue_gone(name);
         return true;
     }
-
-    bool tell_groups(view_type& view, bool all_gangs, bool all_pods) {
-        std::set<group_key> dirty = std::exchange(dirty_buckets_, {});
-        const std::set<object_key> gone = std::exchange(gone_pods_, {});
-        const bool all = all_gangs || all_pods;
-        if (!all && dirty.empty() && gone.empty())
-            return false;
-        if (all)
-            for (const auto& [key, each] : buckets_)
-                dirty.insert(key);
-        if (all_gangs)
-            view.begin_listing(adapter::object_kind::gang);
-        if (all_pods)
-            view.begin_listing(adapter::object_kind::pod);
-        std::vector<group_key> lost;
-        for (const group_key& key : dirty) {
-            bucket& of = buckets_.at(key);
-            tell_bucket(view, key, of, all, lost);
-            if (of.pods.empty() && of.told.empty())
-                buckets_.erase(key);
-        }
-        for (const object_key& key : gone)
-            if (!all_pods && !pods_.contains(key))
-                view.pod_gone(key);
-        if (all_pods)
-            view.end_listing(adapter::object_kind::pod);
-        if (all_gangs)
-            view.end_listing(adapter::object_kind::gang);
-        else
-            for (const group_key& key : lost)
-                view.gang_gone(key);
-        return true;
+    [[nodiscard]] std::optional<std::string> parent_of(const codec::queue_object& of) const {
+        if (of.parent.empty() || (of.parent == codec::volcano_root && !queues_.contains(of.parent)))
+            return std::nullopt;
+        return of.parent;
     }
 
-    void tell_bucket(view_type& view, const group_key& key, bucket& of, bool all,
-                     std::vector<group_key>& lost) {
-        // The objects are lent to codec's finder of groups, and come back at the end.
-        std::vector<pod_record*> lent;
-        scope_.lent.pods.clear();
-        scope_.lent.pod_groups.clear();
-        for (const object_key& name : of.pods) {
-            pod_record& record = pods_.at(name);
-            if (!record.ours)
-                continue;
-            scope_.lent.pods.push_back(std::move(record.object));
-            lent.push_back(&record);
-        }
-        group_record* const group = key.origin == codec::group_origin::pod_group
-                                        ? find_record({key.name_space, key.name})
-                                        : nullptr;
-        if (group)
-            scope_.lent.pod_groups.push_back(std::move(group->object));
-        codec::diagnostics ignored(0);
-        std::vector<const codec::group_map::value_type*> group_of;
-        codec::group_map groups =
-            codec::find_groups(scope_.lent, scope_.lookup(), group_of, ignored);
-        codec::keep_groups_together(scope_.lent, how_.levels, groups, ignored);
-        std::set<group_key> told;
-        for (auto& [name, facts] : groups) {
-            if (facts.object && group->is_broken)
-                facts.fault = gang_fault::malformed;
-            adapter::seen_gang<traits> seen;
-            if (facts.object) {
-                seen.uid = facts.object->metadata.uid;
-                seen.reached =
-                    std::ranges::any_of(facts.object->conditions, [](const codec::condition& each) {
-                        return each.type == "GroupScheduled" && each.is_true;
-                    });
-            }
-            seen.spec = codec::core_gang(scope_.lent, scope_.lookup(), name, facts, scope_.ages());
-            view.gang(name, std::move(seen));
-            told.insert(name);
-        }
-        for (const group_key& name : of.told)
-            if (!told.contains(name))
-                lost.push_back(name);
-        const bool every = all || of.is_dirty;
-        for (std::size_t at = 0; at < lent.size(); ++at) {
-            pod_record& record = *lent[at];
-            record.object = std::move(scope_.lent.pods[at]);
-            const auto& [name, facts] = *group_of[at];
-            if (!every && record.told_in == name &&
-                !of.dirty_pods.contains(record.object.metadata.key))
-                continue;
-            record.told_in = name;
-            tell_pod(view, record, facts.role_of(record.object), !facts.unsupported.empty());
-        }
-        for (const object_key& name : of.pods) {
-            pod_record& record = pods_.at(name);
-            if (record.ours)
-                continue;
-            record.told_in = key;
-            tell_pod(view, record, vertex_index{0}, false);
-        }
-        if (group) {
-            group->object = std::move(scope_.lent.pod_groups.front());
-            group->told = mark_of(group->generation, group->version);
-        }
-        of.told = std::move(told);
-        of.dirty_pods.clear();
-        of.is_dirty = false;
+    /// Budgets whose status counts no pods yet depend on the pods.
+    bool tell_budgets(view_type& view) {
+        std::set<object_key> dirty = std::exchange(dirty_budgets_, {});
+        if (std::exchange(pods_changed_, false))
+            for (const auto& [key, each] : budgets_)
+                if (!each.expected_pods)
+                    dirty.insert(key);
+        for (const object_key& key : dirty)
+            if (const auto at = budgets_.find(key); at != budgets_.end())
+                view.budget(key, codec::core_budget(at->second, pods_of(at->second)));
+            else
+                view.budget_gone(key);
+        return !dirty.empty();
     }
-
-    group_record* find_record(const object_key& key) {
-        const auto at = groups_.find(key);
-        return at == groups_.end() ? nullptr : &at->second;
-    }
-
-    void tell_pod(view_type& view, const pod_record& record, vertex_index role, bool unsupported) {
-        const codec::pod_object& object = record.object;
-        adapter::seen_pod<traits> seen;
-        seen.uid = object.metadata.uid;
-        seen.gang = record.told_in;
-        seen.spec = codec::core_pod<Width>(object, role, kinds_, pods_kind_);
-        seen.spec.where.unsupported |= unsupported;
-        if (!object.node.empty())
-            seen.on = object.node;
-        seen.ours = record.ours;
-        seen.own_gate = record.own_gate;
-        view.pod(object.metadata.key, seen);
+    [[nodiscard]] std::int64_t pods_of(const codec::disruption_budget_object& budget) const {
+        if (budget.expected_pods)
+            return *budget.expected_pods;
+        std::int64_t count = 0;
+        for (const auto& [key, pod] : gangs_.pods())
+            count += codec::counts_for(budget, pod.object) ? 1 : 0;
+        return count;
     }
 
     live_options how_;
+    std::vector<collection> collections_;
     kind_table kinds_;
     kind_id pods_kind_;
     std::map<std::string, codec::node_object> nodes_;
-    std::map<std::string, codec::queue_object> queues_;
-    std::map<object_key, group_record> groups_;
-    std::map<object_key, pod_record> pods_;
-    std::map<group_key, bucket> buckets_;
+    /// By name, and then by whose it is.
+    std::map<std::string, std::map<std::size_t, codec::queue_object>> queues_;
+    std::map<object_key, codec::disruption_budget_object> budgets_;
+    live_gangs<Width> gangs_;
     std::set<std::string> dirty_nodes_;
     std::set<std::string> dirty_queues_;
-    std::set<group_key> dirty_buckets_;
-    std::set<object_key> gone_pods_;
+    std::set<object_key> dirty_budgets_;
+    bool pods_changed_ = false;
     live_scope scope_;
     std::set<std::string> lost_kinds_;
     std::map<std::string, std::vector<std::string>> broken_;

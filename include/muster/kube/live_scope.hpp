@@ -15,16 +15,16 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// What bears on every group of a live cluster: namespaces, priority classes, and how old the pods
-/// of queues get. With it come the pods and the object of the group at hand, which are lent to
-/// codec's finder of groups.
+/// What bears on every group of a live cluster: namespaces, priority classes, Topologies, and how
+/// old the pods of queues get. With it come the pods and the object of the group at hand, which are
+/// lent to codec's finder of groups.
 class live_scope {
 public:
     live_scope() : lookup_(lent) {}
     live_scope(const live_scope&) = delete;
     live_scope& operator=(const live_scope&) = delete;
 
-    /// The pods and groups in it are lent; the rest is its own.
+    /// The pods, groups and gangs in it are lent; the rest is its own.
     codec::manifests lent;
 
     void take(codec::namespace_object object) {
@@ -41,6 +41,13 @@ public:
         is_old_ = true;
     }
     void lose_class(const std::string& name) { is_old_ |= classes_.erase(name) > 0; }
+
+    void take(codec::topology_object object) {
+        const std::string name = object.metadata.key.name;
+        topologies_.insert_or_assign(name, std::move(object));
+        is_old_ = true;
+    }
+    void lose_topology(const std::string& name) { is_old_ |= topologies_.erase(name) > 0; }
 
     /// How old pods of a queue get at most.
     void set_age(const std::string& queue, std::optional<std::int64_t> age) {
@@ -65,6 +72,9 @@ public:
         lent.priority_classes.clear();
         for (const auto& [name, object] : classes_)
             lent.priority_classes.push_back(object);
+        lent.topologies.clear();
+        for (const auto& [name, object] : topologies_)
+            lent.topologies.push_back(object);
         lookup_ = codec::object_lookup(lent);
         return true;
     }
@@ -77,6 +87,7 @@ public:
 private:
     std::map<std::string, codec::namespace_object> namespaces_;
     std::map<std::string, codec::priority_class_object> classes_;
+    std::map<std::string, codec::topology_object> topologies_;
     std::map<std::string, std::int64_t> own_ages_;
     std::map<std::string_view, std::int64_t> ages_;
     codec::object_lookup lookup_;

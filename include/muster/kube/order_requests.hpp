@@ -97,15 +97,6 @@ namespace kube {
     return made;
 }
 
-/// Writes nothing into groups.
-struct no_status {
-    [[nodiscard]] boost::json::object operator()(const codec::pod_group_object&,
-                                                 std::span<const codec::pod_object* const>,
-                                                 const adapter::gang_status&, std::int64_t) const {
-        return {};
-    }
-};
-
 /// What an Event says, beside its object.
 struct event_words {
     std::string_view type;

@@ -40,6 +40,8 @@ struct reflector_options {
     std::size_t longest_line = 8U << 20U;
     /// A kind that the server does not serve counts as an empty list (its CRD may come later).
     bool may_be_absent = false;
+    /// So does a kind that may not be read; its trouble says so.
+    bool may_be_denied = false;
     std::uint64_t seed = 0;
 };
 
@@ -234,11 +236,15 @@ private:
 
     template<class Sink>
     void page_done(const http_answer& answer, std::int64_t now, Sink& sink) {
-        if (answer.fault == http_fault::none && answer.status == 404 && how_.may_be_absent) {
+        const bool denied = answer.status == 403 && how_.may_be_denied;
+        if (answer.fault == http_fault::none &&
+            (denied || (answer.status == 404 && how_.may_be_absent))) {
             well_ = now;
             absent_ = true;
             sweep(sink, ++pass_);
             begin_list(now + how_.pauses.most);
+            if (denied)
+                trouble_ = how_.path + ": " + describe(answer);
             return;
         }
         if (!answer.is_success()) {

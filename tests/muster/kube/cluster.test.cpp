@@ -32,12 +32,10 @@ constexpr std::size_t width = 8;
 
 /// Says how many members run.
 struct count_status {
-    boost::json::object operator()(const codec::pod_group_object&,
-                                   std::span<const codec::pod_object* const> members,
-                                   const adapter::gang_status& status, std::int64_t) const {
-        boost::json::object made{{"members", members.size()}};
-        if (status.running > 0)
-            made["running"] = status.running;
+    boost::json::object operator()(const kube::group_report& of, std::int64_t) const {
+        boost::json::object made{{"members", of.members.size()}};
+        if (of.status->running > 0)
+            made["running"] = of.status->running;
         return made;
     }
 };
@@ -360,7 +358,7 @@ TEST_CASE("a group is current when it is as the view was told, not as it came in
     run.run(of, 3 * second);
     const auto key = codec::group_key{"team", "train", codec::group_origin::pod_group};
     adapter::is_current_order<cluster_type::traits> order{
-        1, key, run.cluster.objects().find_group(key)->object.metadata.uid};
+        1, key, run.cluster.objects().gangs().objects_of(key).at(0)->who.uid};
     const auto ask = [&] {
         std::vector<adapter::order_result<cluster_type::traits>> results;
         run.cluster.is_current({&order, 1});

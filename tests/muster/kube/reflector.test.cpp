@@ -389,6 +389,23 @@ TEST_CASE("a kind that is not served is an empty list where that is allowed") {
     CHECK_FALSE(strict.synced());
 }
 
+TEST_CASE("a kind that may not be read is an empty list where that is allowed, and says so") {
+    cache sink;
+    reflector_options how = pods();
+    how.may_be_denied = true;
+    reflector of(how);
+    CHECK(of.next(0).start);
+    of.done(refusal(403), 0, sink);
+    CHECK(of.synced());
+    CHECK(of.is_whole());
+    CHECK(!of.trouble().empty());
+    CHECK(of.next(of.wakes()).start);
+    reflector strict(pods());
+    CHECK(strict.next(0).start);
+    strict.done(refusal(403), 0, sink);
+    CHECK_FALSE(strict.synced());
+}
+
 TEST_CASE("what is known is as old as the last word of an open watch") {
     cache sink;
     reflector of = watching(sink, 10 * second);

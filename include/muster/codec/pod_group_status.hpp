@@ -1,20 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pod_group_status.hpp"
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <muster/base/timestamp.hpp>
+#include <muster/codec/objects.hpp>
 #include <muster/codec/queue_status.hpp>
 
-namespace cli {
-namespace {
+namespace muster::inline v0_1 {
+namespace codec {
 
-using namespace muster::codec;
+/// What the status of a T9k PodGroup is made from.
+struct group_standing {
+    const pod_group_object* object = nullptr;
+    /// All members, in the order of their names.
+    std::vector<const pod_object*> members;
+    /// Those of them that take room on a node.
+    std::vector<const pod_object*> allocated;
+    /// Enough members exist for every minimum.
+    bool sufficient = false;
+    /// Enough of them hold a node, or have succeeded.
+    bool scheduled = false;
+};
 
-/// 64 bits of the text: FNV-1a, then the finaliser of splitmix64, which spreads the last bytes.
-std::uint64_t hash(std::string_view text, std::uint64_t seed) {
+namespace detail {
+
+/// 64 bits of a text: FNV-1a, then the finaliser of splitmix64, which spreads the last bytes.
+[[nodiscard]] inline std::uint64_t status_hash(std::string_view text, std::uint64_t seed) {
     std::uint64_t value = 0xcbf29ce484222325ULL ^ seed;
     for (const char c : text) {
         value ^= static_cast<unsigned char>(c);
@@ -27,13 +48,13 @@ std::uint64_t hash(std::string_view text, std::uint64_t seed) {
 
 /// A version 8 UUID (RFC 9562: made in the application's own way) for one change of a condition.
 /// It depends on nothing but what changed, so that the same plan twice says the same.
-std::string transition_id(const std::string& uid, const std::string& type,
-                          const std::string& previous) {
+[[nodiscard]] inline std::string transition_id(const std::string& uid, const std::string& type,
+                                               const std::string& previous) {
     std::string text;
     for (const std::string* part : {&uid, &type, &previous})
         text += std::to_string(part->size()) + ':' + *part;
-    std::uint64_t high = hash(text, 0);
-    std::uint64_t low = hash(text, 0x9e3779b97f4a7c15ULL);
+    std::uint64_t high = status_hash(text, 0);
+    std::uint64_t low = status_hash(text, 0x9e3779b97f4a7c15ULL);
     high = (high & ~std::uint64_t{0xf000}) | 0x8000U;
     low = (low & ~(std::uint64_t{3} << 62U)) | (std::uint64_t{2} << 62U);
     std::string id;
@@ -46,7 +67,8 @@ std::string transition_id(const std::string& uid, const std::string& type,
     return id;
 }
 
-boost::json::object condition_of(const pod_group_object& group, condition made, timestamp now) {
+[[nodiscard]] inline boost::json::object condition_of(const pod_group_object& group, condition made,
+                                                      timestamp now) {
     const auto before = std::ranges::find(group.conditions, made.type, &condition::type);
     const bool known = before != group.conditions.end();
     const bool same = known && before->is_true == made.is_true;
@@ -70,9 +92,10 @@ boost::json::object condition_of(const pod_group_object& group, condition made, 
     return out;
 }
 
-} // namespace
+} // namespace detail
 
-boost::json::object status_of(const group_standing& group, timestamp now) {
+/// As T9k writes `status` of a scheduler.tensorstack.dev/v1beta1 PodGroup.
+[[nodiscard]] inline boost::json::object status_of(const group_standing& group, timestamp now) {
     const pod_group_object& object = *group.object;
     const bool ever =
         group.scheduled || std::ranges::any_of(object.conditions, [](const condition& one) {
@@ -96,8 +119,8 @@ boost::json::object status_of(const group_standing& group, timestamp now) {
     if (boost::json::object allocated = resource_list(sum_of(group.allocated)); !allocated.empty())
         out["allocated"] = std::move(allocated);
     boost::json::array conditions;
-    conditions.push_back(condition_of(object, std::move(sufficient), now));
-    conditions.push_back(condition_of(object, std::move(scheduled), now));
+    conditions.push_back(detail::condition_of(object, std::move(sufficient), now));
+    conditions.push_back(detail::condition_of(object, std::move(scheduled), now));
     out["conditions"] = std::move(conditions);
     for (const std::string_view phase : {"Pending", "Running", "Succeeded", "Failed", "Unknown"}) {
         const auto count = std::ranges::count_if(
@@ -110,4 +133,5 @@ boost::json::object status_of(const group_standing& group, timestamp now) {
     return out;
 }
 
-} // namespace cli
+} // namespace codec
+} // namespace muster::inline v0_1

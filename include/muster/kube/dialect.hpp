@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/codec/objects.hpp>
+#include <muster/kube/http.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+/// Whose groups and queues are read, and in whose form it is told how groups stand.
+enum class dialect : std::uint8_t {
+    t9k, ///< and groups that ACK's labels define
+    scheduler_plugins,
+    volcano,
+    kai,
+    koordinator,
+    workload, ///< Kubernetes' own, of 1.35 and 1.36
+};
+
+struct dialect_facts {
+    dialect which;
+    std::string_view name;
+    /// Of its own scheduler. Empty: kube-scheduler, whose pods are taken over only when somebody
+    /// says so.
+    std::string_view scheduler_name;
+};
+
+inline constexpr std::array<dialect_facts, 6> dialects{{
+    {dialect::t9k, "t9k", "t9k-scheduler"},
+    {dialect::scheduler_plugins, "scheduler-plugins", "scheduler-plugins-scheduler"},
+    {dialect::volcano, "volcano", "volcano"},
+    {dialect::kai, "kai", "kai-scheduler"},
+    {dialect::koordinator, "koordinator", "koord-scheduler"},
+    {dialect::workload, "workload", ""},
+}};
+
+[[nodiscard]] inline std::optional<dialect> find_dialect(std::string_view name) noexcept {
+    for (const dialect_facts& each : dialects)
+        if (each.name == name)
+            return each.which;
+    return std::nullopt;
+}
+
+/// The names by which pods ask for the schedulers of these dialects.
+[[nodiscard]] inline std::vector<std::string> scheduler_names_of(std::span<const dialect> which) {
+    std::vector<std::string> names;
+    for (const dialect_facts& each : dialects)
+        if (std::ranges::find(which, each.which) != which.end() && !each.scheduler_name.empty())
+            names.emplace_back(each.scheduler_name);
+    return names;
+}
+
+/// What the objects of a collection are to decisions.
+enum class content : std::uint8_t {
+    node,
+    name_space,
+    priority_class,
+    budget,
+    topology,
+    queue,
+    group,
+    pod,
+};
+
+/// Objects of one kind of an API server.
+struct collection {
+    std::string_view version;
+    std::string_view kind;
+    std::string_view plural;
+    content holds;
+    std::optional<dialect> of{}; ///< absent: everybody's
+    /// Not every server has it.
+    bool may_be_absent = false;
+    /// Who may not read it does without.
+    bool may_be_denied = false;
+
+    [[nodiscard]] std::string path() const {
+        return (version == "v1" ? "/api/" : "/apis/") + std::string(version) + "/" +
+               std::string(plural);
+    }
+    [[nodiscard]] std::string path_of(const codec::object_key& key) const {
+        return (version == "v1" ? "/api/" : "/apis/") + std::string(version) + "/namespaces/" +
+               escape(key.name_space) + "/" + std::string(plural) + "/" + escape(key.name);
+    }
+};
+
+/// All that bears on decisions, in the order in which it is listed: what others refer to first.
+inline constexpr std::array<collection, 17> collections{{
+    {"v1", "Node", "nodes", content::node},
+    {"v1", "Namespace", "namespaces", content::name_space},
+    {"scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", content::priority_class},
+    {"policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", content::budget, {}, true, true},
+    {"kai.scheduler/v1alpha1", "Topology", "topologies", content::topology, dialect::kai, true},
+    {"scheduler.tensorstack.dev/v1beta1", "Queue", "queues", content::queue, dialect::t9k, true},
+    {"scheduling.run.ai/v2", "Queue", "queues", content::queue, dialect::kai, true},
+    {"scheduling.volcano.sh/v1beta1", "Queue", "queues", content::queue, dialect::volcano, true},
+    {"scheduler.tensorstack.dev/v1beta1", "PodGroup", "podgroups", content::group, dialect::t9k,
+     true},
+    {"scheduling.run.ai/v2alpha2", "PodGroup", "podgroups", content::group, dialect::kai, true},
+    {"scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups", content::group, dialect::volcano,
+     true},
+    {"scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups", content::group,
+     dialect::scheduler_plugins, true},
+    {"scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups", content::group,
+     dialect::koordinator, true},
+    {"scheduling.k8s.io/v1alpha1", "Workload", "workloads", content::group, dialect::workload,
+     true},
+    {"scheduling.k8s.io/v1alpha2", "Workload", "workloads", content::group, dialect::workload,
+     true},
+    {"scheduling.k8s.io/v1alpha2", "PodGroup", "podgroups", content::group, dialect::workload,
+     true},
+    {"v1", "Pod", "pods", content::pod},
+}};
+
+/// What a scheduler of these dialects follows, in the same order.
+[[nodiscard]] inline std::vector<collection> collections_of(std::span<const dialect> which) {
+    std::vector<collection> found;
+    for (const collection& each : collections)
+        if (!each.of || std::ranges::find(which, *each.of) != which.end())
+            found.push_back(each);
+    return found;
+}
+
+} // namespace kube
+} // namespace muster::inline v0_1

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/json/value.hpp>
+
+#include <muster/adapter/cluster_view.hpp>
+#include <muster/adapter/sightings.hpp>
+#include <muster/codec/cluster.hpp>
+#include <muster/codec/linked_gangs.hpp>
+#include <muster/codec/membership.hpp>
+#include <muster/kube/arrived.hpp>
+#include <muster/kube/dialect.hpp>
+#include <muster/kube/group_latch.hpp>
+#include <muster/kube/live_links.hpp>
+#include <muster/kube/live_scope.hpp>
+#include <muster/resource/kind_table.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+/// An object that is a gang, or a part of one.
+struct group_record {
+    collection of{};
+    listed_object who;
+    codec::pod_group_object object;          ///< T9k's
+    std::optional<codec::document> document; ///< of all others
+    boost::json::value status;               ///< as it was written
+    std::int64_t generation = 0;
+    /// What the view was told last has this mark (`mark_of`).
+    std::string told;
+    bool is_broken = false;
+};
+
+/// A pod of a live cluster.
+struct pod_record {
+    codec::pod_object object;
+    /// Its marks, where they are those of other APIs than T9k's.
+    std::optional<codec::document> marks;
+    /// As it was read: finding its gang takes the marks of that off.
+    std::vector<std::string> unsupported;
+    codec::group_key told_in;
+    vertex_index told_role{0};
+    bool ours = false;
+    bool own_gate = false;
+};
+
+/// Groups and pods of a live cluster, and the gangs that they make. Which they are codec's readers
+/// say, component by component: pods and groups with all that refers to them, and only where
+/// something changed.
+template<std::size_t Width>
+class live_gangs {
+public:
+    using traits = codec::kubernetes_traits<Width>;
+    using view_type = adapter::cluster_view<traits>;
+    using object_key = codec::object_key;
+    using group_key = codec::group_key;
+
+    void put(const live_object& who, group_record made, live_links::links links) {
+        if (const auto old = groups_.find(who); old != groups_.end())
+            made.told = std::move(old->second.told);
+        groups_.insert_or_assign(who, std::move(made));
+        links_.put(who, std::move(links));
+    }
+    void lose(const live_object& who) {
+        groups_.erase(who);
+        links_.drop(who);
+    }
+
+    void put(const object_key& key, pod_record made, live_links::links links) {
+        made.unsupported = made.object.unsupported;
+        if (const auto old = pods_.find(key); old != pods_.end()) {
+            made.told_in = std::move(old->second.told_in);
+            made.told_role = old->second.told_role;
+        }
+        pods_.insert_or_assign(key, std::move(made));
+        dirty_pods_.insert(key);
+        links_.put({live_object::of_pods, key}, std::move(links));
+    }
+    void lose(const object_key& key) {
+        const auto at = pods_.find(key);
+        if (at == pods_.end())
+            return;
+        leave(key, at->second.told_in);
+        pods_.erase(at);
+        dirty_pods_.erase(key);
+        gone_pods_.insert(key);
+        links_.drop({live_object::of_pods, key});
+    }
+
+    /// What bears on every group has changed.
+    void touch_all() { links_.touch_all(); }
+
+    /// Tells the view of what changed, or of everything. True when that was anything.
+    bool tell(view_type& view, live_scope& scope, const topology& levels, const kind_table& kinds,
+              kind_id pods_kind, bool all_gangs, bool all_pods) {
+        const bool all = all_gangs || all_pods;
+        if (!all && !links_.changed() && gone_pods_.empty())
+            return false;
+        if (all)
+            links_.touch_all();
+        if (all_gangs)
+            view.begin_listing(adapter::object_kind::gang);
+        if (all_pods)
+            view.begin_listing(adapter::object_kind::pod);
+        const telling how{&view, &scope, &levels, &kinds, pods_kind};
+        std::set<group_key> lost;
+        const std::vector<live_links::component> changed = links_.take();
+        for (const live_links::component& each : changed)
+            for (const codec::gang_link& name : each.names)
+                if (const auto at = told_at_.find(name); at != told_at_.end()) {
+                    lost.merge(at->second);
+                    told_at_.erase(at);
+                }
+        for (const live_links::component& each : changed)
+            tell_component(how, each, lost);
+        for (const object_key& key : std::exchange(gone_pods_, {}))
+            if (!all_pods && !pods_.contains(key))
+                view.pod_gone(key);
+        dirty_pods_.clear();
+        if (all_pods)
+            view.end_listing(adapter::object_kind::pod);
+        if (all_gangs)
+            view.end_listing(adapter::object_kind::gang);
+        for (const group_key& key : lost) {
+            told_.erase(key);
+            if (!all_gangs)
+                view.gang_gone(key);
+        }
+        return true;
+    }
+
+    /// The objects that define a gang, its parts in the order of their names.
+    [[nodiscard]] std::vector<const group_record*> objects_of(const group_key& key) const {
+        std::vector<const group_record*> found;
+        if (const auto at = told_.find(key); at != told_.end())
+            for (const live_object& each : at->second.objects)
+                if (const auto known = groups_.find(each); known != groups_.end())
+                    found.push_back(&known->second);
+        return found;
+    }
+    /// The pods that were last told as members of a gang, in the order of keys.
+    [[nodiscard]] std::vector<const codec::pod_object*> members(const group_key& key) const {
+        std::vector<const codec::pod_object*> found;
+        if (const auto at = members_.find(key); at != members_.end())
+            for (const object_key& each : at->second)
+                found.push_back(&pods_.at(each).object);
+        return found;
+    }
+    /// Those of them that name this object of it.
+    [[nodiscard]] std::vector<const codec::pod_object*> members(const group_key& key,
+                                                                const group_record& object) const {
+        const auto told = told_.find(key);
+        if (told == told_.end() || told->second.objects.size() < 2)
+            return members(key);
+        std::vector<const codec::pod_object*> found;
+        for (const live_object& each : told->second.objects)
+            if (const auto at = groups_.find(each); at != groups_.end() && &at->second == &object)
+                for (const codec::pod_object* const pod : members(key))
+                    if (links_.shares_link(each, {live_object::of_pods, pod->metadata.key}))
+                        found.push_back(pod);
+        return found;
+    }
+    /// The gangs that objects define, each with the first of them.
+    template<class Visit>
+    void each_gang(const Visit& visit) const {
+        for (const auto& [key, told] : told_)
+            if (!told.objects.empty())
+                visit(key, told.objects);
+    }
+    [[nodiscard]] const group_record* find(const live_object& who) const {
+        const auto at = groups_.find(who);
+        return at == groups_.end() ? nullptr : &at->second;
+    }
+    [[nodiscard]] const std::map<object_key, pod_record>& pods() const noexcept { return pods_; }
+
+private:
+    struct telling {
+        view_type* view;
+        live_scope* scope;
+        const topology* levels;
+        const kind_table* kinds;
+        kind_id pods_kind;
+    };
+    struct told_gang {
+        /// Of each vertex of its tree: members of trees of other shapes are told anew.
+        std::vector<std::size_t> parents;
+        std::vector<live_object> objects;
+    };
+    using member_list = std::vector<std::pair<live_object, group_record*>>;
+
+    void leave(const object_key& pod, const group_key& from) {
+        if (const auto at = members_.find(from); at != members_.end()) {
+            at->second.erase(pod);
+            if (at->second.empty())
+                members_.erase(at);
+        }
+    }
+
+    /// The objects are lent to codec's readers, and come back at the end.
+    void tell_component(const telling& how, const live_links::component& of,
+                        std::set<group_key>& lost) {
+        codec::manifests& lent = how.scope->lent;
+        lent.pods.clear();
+        lent.pod_groups.clear();
+        lent.gangs.clear();
+        std::vector<pod_record*> pods;
+        std::vector<pod_record*> others;
+        member_list groups;
+        bool foreign = false;
+        for (const live_object& who : of.members) {
+            if (!who.is_pod()) {
+                group_record& record = groups_.at(who);
+                groups.emplace_back(who, &record);
+                foreign |= record.document.has_value();
+                continue;
+            }
+            pod_record& record = pods_.at(who.key);
+            (record.ours ? pods : others).push_back(&record);
+            foreign |= record.ours && record.marks.has_value();
+        }
+        for (pod_record* const each : pods) {
+            each->object.unsupported = each->unsupported;
+            lent.pods.push_back(std::move(each->object));
+        }
+        std::vector<group_record*> lent_groups;
+        for (auto& [who, record] : groups)
+            if (!record->document) {
+                lent_groups.push_back(record);
+                lent.pod_groups.push_back(std::move(record->object));
+            }
+        if (foreign)
+            read_gangs(how, pods, groups);
+        codec::diagnostics ignored(0);
+        std::vector<const codec::group_map::value_type*> group_of;
+        codec::group_map found = codec::find_groups(lent, how.scope->lookup(), group_of, ignored);
+        codec::keep_groups_together(lent, *how.levels, found, ignored);
+        std::set<group_key> reshaped;
+        for (auto& [name, facts] : found) {
+            tell_gang(how, name, facts, groups, reshaped);
+            lost.erase(name);
+            told_at_[*of.names.begin()].insert(name);
+        }
+        for (std::size_t at = 0; at < pods.size(); ++at) {
+            pod_record& record = *pods[at];
+            record.object = std::move(lent.pods[at]);
+            const auto& [name, facts] = *group_of[at];
+            const vertex_index role = facts.role_of(record.object);
+            if (!of.whole && record.told_in == name && record.told_role == role &&
+                !reshaped.contains(name) && !dirty_pods_.contains(record.object.metadata.key))
+                continue;
+            tell_pod(how, record, name, role, !facts.unsupported.empty());
+        }
+        for (std::size_t at = 0; at < lent_groups.size(); ++at)
+            lent_groups[at]->object = std::move(lent.pod_groups[at]);
+        for (auto& [who, record] : groups)
+            record->told = mark_of(record->generation, record->who.version);
+        for (pod_record* const each : others) {
+            const object_key& key = each->object.metadata.key;
+            if (of.whole || dirty_pods_.contains(key))
+                tell_pod(how, *each, {key.name_space, key.name, codec::group_origin::single_pod},
+                         vertex_index{0}, false);
+        }
+    }
+
+    /// Reads the gangs of other APIs than T9k's. What cannot be read makes all that has to do with
+    /// it one malformed gang.
+    static void read_gangs(const telling& how, const std::vector<pod_record*>& pods,
+                           const member_list& groups) {
+        codec::manifests& lent = how.scope->lent;
+        std::vector<codec::document> documents;
+        std::vector<std::optional<codec::document>*> homes;
+        const auto lend = [&](std::optional<codec::document>& from) {
+            documents.push_back(std::move(*from));
+            homes.push_back(&from);
+        };
+        const group_record* first = nullptr;
+        for (const auto& [who, record] : groups)
+            if (record->document) {
+                first = first ? first : record;
+                if (!record->is_broken)
+                    lend(record->document);
+            }
+        for (pod_record* const each : pods)
+            if (each->marks)
+                lend(each->marks);
+        codec::diagnostics found(1);
+        codec::declare_gangs(documents, lent, found);
+        if (!found.ok()) {
+            codec::declared_gang all;
+            const codec::pod_object* const pod = lent.pods.empty() ? nullptr : &lent.pods.front();
+            all.metadata.key = first ? first->who.key : pod ? pod->metadata.key : object_key{};
+            if (first)
+                all.metadata.uid = first->who.uid;
+            all.origin = first
+                             ? codec::origin_of(codec::group_api(first->of.version, first->of.kind))
+                             : codec::group_origin::job;
+            all.kind = "PodGroup";
+            all.tree = gang_tree(1);
+            all.fault = gang_fault::malformed;
+            for (std::size_t at = 0; at < pods.size(); ++at)
+                if (pods[at]->marks)
+                    all.members.emplace(lent.pods[at].metadata.key, vertex_index{0});
+            lent.gangs.clear();
+            lent.gangs.push_back(std::move(all));
+        }
+        // Its object is there, but cannot be read.
+        for (codec::declared_gang& gang : lent.gangs)
+            for (const auto& [who, record] : groups)
+                if (record->is_broken && gang.fault == gang_fault::missing &&
+                    record->who.key == gang.metadata.key)
+                    gang.fault = gang_fault::malformed;
+        for (std::size_t at = 0; at < homes.size(); ++at)
+            homes[at]->emplace(std::move(documents[at]));
+    }
+
+    void tell_gang(const telling& how, const group_key& name, codec::group_facts& facts,
+                   const member_list& groups, std::set<group_key>& reshaped) {
+        adapter::seen_gang<traits> seen;
+        std::vector<live_object> objects;
+        for (const auto& [who, record] : groups) {
+            const bool is_its_own = facts.object     ? record->who.uid == facts.object->metadata.uid
+                                    : facts.declared ? belongs(*record, *facts.declared)
+                                                     : false;
+            if (!is_its_own)
+                continue;
+            if (facts.object && record->is_broken)
+                facts.fault = gang_fault::malformed;
+            const std::optional<bool> reached = latch_of(record->of, record->status);
+            seen.reached = objects.empty()           ? reached
+                           : seen.reached && reached ? std::optional(*seen.reached && *reached)
+                                                     : std::nullopt;
+            if (objects.empty())
+                seen.uid = record->who.uid;
+            objects.push_back(who);
+        }
+        seen.spec =
+            codec::core_gang(how.scope->lent, how.scope->lookup(), name, facts, how.scope->ages());
+        const auto [at, fresh] = told_.try_emplace(name);
+        std::vector<std::size_t> parents;
+        for (std::size_t vertex = 1; vertex < facts.tree.size(); ++vertex)
+            parents.push_back(facts.tree[vertex].parent);
+        if (fresh || at->second.parents != parents)
+            reshaped.insert(name);
+        at->second = {std::move(parents), std::move(objects)};
+        how.view->gang(name, std::move(seen));
+    }
+
+    /// Of gangs that start together there is one, which several objects define.
+    static bool belongs(const group_record& object, const codec::declared_gang& to) {
+        if (!object.document || object.is_broken || to.metadata.uid.empty())
+            return false;
+        return to.origin == codec::group_origin::coscheduling
+                   ? codec::group_api(object.of.version, object.of.kind) ==
+                         translate::gang_api::coscheduling
+                   : object.who.uid == to.metadata.uid;
+    }
+
+    void tell_pod(const telling& how, pod_record& record, const group_key& in, vertex_index role,
+                  bool unsupported) {
+        const codec::pod_object& object = record.object;
+        const object_key& key = object.metadata.key;
+        if (!(record.told_in == in))
+            leave(key, record.told_in);
+        members_[in].insert(key);
+        record.told_in = in;
+        record.told_role = role;
+        adapter::seen_pod<traits> seen;
+        seen.uid = object.metadata.uid;
+        seen.gang = in;
+        seen.spec = codec::core_pod<Width>(object, role, *how.kinds, how.pods_kind);
+        seen.spec.where.unsupported |= unsupported;
+        if (!object.node.empty())
+            seen.on = object.node;
+        seen.ours = record.ours;
+        seen.own_gate = record.own_gate;
+        how.view->pod(key, seen);
+    }
+
+    std::map<live_object, group_record> groups_;
+    std::map<object_key, pod_record> pods_;
+    live_links links_;
+    std::map<group_key, told_gang> told_;
+    /// Gangs by a link of the component that they were found in.
+    std::map<codec::gang_link, std::set<group_key>> told_at_;
+    std::map<group_key, std::set<object_key>> members_;
+    std::set<object_key> dirty_pods_;
+    std::set<object_key> gone_pods_;
+};
+
+} // namespace kube
+} // namespace muster::inline v0_1

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a live cluster tells object by object is what a file says of it as a whole.
+#include <muster/kube/live_objects.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <doctest/doctest.h>
+
+#include <muster/codec/cluster_input.hpp>
+#include <muster/codec/read_documents.hpp>
+
+namespace live_dialects_test {
+
+namespace adapter = muster::adapter;
+namespace codec = muster::codec;
+namespace json = boost::json;
+namespace kube = muster::kube;
+
+namespace {
+
+constexpr std::size_t width = 8;
+using live_type = kube::live_objects<width>;
+using state_type = muster::state<live_type::traits>;
+
+std::string text_of(const muster::gang_tree& tree) {
+    std::string made;
+    for (std::size_t at = 0; at < tree.size(); ++at) {
+        made += " (" + tree[at].name + " " + std::to_string(tree[at].min_member);
+        if (at > 0)
+            made += " below " + std::to_string(tree[at].parent);
+        if (tree[at].min_subgroups)
+            made += " of " + std::to_string(*tree[at].min_subgroups);
+        if (tree[at].together)
+            made += " within " + std::to_string(tree[at].together->required.value_or(99)) + "/" +
+                    std::to_string(tree[at].together->preferred.value_or(99));
+        made += ')';
+    }
+    return made;
+}
+
+/// All that decisions go by, in the order of names.
+std::string text_of(const state_type& known) {
+    std::vector<std::string> lines;
+    for (const auto& [key, handle] : known.gang_keys()) {
+        const auto& gang = known[handle];
+        std::string line = key.name_space + "/" + key.name + " " +
+                           std::to_string(static_cast<int>(key.origin)) + " queue " +
+                           gang.spec.queue.value_or("-") + " priority " +
+                           std::to_string(gang.spec.priority) + " fault " +
+                           std::to_string(static_cast<int>(gang.spec.fault)) +
+                           (gang.spec.preemptible ? "" : " firm") +
+                           (gang.spec.may_preempt ? "" : " meek") + text_of(gang.spec.tree);
+        std::vector<std::string> members;
+        for (const muster::pod_index pod : gang.members) {
+            const auto spec = known.spec_of(pod);
+            members.push_back("\n  " + known[pod].key.name + " " +
+                              std::to_string(spec.role.value()) +
+                              (spec.where.unsupported ? " unsupported" : "") +
+                              (known[pod].node ? " on " + known[*known[pod].node].key : ""));
+        }
+        std::ranges::sort(members);
+        for (const std::string& each : members)
+            line += each;
+        lines.push_back(std::move(line));
+    }
+    for (const auto& [key, handle] : known.queue_keys()) {
+        const auto& queue = known[handle];
+        lines.push_back("queue " + key + " " + std::to_string(queue.spec.weight) + " " +
+                        std::to_string(queue.spec.priority) + (queue.spec.closed ? " closed" : "") +
+                        (queue.parent ? " below " + known[*queue.parent].key : ""));
+    }
+    for (const auto& [key, budget] : known.budgets())
+        lines.push_back("budget " + key.name + " " + std::to_string(budget.keeps));
+    std::ranges::sort(lines);
+    std::string made;
+    for (const std::string& each : lines)
+        made += each + "\n";
+    return made;
+}
+
+/// The objects of a text as an API server would hand them out.
+std::vector<json::object> objects_of(const std::string& yaml) {
+    codec::diagnostics found;
+    std::vector<json::object> made;
+    for (const codec::document& each :
+         codec::read_documents("input", yaml, found, codec::input_format::yaml))
+        if (const json::object* const object = each.root().if_object()) {
+            json::object one = *object;
+            json::object& metadata = one["metadata"].as_object();
+            const std::string id = std::to_string(made.size() + 1);
+            metadata["uid"] = "u" + id;
+            metadata["resourceVersion"] = id;
+            const std::string kind(one["kind"].as_string());
+            if (!metadata.contains("namespace") && kind != "Node" && kind != "Queue" &&
+                kind != "PriorityClass" && kind != "Topology")
+                metadata["namespace"] = "team";
+            made.push_back(std::move(one));
+        }
+    REQUIRE(found.ok());
+    return made;
+}
+
+std::string read_as_file(const std::vector<json::object>& objects) {
+    json::array items(objects.begin(), objects.end());
+    codec::diagnostics found;
+    const auto documents = codec::read_documents(
+        "snapshot",
+        json::serialize(json::object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", items}}),
+        found, codec::input_format::json);
+    const codec::manifests read = codec::read_cluster(documents, {}, found);
+    const auto made = codec::make_cluster<width>(read, {}, found);
+    std::string wrong;
+    for (const auto& each : found.findings())
+        if (each.level == codec::severity::error)
+            wrong += to_text(each) + "\n";
+    REQUIRE(wrong == "");
+    return text_of(made.state);
+}
+
+/// A live cluster that is fed by hand.
+struct live {
+    live_type objects;
+    state_type known;
+    adapter::cluster_view<live_type::traits> view;
+    live_type::whole first{true, true, true, true};
+
+    explicit live(kube::dialect which)
+        : objects(options(which)), known(objects.pods_kind()), view(known) {}
+
+    static kube::live_options options(kube::dialect which) {
+        kube::live_options how;
+        how.dialects = {which};
+        how.scheduler_names = {"gangs"};
+        return how;
+    }
+    std::size_t stream_of(const json::object& object) const {
+        const auto& all = objects.collections();
+        for (std::size_t at = 0; at < all.size(); ++at)
+            if (object.at("apiVersion").as_string() == all[at].version &&
+                object.at("kind").as_string() == all[at].kind)
+                return at;
+        FAIL("nobody follows " << json::serialize(object));
+        return 0;
+    }
+    void take(const json::object& object) {
+        std::string wrong;
+        const auto document = kube::detail::one_document(
+            "list", json::serialize(json::object{{"items", json::array{object}}}), wrong);
+        REQUIRE(document);
+        const auto who = kube::detail::identify(json::value(object));
+        REQUIRE(who);
+        objects.take(stream_of(object), kube::arrived(*who, *document, 0));
+    }
+    void lose(const json::object& object) {
+        objects.lose(stream_of(object), *kube::detail::identify(json::value(object)));
+    }
+    /// At first all is listed, then what changes is told.
+    std::string told() {
+        objects.tell(view, std::exchange(first, {}));
+        return text_of(known);
+    }
+};
+
+/// However the objects come, and whatever was there between, the state is that of the file.
+void agree(kube::dialect which, const std::string& yaml, const std::string& named) {
+    const std::vector<json::object> objects = objects_of(yaml);
+    const std::string expected = read_as_file(objects);
+    CAPTURE(expected);
+    CHECK(expected.find(named) != std::string::npos);
+    for (std::uint32_t seed = 0; seed < 12; ++seed) {
+        std::minstd_rand random(seed + 1);
+        std::vector<json::object> order = objects;
+        std::shuffle(order.begin(), order.end(), random);
+        live of(which);
+        for (const json::object& each : order) {
+            of.take(each);
+            if (random() % 2 == 0)
+                static_cast<void>(of.told());
+        }
+        for (int again = 0; again < 6; ++again) {
+            const json::object& each = order[random() % order.size()];
+            of.lose(each);
+            if (random() % 2 == 0)
+                static_cast<void>(of.told());
+            of.take(each);
+        }
+        CAPTURE(seed);
+        REQUIRE(of.told() == expected);
+    }
+}
+
+std::string pods(const std::string& names, const std::string& metadata,
+                 const std::string& spec = {}) {
+    std::string made;
+    for (const char name : names)
+        made += "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p" + std::string(1, name) + ", " +
+                metadata + "}\nspec: {schedulerName: gangs, " + spec +
+                "containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}\n";
+    return made;
+}
+
+const std::string nodes = "---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n"
+                          "status: {allocatable: {cpu: \"8\", pods: \"20\"}}\n";
+const std::string classes =
+    "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\n"
+    "value: 700\n";
+
+} // namespace
+
+TEST_CASE("scheduler-plugins' groups are the same live and from a file") {
+    agree(kube::dialect::scheduler_plugins,
+          nodes + classes +
+              "---\napiVersion: scheduling.x-k8s.io/v1alpha1\nkind: PodGroup\n"
+              "metadata: {name: train}\nspec: {minMember: 3}\n" +
+              pods("abcd", "labels: {scheduling.x-k8s.io/pod-group: train}",
+                   "priorityClassName: high, priority: 700, ") +
+              pods("x", "labels: {scheduling.x-k8s.io/pod-group: gone}") +
+              pods("y", "labels: {app: web}"),
+          "team/train 3 queue - priority 700 fault 0 ( 3)\n  pa 0\n  pb 0");
+}
+
+TEST_CASE("Volcano's groups and queues are the same live and from a file") {
+    agree(kube::dialect::volcano,
+          nodes + classes +
+              "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
+              "metadata: {name: root}\nspec: {}\n"
+              "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
+              "metadata: {name: research}\nspec: {weight: 4, capability: {cpu: 6}}\n"
+              "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n"
+              "metadata: {name: train}\n"
+              "spec: {minMember: 3, minTaskMember: {ps: 1, worker: 2}, queue: research, "
+              "priorityClassName: high}\n"
+              "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n"
+              "metadata: {name: parts}\n"
+              "spec: {minMember: 2, subGroupPolicy: [{name: rack, subGroupSize: 2, minSubGroups: "
+              "1, labelSelector: {matchLabels: {app: x}}, matchLabelKeys: [row]}]}\n" +
+              pods("a", "annotations: {scheduling.k8s.io/group-name: train, "
+                        "volcano.sh/task-spec: ps}") +
+              pods("bcd", "annotations: {scheduling.k8s.io/group-name: train, "
+                          "volcano.sh/task-spec: worker}") +
+              pods("ef", "annotations: {scheduling.k8s.io/group-name: parts}, labels: {app: x, "
+                         "row: r1}") +
+              pods("gh", "annotations: {scheduling.k8s.io/group-name: parts}, labels: {app: x, "
+                         "row: r2}"),
+          "team/train 4 queue research priority 700 fault 0 ( 3) (ps 1 below 0) (worker 2 below "
+          "0)\n  pa 1\n  pb 2");
+}
+
+TEST_CASE("KAI's groups, queues and topologies are the same live and from a file") {
+    agree(kube::dialect::kai,
+          nodes + classes +
+              "---\napiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: all}\n"
+              "spec: {resources: {cpu: {quota: -1, limit: -1, overQuotaWeight: 2}}}\n"
+              "---\napiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: team}\n"
+              "spec: {parentQueue: all, resources: {cpu: {quota: 4000, limit: -1, "
+              "overQuotaWeight: 3}}}\n"
+              "---\napiVersion: kai.scheduler/v1alpha1\nkind: Topology\nmetadata: {name: racks}\n"
+              "spec: {levels: [{nodeLabel: block}, {nodeLabel: rack}]}\n"
+              "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\n"
+              "metadata: {name: train}\n"
+              "spec: {minMember: 1, queue: team, priorityClassName: high, topologyConstraint: "
+              "{topology: racks, requiredTopologyLevel: rack}, subGroups: [{name: ps, minMember: "
+              "1}, {name: workers, minMember: 2}]}\n" +
+              pods("a", "annotations: {pod-group-name: train}, labels: "
+                        "{kai.scheduler/subgroup-name: ps}") +
+              pods("bcd", "annotations: {pod-group-name: train}, labels: "
+                          "{kai.scheduler/subgroup-name: workers}"),
+          "team/train 5 queue team priority 700");
+}
+
+TEST_CASE("a pod of Grove's joins the group of its backend") {
+    agree(kube::dialect::kai,
+          nodes +
+              "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {name: "
+              "pg-set-0-u3}\nspec: {queue: q, subGroups: [{name: set-0-w, minMember: 2}]}\n" +
+              pods("ab", "annotations: {pod-group-name: pg-set-0-u3}, labels: {grove.io/podgang: "
+                         "set-0, kai.scheduler/subgroup-name: set-0-w}"),
+          "team/pg-set-0-u3 5 queue q priority 0 fault 0 ( 2) (set-0-w 2 below 0)\n  pa 1");
+}
+
+TEST_CASE("Koordinator's gangs of several groups are the same live and from a file") {
+    const std::string together =
+        "{gang.scheduling.koordinator.sh/groups: '[\"team/ps\",\"team/workers\"]'}";
+    agree(kube::dialect::koordinator,
+          nodes + classes +
+              "---\napiVersion: scheduling.sigs.k8s.io/v1alpha1\nkind: PodGroup\n"
+              "metadata: {name: ps, annotations: " +
+              together +
+              "}\nspec: {minMember: 1}\n"
+              "---\napiVersion: scheduling.sigs.k8s.io/v1alpha1\nkind: PodGroup\n"
+              "metadata: {name: workers, annotations: " +
+              together + "}\nspec: {minMember: 2}\n" +
+              "---\napiVersion: scheduling.sigs.k8s.io/v1alpha1\nkind: PodGroup\n"
+              "metadata: {name: alone}\nspec: {minMember: 2}\n" +
+              pods("a", "labels: {pod-group.scheduling.sigs.k8s.io: ps}") +
+              pods("bc", "labels: {pod-group.scheduling.sigs.k8s.io: workers}") +
+              pods("de", "labels: {pod-group.scheduling.sigs.k8s.io: alone}") +
+              pods("fg", "annotations: {gang.scheduling.koordinator.sh/name: noted, "
+                         "gang.scheduling.koordinator.sh/min-available: \"2\"}"),
+          "team/ps 3 queue - priority 0 fault 0 ( 3) (ps 1 below 0) (workers 2 below 0)\n  pa 1\n"
+          "  pb 2");
+}
+
+TEST_CASE("Kubernetes' groups of 1.36 are the same live and from a file") {
+    agree(kube::dialect::workload,
+          nodes + classes +
+              "---\napiVersion: scheduling.k8s.io/v1alpha2\nkind: Workload\n"
+              "metadata: {name: train}\nspec: {podGroupTemplates: [{name: worker, "
+              "schedulingPolicy: {gang: {minCount: 3}}}, {name: spare, schedulingPolicy: {basic: "
+              "{}}}]}\n"
+              "---\napiVersion: scheduling.k8s.io/v1alpha2\nkind: PodGroup\n"
+              "metadata: {name: train-worker}\nspec: {podGroupTemplateRef: {workload: "
+              "{workloadName: train, podGroupTemplateName: worker}}, schedulingPolicy: {gang: "
+              "{minCount: 3}}}\n" +
+              pods("abc", "labels: {app: x}", "schedulingGroup: {podGroupName: train-worker}, ") +
+              pods("x", "labels: {app: x}", "schedulingGroup: {podGroupName: gone}, "),
+          "team/train-worker 6 queue - priority 0 fault 0 ( 3)");
+}
+
+TEST_CASE("Kubernetes' groups of 1.35 are the same live and from a file") {
+    agree(kube::dialect::workload,
+          nodes + classes +
+              "---\napiVersion: scheduling.k8s.io/v1alpha1\nkind: Workload\n"
+              "metadata: {name: train}\nspec: {podGroups: [{name: worker, policy: {gang: "
+              "{minCount: 2}}}, {name: ps, policy: {basic: {}}}]}\n" +
+              pods("abc", "labels: {app: x}", "workloadRef: {name: train, podGroup: worker}, ") +
+              pods("d", "labels: {app: x}", "workloadRef: {name: train, podGroup: ps}, ") +
+              pods("ef", "labels: {app: x}",
+                   "workloadRef: {name: train, podGroup: worker, podGroupReplicaKey: k2}, "),
+          "team/train-worker 6 queue - priority 0 fault 0 ( 2)");
+}
+
+TEST_CASE("T9k's and ACK's groups, budgets and queues are the same live and from a file") {
+    agree(kube::dialect::t9k,
+          nodes + classes +
+              "---\napiVersion: scheduler.tensorstack.dev/v1beta1\nkind: PodGroup\n"
+              "metadata: {name: train}\nspec: {minMember: 2, roles: [{name: ps, minMember: 1}]}\n"
+              "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web}\n"
+              "spec: {maxUnavailable: 50%, selector: {matchLabels: {app: web}}}\n" +
+              pods("a", "labels: {scheduler.tensorstack.dev/group-name: train, "
+                        "scheduler.tensorstack.dev/role: ps}") +
+              pods("b", "labels: {scheduler.tensorstack.dev/group-name: train}") +
+              pods("cde", "labels: {app: web}") +
+              pods("fg", "labels: {pod-group.scheduling.sigs.k8s.io/name: smoke, "
+                         "pod-group.scheduling.sigs.k8s.io/min-available: \"2\"}"),
+          "budget web 1");
+}
+
+TEST_CASE("a group that cannot be read is malformed, and its pods wait for it") {
+    live of(kube::dialect::volcano);
+    for (const json::object& each :
+         objects_of("---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n"
+                    "metadata: {name: train}\nspec: {minMember: many}\n" +
+                    pods("a", "annotations: {scheduling.k8s.io/group-name: train}")))
+        of.take(each);
+    CHECK(of.told().find("team/train 4 queue - priority 0 fault 2") != std::string::npos);
+    CHECK(of.objects.broken().contains("PodGroup team/train"));
+}
+
+TEST_CASE("a gang group of which a part is not there yet waits as a whole") {
+    const std::vector<json::object> objects = objects_of(
+        "---\napiVersion: scheduling.sigs.k8s.io/v1alpha1\nkind: PodGroup\nmetadata: {name: ps, "
+        "annotations: {gang.scheduling.koordinator.sh/groups: "
+        "'[\"team/ps\",\"team/workers\"]'}}\nspec: {minMember: 1}\n" +
+        pods("a", "labels: {pod-group.scheduling.sigs.k8s.io: ps}"));
+    live of(kube::dialect::koordinator);
+    for (const json::object& each : objects)
+        of.take(each);
+    CHECK(of.told().find("team/ps 3 queue - priority 0 fault 2") != std::string::npos);
+}
+
+} // namespace live_dialects_test
