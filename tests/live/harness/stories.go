@@ -12,7 +12,7 @@ import (
 
 // addGPUs adds a node with so many GPUs.
 func (s *stage) addGPUs(name string, gpus int) error {
-	if err := s.addNode(name, 64); err != nil {
+	if err := s.addNode(name, 256); err != nil {
 		return err
 	}
 	full := s.namespace + "-" + name
