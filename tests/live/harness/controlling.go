@@ -254,22 +254,39 @@ var controllerScenarios = []scenario{
 			s.runs("generic-example-worker-", 4), s.phase("pytorchtrainingjobs", "torch", "Running")); err != nil {
 			return err
 		}
-		time.Sleep(4 * time.Second)
-		before, err := s.on.writes()
-		if err != nil {
+		return s.rests()
+	})},
+	{name: "controller/every-kind", tell: controlled(map[string]int{"a": 32}, func(s *stage, in place, _ *exec.Cmd) error {
+		template := "template: {spec: {containers: [{name: main, image: i}]}}"
+		manifest := ""
+		for _, each := range everyKind {
+			manifest += "---\n{apiVersion: batch.tensorstack.dev/v1beta1, kind: " + each.kind + ", metadata: {name: " + each.name +
+				"}, spec: {scheduler: {t9kScheduler: {queue: default}}, " + strings.ReplaceAll(each.spec, "TEMPLATE", template) + "}}\n"
+		}
+		if err := s.apply(in, manifest); err != nil {
 			return err
 		}
-		time.Sleep(8 * time.Second)
-		after, err := s.on.writes()
-		if err != nil {
-			return err
-		}
-		for _, each := range after[len(before):] {
-			if each.namespace == s.namespace && !strings.HasPrefix(each.resource, "leases.") {
-				return fmt.Errorf("at rest, %s %s %s/%s was written", each.verb, each.resource, each.namespace, each.name)
+		for _, each := range everyKind {
+			if err := s.phase(strings.ToLower(each.kind)+"s", each.name, "Running"); err != nil {
+				return err
 			}
 		}
-		return nil
+		if err := s.rests(); err != nil {
+			return err
+		}
+		for _, each := range everyKind {
+			master := each.master
+			_, list := s.on.admin.get(podsOf(s.namespace))
+			for _, pod := range items(list, "items") {
+				if strings.HasPrefix(text(pod, "metadata", "name"), each.master) {
+					master = text(pod, "metadata", "name")
+				}
+			}
+			if err := firstOf(s.ends(master, 0), s.phase(strings.ToLower(each.kind)+"s", each.name, "Succeeded")); err != nil {
+				return err
+			}
+		}
+		return s.rests()
 	})},
 	{name: "controller/grove-set", tell: controlled(map[string]int{"a": 8}, func(s *stage, in place, _ *exec.Cmd) error {
 		if err := s.apply(in, cliqueSetOf("koord-scheduler")); err != nil {
@@ -289,6 +306,38 @@ var controllerScenarios = []scenario{
 		}
 		return firstOf(s.empty(podsOf(s.namespace)), s.empty("/apis/scheduler.grove.io/v1alpha1/namespaces/"+s.namespace+"/podgangs"))
 	})},
+}
+
+// everyKind is one job of each kind, and the pod whose end is its own (or how its name begins).
+var everyKind = []struct{ kind, name, spec, master string }{
+	{"GenericJob", "generic", "successRules: [{worker: [1]}], service: {ports: [{name: p, port: 80}]}, replicaSpecs: [{type: worker, replicas: 2, TEMPLATE}]", "generic-worker-1"},
+	{"TensorFlowTrainingJob", "tf", "replicaSpecs: [{type: chief, replicas: 1, TEMPLATE}, {type: worker, replicas: 1, TEMPLATE}]", "tf-chief-0"},
+	{"PyTorchTrainingJob", "torch", "replicaSpecs: [{type: worker, replicas: 2, TEMPLATE}]", "torch-worker-0"},
+	{"XGBoostTrainingJob", "xgb", "replicaSpecs: [{type: master, replicas: 1, TEMPLATE}, {type: worker, replicas: 1, TEMPLATE}]", "xgb-master-0"},
+	{"MPIJob", "mpi", "replicaSpecs: [{type: launcher, replicas: 1, TEMPLATE}, {type: worker, replicas: 2, TEMPLATE}]", "mpi-launcher"},
+	{"ColossalAIJob", "colossal", "launcher: {image: i}, worker: {replicas: 2, TEMPLATE}", "colossal-launcher"},
+	{"DeepSpeedJob", "deepspeed", "worker: {replicas: 2, TEMPLATE}", "deepspeed-worker-0"},
+	{"BeamJob", "beam", "flinkClusterTemplate: {spec: {image: {name: flink}, jobManager: {}, taskManager: {replicas: 1}}}, jobTemplate: {spec: {TEMPLATE}}", "beam-batchjob-"},
+}
+
+// rests says that nothing is written in the stage's namespace any more.
+func (s *stage) rests() error {
+	time.Sleep(4 * time.Second)
+	before, err := s.on.writes()
+	if err != nil {
+		return err
+	}
+	time.Sleep(5 * time.Second)
+	after, err := s.on.writes()
+	if err != nil {
+		return err
+	}
+	for _, each := range after[len(before):] {
+		if each.namespace == s.namespace && !strings.HasPrefix(each.resource, "leases.") {
+			return fmt.Errorf("at rest, %s %s %s/%s was written", each.verb, each.resource, each.namespace, each.name)
+		}
+	}
+	return nil
 }
 
 // cliqueSetOf is a set of two cliques, of two pods each, for a scheduler.
