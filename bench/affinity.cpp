@@ -8,13 +8,16 @@
 #include <muster/cycle/cycle.hpp>
 
 #include "figures.hpp"
+#include "muster_engine.hpp"
 #include "stopwatch.hpp"
 
 namespace bench {
 
+namespace affinity_runs {
 namespace {
 
-using cluster = muster::state<muster::string_traits<4>>;
+constexpr std::size_t width = 4;
+using cluster = muster::state<engine_traits<width>>;
 
 enum class rule { none, apart_by_host, spread_by_zone, near_by_zone };
 
@@ -28,27 +31,22 @@ void must(muster::event_result what) {
     must(what == muster::event_result::applied);
 }
 
-std::string padded(std::size_t number) {
-    const std::string digits = std::to_string(number);
-    return std::string(6 - digits.size(), '0') + digits;
-}
-
 cluster make_cluster(std::size_t nodes) {
     cluster made;
     for (std::size_t at = 0; at < nodes; ++at) {
-        const std::string name = "node-" + padded(at);
-        muster::node<4> spec;
+        muster::node<width> spec;
         spec.allocatable[0] = 4'000;
         spec.allocatable[1] = 32LL << 30;
         spec.allocatable[3] = 110;
-        spec.labels = {{"host", name}, {"zone", "zone-" + std::to_string(at % 3)}};
-        must(made.upsert_node(name, spec));
+        spec.labels = {{"host", "node-" + std::to_string(at)},
+                       {"zone", "zone-" + std::to_string(at % 3)}};
+        must(made.upsert_node(static_cast<std::uint32_t>(at), spec));
     }
     return made;
 }
 
-muster::pod<4> member(rule by, const std::string& app) {
-    muster::pod<4> made;
+muster::pod<width> member(rule by, const std::string& app) {
+    muster::pod<width> made;
     made.request[0] = 100;
     made.request[1] = 500LL << 20;
     made.request[3] = 1;
@@ -81,13 +79,13 @@ double ns_per_pod(rule by, std::size_t nodes, std::size_t gangs, std::size_t mem
     double spent = 0;
     std::size_t placed = 0;
     for (std::size_t at = 0; at < gangs; ++at) {
-        const std::string name = "gang-" + padded(at);
-        muster::gang<std::string> group;
+        const auto key = static_cast<std::uint32_t>(at);
+        muster::gang<std::uint32_t> group;
         group.tree = muster::single_role(static_cast<std::int64_t>(members));
-        must(known.upsert_gang(name, group));
+        must(known.upsert_gang(key, group));
         const auto one = member(by, "app-" + std::to_string(at % 10));
         for (std::size_t number = 0; number < members; ++number)
-            must(known.upsert_pod(name + "-" + padded(number), name, one));
+            must(known.upsert_pod(static_cast<std::uint32_t>(at * members + number), key, one));
         const auto from = stopwatch::begin();
         muster::cycle(known, 0, muster::policy<>{}, {}, {}, result);
         spent += stopwatch::nanoseconds(from, stopwatch::end());
@@ -98,8 +96,10 @@ double ns_per_pod(rule by, std::size_t nodes, std::size_t gangs, std::size_t mem
 }
 
 } // namespace
+} // namespace affinity_runs
 
 void add_affinity(report& to, bool quick) {
+    using namespace affinity_runs;
     const std::size_t nodes = quick ? 200 : 5000;
     const std::size_t pods = quick ? 100 : 2000;
     const std::size_t gang = quick ? 50 : 500;

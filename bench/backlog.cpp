@@ -16,6 +16,7 @@
 
 namespace bench {
 
+namespace backlog_runs {
 namespace {
 
 constexpr std::size_t width = 4;
@@ -198,8 +199,10 @@ void measure_refills(full_cluster& on, const backlog_options& options, backlog_r
 }
 
 } // namespace
+} // namespace backlog_runs
 
 backlog_report run_backlog(const backlog_options& options) {
+    using namespace backlog_runs;
     backlog_report report;
     report.asked = options;
     {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares all placements of small runs and of a churn of 10,000 nodes, and measures nothing.
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
-#include "figures.hpp"
+#include "check.hpp"
+#include "churn.hpp"
 
 namespace bench {
 
@@ -27,9 +31,8 @@ std::size_t check(const workload_options& work, placement_rule rule, double util
     return run.gangs;
 }
 
-} // namespace
-
-void check_everything() {
+/// Runs of all kinds; fails the program at the first difference.
+void check_small_runs() {
     std::size_t gangs = 0;
     std::uint64_t seed = 1;
     for (const request_regime requests : {request_regime::catalogue, request_regime::random}) {
@@ -67,4 +70,16 @@ void check_everything() {
     std::printf("%zu gangs placed alike by Muster, A and A2\n", gangs);
 }
 
+} // namespace
 } // namespace bench
+
+int main(int count, char** values) {
+    const bool quick = count == 2 && std::string_view(values[1]) == "--quick";
+    if (count > 1 && !quick) {
+        std::fputs("bench_check [--quick]\n", stderr);
+        return 2;
+    }
+    bench::check_small_runs();
+    bench::check_churn(quick);
+    return EXIT_SUCCESS;
+}

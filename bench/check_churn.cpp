@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "books.hpp"
-#include "figures.hpp"
+#include "check.hpp"
 #include "flat_simd.hpp"
 #include "muster_engine.hpp"
 #include "pod_by_pod.hpp"

@@ -16,6 +16,7 @@
 
 namespace bench {
 
+namespace consolidation_runs {
 namespace {
 
 constexpr std::size_t width = 4;
@@ -126,8 +127,10 @@ double consolidate(std::size_t nodes, std::size_t gangs, std::size_t members, st
 }
 
 } // namespace
+} // namespace consolidation_runs
 
 void add_consolidation(report& to, bool quick) {
+    using namespace consolidation_runs;
     const std::size_t rounds = quick ? 5 : 15;
     to.at_most("consolidation for 41 gangs of 10, 540 pods move, 500 nodes", "ms",
                consolidate(500, 41, 10, rounds) / 1e6, 50.0);

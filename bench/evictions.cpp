@@ -18,6 +18,7 @@
 
 namespace bench {
 
+namespace evictions_runs {
 namespace {
 
 constexpr std::size_t width = 4;
@@ -187,8 +188,10 @@ double reclaim(std::size_t nodes, std::size_t members, std::int64_t deserved, bo
 }
 
 } // namespace
+} // namespace evictions_runs
 
 void add_evictions(report& to, bool quick) {
+    using namespace evictions_runs;
     const std::size_t rounds = quick ? 100 : 300;
     // The least of three runs for every gang: other work on the machine shows in single ones.
     const auto preempt = [](std::size_t nodes, std::size_t members, std::size_t count) {

@@ -36,9 +36,4 @@ void add_complexities(report& to);
 /// Only where muster::translate is built.
 void add_jobs(report& to, bool quick);
 
-/// Small runs of all kinds, every placement compared; fails the program at the first difference.
-void check_everything();
-/// 10,000 nodes under churn: two indexes and a scan place every gang alike.
-void check_churn(bool quick);
-
 } // namespace bench

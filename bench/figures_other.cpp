@@ -7,12 +7,10 @@
 #include "figures.hpp"
 #include "footprint.hpp"
 #include "greedy_gap.hpp"
+#include "near_capacity.hpp"
 #include "near_capacity_report.hpp"
 #include "queue_tree.hpp"
 #include "topology.hpp"
-#if __has_include("near_capacity.hpp")
-#include "near_capacity.hpp"
-#endif
 
 namespace bench {
 
@@ -136,13 +134,7 @@ void add_greedy_gap(report& to, bool quick) {
 }
 
 void add_near_capacity(report& to, bool quick) {
-    std::vector<near_capacity_report> runs;
-#if __has_include("near_capacity.hpp")
-    runs = measure_near_capacity(quick);
-#else
-    static_cast<void>(quick);
-#endif
-    for (const near_capacity_report& run : runs) {
+    for (const near_capacity_report& run : measure_near_capacity(quick)) {
         const std::string of = std::to_string(run.roles) + " roles near capacity, " +
                                std::to_string(run.nodes) + " nodes";
         const double decided = percent(run.decided, run.asked);

@@ -14,6 +14,7 @@
 
 namespace bench {
 
+namespace greedy_gap_runs {
 namespace {
 
 constexpr std::size_t width = 4;
@@ -77,8 +78,10 @@ std::int64_t largest(std::int64_t most, const Starts& starts) {
 }
 
 } // namespace
+} // namespace greedy_gap_runs
 
 greedy_gap_report measure_greedy_gap(std::size_t nodes, std::size_t clusters) {
+    using namespace greedy_gap_runs;
     greedy_gap_report report;
     report.nodes = nodes;
     report.clusters = clusters;

@@ -20,6 +20,7 @@
 
 namespace bench {
 
+namespace queue_tree_runs {
 namespace {
 
 constexpr std::size_t width = 4;
@@ -194,8 +195,10 @@ queue_tree_report run(const queue_tree_options& options, std::string name,
 }
 
 } // namespace
+} // namespace queue_tree_runs
 
 std::vector<queue_tree_report> run_queue_tree(const queue_tree_options& options) {
+    using namespace queue_tree_runs;
     return {run(options, "priority_then_share", muster::priority_then_share{}),
             run(options, "weighted_share", muster::weighted_share{}),
             run(options, "deserved_first", muster::deserved_first{})};

@@ -16,17 +16,12 @@ namespace {
 
 struct arguments {
     bool quick = false;
-    bool check = false;
     /// Where to write the table, and from where to read what the portable build printed.
     std::string json, portable;
 };
 
 [[noreturn]] void usage() {
-    std::fputs(
-        "bench_table [--quick] [--json FILE] [--portable FILE]   the table\n"
-        "bench_table [--quick] --speeds FILE                     the headline speeds alone\n"
-        "bench_table --check [--quick]                           compares, measures nothing\n",
-        stderr);
+    std::fputs("bench_table [--quick] [--json FILE] [--portable FILE]\n", stderr);
     std::exit(2);
 }
 
@@ -41,8 +36,6 @@ arguments parse(int count, char** values) {
             *file = values[++at];
         else if (word == "--quick")
             given.quick = true;
-        else if (word == "--check")
-            given.check = true;
         else
             usage();
     }
@@ -75,12 +68,6 @@ void say(const char* what) {
 
 int main(int count, char** values) {
     const arguments given = parse(count, values);
-    if (given.check) {
-        bench::check_everything();
-        bench::check_churn(given.quick);
-        return EXIT_SUCCESS;
-    }
-
     bench::report found;
     found.fact("machine", machine());
     found.fact("compiler", MUSTER_BENCH_COMPILER);

@@ -17,6 +17,7 @@
 
 namespace bench {
 
+namespace topology_runs {
 namespace {
 
 constexpr std::size_t width = 4;
@@ -113,9 +114,11 @@ std::vector<asked_gang> run(togetherness how, double in_use, const std::vector<g
 }
 
 } // namespace
+} // namespace topology_runs
 
 topology_report measure_topology(togetherness how, double in_use, std::size_t gangs,
                                  std::size_t runs) {
+    using namespace topology_runs;
     const std::vector<gang_shape> asked = shapes(gangs);
     std::vector<asked_gang> best = run(how, in_use, asked);
     for (std::size_t again = 1; again < runs; ++again) {

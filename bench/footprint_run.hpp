@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#pragma once
+
 #include "footprint.hpp"
 
 #if __has_include(<malloc.h>)
@@ -14,10 +16,10 @@
 
 namespace bench {
 
-namespace {
+namespace footprint_runs {
 
 /// Bytes of the heap in use, where the C library tells.
-std::optional<std::size_t> heap_in_use() {
+inline std::optional<std::size_t> heap_in_use() {
 #if defined(__GLIBC__)
 #if __GLIBC_PREREQ(2, 33)
     const struct mallinfo2 now = mallinfo2();
@@ -27,8 +29,8 @@ std::optional<std::size_t> heap_in_use() {
     return std::nullopt;
 }
 
-std::optional<double> grown(const std::optional<std::size_t>& from,
-                            const std::optional<std::size_t>& to, std::size_t objects) {
+inline std::optional<double> grown(const std::optional<std::size_t>& from,
+                                   const std::optional<std::size_t>& to, std::size_t objects) {
     if (!from || !to)
         return std::nullopt;
     return (static_cast<double>(*to) - static_cast<double>(*from)) / static_cast<double>(objects);
@@ -45,10 +47,11 @@ gang_spec<Width> equal_members(std::int64_t count) {
     return {{role}, no_pool};
 }
 
-} // namespace
+} // namespace footprint_runs
 
 template<std::size_t Width>
 footprint_report measure_footprint(std::size_t nodes) {
+    using namespace footprint_runs;
     constexpr std::size_t gangs = 2000;
     footprint_report report;
     report.nodes = nodes;
@@ -82,8 +85,5 @@ footprint_report measure_footprint(std::size_t nodes) {
     }
     return report;
 }
-
-template footprint_report measure_footprint<4>(std::size_t nodes);
-template footprint_report measure_footprint<8>(std::size_t nodes);
 
 } // namespace bench
