@@ -73,6 +73,8 @@ public:
                 follow_amounts(node);
             sums_.follow(*known_, node, properties);
         });
+        if (!renewed_.empty())
+            raise_bounds();
     }
 
     /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many.
@@ -160,40 +162,24 @@ public:
                              std::uint8_t obstacles, std::int64_t need) {
         asked& about = ask(shape, queue_nodes);
         if (emptied_obstacles_ == obstacles) {
-            if (about.holds_least >= need)
+            if (about.emptied.least >= need)
                 return true;
-            if (about.holds_most < need)
+            if (about.emptied.most < need)
                 return false;
         }
         emptied_obstacles_ = obstacles;
         auto query = detail::query_for(*known_, shape, queue_nodes);
         query.obstacles = obstacles;
-        const std::int64_t most = about.ports->empty() ? most_room : 1;
-        std::int64_t sum = 0;
-        about.largest = 0;
-        bool enough = false;
-        for (const node_index node : known_->node_order()) {
-            if (!eligible(query, node))
-                continue;
-            const std::int64_t here = fit_count(about.request, accounts_->allocatable(node), most);
-            about.largest = std::max(about.largest, here);
-            sum = std::min(most_room, sum + here);
-            // Some nodes more than are needed, so that a few that change do not ask this anew.
-            enough = sum - need >= spare_nodes * about.largest && here > 0;
-            if (enough || about.largest == most_room)
-                break;
-        }
-        about.holds_least = sum;
-        about.holds_most = enough || sum == most_room ? unknown : sum;
-        return sum >= need;
+        about.emptied.count(*known_, query, about.ports->empty() ? most_room : 1, need);
+        return about.emptied.least >= need;
     }
     /// What `holds` would say of a watched shape without looking: it still holds, or still does
     /// not, `need` pods.
     [[nodiscard]] bool still_holds(std::uint32_t watched, std::int64_t need) const noexcept {
-        return asked_[watched].holds_least >= need;
+        return asked_[watched].emptied.least >= need;
     }
     [[nodiscard]] bool still_too_small(std::uint32_t watched, std::int64_t need) const noexcept {
-        return asked_[watched].holds_most < need;
+        return asked_[watched].emptied.most < need;
     }
 
     /// Raises the rooms by what was given back since the last time, and calls `use(node, before)`
@@ -212,8 +198,7 @@ public:
 private:
     using asked = detail::asked_shape<width, typename index_type::query>;
     static constexpr std::int64_t unknown = asked::unknown;
-    static constexpr std::int64_t most_room = std::int64_t{1} << 40;
-    static constexpr std::int64_t spare_nodes = 12;
+    static constexpr std::int64_t most_room = detail::emptied_room::most_room;
     static constexpr std::uint32_t none = asked::none;
 
     using listed = detail::listed_node;
@@ -237,8 +222,9 @@ private:
     void rebuild() {
         built_ = true;
         for (asked& each : asked_)
-            each.forget_emptied();
+            each.emptied = {};
         accounts_->take_changed([](node_index, bool) {});
+        renewed_.clear();
         sums_.clear();
         index_.clear();
         predicates_.clear(index_);
@@ -284,28 +270,35 @@ private:
                 index_.insert(node, rank_of(free), known_->node_labels()[node], free);
         }
         predicates_.node_changed(*known_, index_, node, present);
-        for (asked& about : asked_)
-            raise_bounds(about, node, present);
+        renewed_.push_back(node);
     }
 
-    /// What the node gave before is not known: all that it has now may be new, and as much as any
-    /// node gave may be lost.
-    void raise_bounds(asked& about, node_index node, bool present) {
-        about.holds_least = std::max<std::int64_t>(0, about.holds_least - about.largest);
+    /// Follows in what is kept of shapes the nodes whose properties changed.
+    void raise_bounds() {
+        for (asked& about : asked_) {
+            if (about.emptied.least == 0 && about.emptied.most == unknown && about.room == unknown)
+                continue;
+            if (!in_use(about)) {
+                about.emptied = {};
+                continue;
+            }
+            const auto query = detail::query_for(*known_, about.shape, about.queue_nodes);
+            auto emptied = query;
+            emptied.obstacles = emptied_obstacles_;
+            for (const node_index node : renewed_) {
+                about.emptied.changed(*known_, emptied, node);
+                about.room = detail::emptied_room::raised(about.room, *known_, query, node,
+                                                          accounts_->free(node));
+            }
+        }
+        renewed_.clear();
+    }
+
+    /// Somebody asks for the shape as it was asked about.
+    [[nodiscard]] bool in_use(const asked& about) const {
         const auto& row = known_->shapes()[about.shape];
-        if (!present || row.stamp != about.stamp || row.users == 0 ||
-            about.queue_stamp != stamp_of(about.queue_nodes) ||
-            (about.room == unknown && about.holds_most == unknown))
-            return;
-        auto query = detail::query_for(*known_, about.shape, about.queue_nodes);
-        if (about.room != unknown && eligible(query, node))
-            about.room = std::min(
-                most_room, about.room + fit_count(about.request, accounts_->free(node), most_room));
-        query.obstacles = emptied_obstacles_;
-        if (about.holds_most != unknown && eligible(query, node))
-            about.holds_most = std::min(
-                most_room, about.holds_most +
-                               fit_count(about.request, accounts_->allocatable(node), most_room));
+        return row.users > 0 && row.stamp == about.stamp &&
+               about.queue_stamp == stamp_of(about.queue_nodes);
     }
 
     // ---- asking --------------------------------------------------------------------------------
@@ -447,9 +440,7 @@ private:
             return;
         for (std::size_t place = 0; place < remembered_.size();) {
             asked& about = asked_[remembered_[place]];
-            const auto& row = known_->shapes()[about.shape];
-            if (row.users == 0 || row.stamp != about.stamp ||
-                about.queue_stamp != stamp_of(about.queue_nodes)) {
+            if (!in_use(about)) {
                 about.remembered = false;
                 remembered_[place] = remembered_.back();
                 remembered_.pop_back();
@@ -486,6 +477,8 @@ private:
     std::vector<std::uint32_t> remembered_;
     std::vector<listed> listed_;
     std::vector<before> touched_;
+    /// Nodes whose properties changed.
+    std::vector<node_index> renewed_;
     std::vector<std::uint64_t> touch_rounds_;
     std::uint64_t touch_round_ = 1;
     std::uint8_t emptied_obstacles_ = 0;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <muster/base/id.hpp>
+#include <muster/index/flat_scan.hpp>
+#include <muster/model/state.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster::inline v0_1 {
+namespace detail {
+
+/// For how many pods of a shape the cluster has room with every pod gone: bounds that stay true
+/// while nodes come, go and change.
+struct emptied_room {
+    static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
+    /// More room than this is not told apart.
+    static constexpr std::int64_t most_room = std::int64_t{1} << 40;
+
+    std::int64_t least = 0;
+    std::int64_t most = unknown;
+    /// No node of those counted has room for more.
+    std::int64_t largest = 0;
+    /// No node behind this label was counted.
+    std::uint64_t counted_to = std::numeric_limits<std::uint64_t>::max();
+
+    /// Counts node after node until `need` is reached, `most_here` on each at most. O(nodes).
+    template<class Traits>
+    void count(const state<Traits>& known, const node_query<Traits::width>& query,
+               std::int64_t most_here, std::int64_t need) {
+        std::int64_t sum = 0;
+        *this = {};
+        for (const node_index node : known.node_order()) {
+            if (!eligible(query, node))
+                continue;
+            const std::int64_t here =
+                fit_count(*query.request, known.accounts().allocatable(node), most_here);
+            largest = std::max(largest, here);
+            sum = std::min(most_room, sum + here);
+            // Some nodes more than are needed, so that a few that change do not ask this anew.
+            const bool enough = sum - need >= spare_nodes * largest && here > 0;
+            if (enough || largest == most_room) {
+                counted_to = known.node_labels()[node];
+                least = sum;
+                most = enough || sum == most_room ? unknown : sum;
+                return;
+            }
+        }
+        least = sum;
+        most = sum == most_room ? unknown : sum;
+    }
+
+    /// A node's properties changed. What it gave before is not known: all that it has now may be
+    /// new, and if it was counted, as much as any node gave may be lost. O(1).
+    template<class Traits>
+    void changed(const state<Traits>& known, const node_query<Traits::width>& query,
+                 node_index node) {
+        if (known.node_labels()[node] <= counted_to)
+            least = std::max<std::int64_t>(0, least - largest);
+        most = raised(most, known, query, node, known.accounts().allocatable(node));
+    }
+
+    /// A bound on room, with all that the node has counted as new. O(1).
+    template<class Traits>
+    [[nodiscard]] static std::int64_t raised(std::int64_t bound, const state<Traits>& known,
+                                             const node_query<Traits::width>& query,
+                                             node_index node, const resources<Traits::width>& has) {
+        if (bound == unknown || !known[node].present || !fits(*query.request, has) ||
+            !eligible(query, node))
+            return bound;
+        return std::min(most_room, bound + fit_count(*query.request, has, most_room));
+    }
+
+private:
+    static constexpr std::int64_t spare_nodes = 12;
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1
