@@ -252,7 +252,7 @@ private:
         // That it could start without the terms does not say that it could with them, and what is
         // not impossible without them stays so until it or the nodes change.
         const auto& last = known[which].last;
-        const bool asked = !known[which].dirty && last.known && !last.unreached &&
+        const bool asked = !known[which].dirty && last.known && last.unreached_since == 0 &&
                            (last.kind == answer::waiting || last.kind == answer::undecided) &&
                            (last.at == gate::space || last.at == gate::quota);
         if (!asked || last.capability_epoch != known.capability_epoch())

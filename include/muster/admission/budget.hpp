@@ -15,7 +15,8 @@ namespace muster::inline v0_1 {
 struct budget {
     /// For one gang, and again as many for the question whether it could ever start.
     std::int64_t per_gang = std::int64_t{1} << 21;
-    /// For all gangs of one cycle.
+    /// For all gangs of one cycle. Who is not reached comes first in the next, those that wait
+    /// longest before the others.
     std::int64_t per_cycle = std::int64_t{1} << 27;
 };
 

@@ -52,6 +52,10 @@ template<class Traits>
 decide(const state<Traits>& known, const gang_members<Traits::width>& members,
        certificate_scope scope, std::int64_t& steps, fit_search<Traits::width>& search) {
     finding<Traits::width> found;
+    // Who may not search is not even posed: a cycle whose budget has ended costs no more than
+    // greedy tries.
+    if (steps <= 0)
+        return found;
     std::optional<int128> slack;
     const auto ask = [&](fit_problem<Traits::width> problem) {
         found.problem = std::move(problem);

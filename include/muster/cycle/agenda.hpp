@@ -36,7 +36,7 @@ struct agenda_entry {
     /// It waits for room, as far as is known.
     bool wants_room = false;
     /// The cycle's budget ended before it had its own.
-    bool unreached = false;
+    std::uint64_t unreached_since = 0;
     /// It has all it wants.
     bool done = false;
     /// Gangs that had started in this cycle when it was passed.

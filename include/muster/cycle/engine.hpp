@@ -17,6 +17,7 @@
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/leaf_watches.hpp>
 #include <muster/cycle/policy.hpp>
+#include <muster/cycle/search_turns.hpp>
 #include <muster/cycle/start_planner.hpp>
 #include <muster/index/finder.hpp>
 #include <muster/index/flat_scan.hpp>
@@ -105,6 +106,7 @@ struct engine {
     std::vector<use> uses;
     leaf_watches<Traits> leaves;
     start_planner<Traits, finder_type, DomainOrder> planning;
+    search_turns searching;
     /// Of each decision of the cycle that goes on.
     std::vector<noted> made;
     /// The gangs that wait for room or quota in it, in the order of their turns.
@@ -249,7 +251,7 @@ template<class Traits>
             known.release_epoch(),
             known.capability_epoch(),
             false,
-            false};
+            0};
 }
 
 /// The engine that is kept with the state, or a new one when there is none for such a policy.

@@ -30,8 +30,8 @@ namespace detail {
 template<class Traits>
 [[nodiscard]] bool settled(const state<Traits>& known, gang_index which) {
     const auto& group = known[which];
-    if (group.dirty || !group.last.known || group.last.unreached || group.last.held_back ||
-        group.last.at == gate::order)
+    if (group.dirty || !group.last.known || group.last.unreached_since > 0 ||
+        group.last.held_back || group.last.at == gate::order)
         return false;
     if (group.last.kind == answer::admitted && group.placeable == 0)
         return true;
@@ -77,7 +77,6 @@ public:
           options_(options),
           result_(&result),
           kept_(&engine_of(known, how)),
-          steps_left_(limit.per_cycle),
           made_(kept_->made) {
         made_.clear();
         kept_->waiting.clear();
@@ -149,7 +148,7 @@ private:
             for (agenda_line& line : kept_->asking.lines())
                 for (agenda_entry& entry : line.entries) {
                     entry.open = !settled(known, entry.gang);
-                    entry.unreached = known[entry.gang].last.unreached;
+                    entry.unreached_since = known[entry.gang].last.unreached_since;
                     entry.wants_room = known[entry.gang].last.at == gate::space;
                 }
         } else {
@@ -161,9 +160,11 @@ private:
         }
         kept_->has_agenda = !options_.list_all;
         kept_->asking.begin(known, how_->queues);
+        kept_->searching.begin(limit_);
         for (const agenda_line& line : kept_->asking.lines())
             for (const agenda_entry& entry : line.entries)
-                unreached_ += entry.unreached ? 1 : 0;
+                kept_->searching.add(entry.unreached_since);
+        kept_->searching.share_out();
     }
 
     // ---- room that is kept ---------------------------------------------------------------------
@@ -291,15 +292,11 @@ private:
     }
 
     void ask(agenda_line& line, agenda_entry& entry) {
-        // Those that were not reached last time come first, so their share is kept for them.
-        unreached_ -= entry.unreached ? 1 : 0;
-        const int128 kept = entry.unreached ? 0 : static_cast<int128>(unreached_) * limit_.per_gang;
-        const std::int64_t steps =
-            saturate(std::clamp<int128>(steps_left_ - kept, 0, limit_.per_gang));
+        const std::int64_t steps = kept_->searching.share(entry.unreached_since);
         verdict outcome = kept_->decide(*known_, entry.gang, steps, surplus(line));
-        const bool cut_short = outcome.kind == answer::undecided && steps < limit_.per_gang;
+        const bool cut_short = outcome.kind == answer::undecided && !kept_->searching.whole(steps);
         any_cut_short_ |= cut_short;
-        steps_left_ = std::max<std::int64_t>(0, steps_left_ - outcome.steps);
+        kept_->searching.asked(entry.unreached_since, outcome.steps);
         ++result_->counters.asked;
         result_->counters.search_steps += outcome.steps;
         kept_->remember(*known_, entry, outcome);
@@ -333,12 +330,14 @@ private:
         result_->counters.pods_placed += kept_->placed.size();
         const standing before = (*known_)[entry.gang].last;
         standing now = standing_after(*known_, outcome);
-        now.unreached = cut_short;
+        if (cut_short)
+            now.unreached_since =
+                entry.unreached_since > 0 ? entry.unreached_since : known_->cycles();
         now.held_back = held_back;
         known_->answered(entry.gang, now);
 
         entry.open = cut_short || held_back || now.at == gate::order;
-        entry.unreached = cut_short;
+        entry.unreached_since = now.unreached_since;
         entry.wants_room = now.at == gate::space;
         entry.never = now.kind == answer::never;
         entry.asleep = now.at == gate::group || now.at == gate::members || now.at == gate::queue ||
@@ -468,13 +467,11 @@ private:
     cycle_options options_;
     cycle_result* result_;
     engine<Traits, score_of<Policy>, order_type, domain_order_of<Policy>>* kept_;
-    std::int64_t steps_left_;
     bool released_ = false;
     bool capable_ = false;
     bool queues_moved_ = false;
     bool any_cut_short_ = false;
     bool any_behind_ = false;
-    std::int64_t unreached_ = 0;
     std::uint32_t visits_ = 0;
     /// Gangs that had something placed in this cycle.
     std::int64_t started_ = 0;

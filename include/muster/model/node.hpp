@@ -21,6 +21,8 @@ struct node {
     bool unschedulable = false;
     /// Matched by `metadata.name` field selectors only; may stay empty.
     std::string name{};
+
+    friend bool operator==(const node&, const node&) = default;
 };
 
 } // namespace muster::inline v0_1

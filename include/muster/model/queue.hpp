@@ -64,6 +64,8 @@ struct queue {
     /// Nodes that its pods may use; no requirement = all. Requirements of all queues on the way up
     /// count.
     label_selector nodes{};
+
+    friend bool operator==(const queue&, const queue&) = default;
 };
 
 } // namespace muster::inline v0_1

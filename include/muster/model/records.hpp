@@ -26,10 +26,11 @@ struct standing {
     bool could_start = false;
     std::uint64_t release_epoch = 0;
     std::uint64_t capability_epoch = 0;
-    /// The cycle's budget ended before this gang had its own: it is asked again, and first.
-    bool unreached = false;
     /// It runs, but strict order kept its surplus waiting.
     bool held_back = false;
+    /// Since that cycle (`state::cycles`) budgets ended before this gang had its own: it is asked
+    /// again, and before those that waited less long for their search. 0 = it had its own.
+    std::uint64_t unreached_since = 0;
 };
 
 /// A vertex of a gang's tree with the topology that constrains it.

@@ -46,13 +46,17 @@ public:
 
     // ---- nodes ---------------------------------------------------------------------------------
 
-    /// A node is new or changed. Pods bound before it was known are kept and charged to it.
+    /// A node is new or changed. Pods bound before it was known are kept and charged to it. Of one
+    /// that is as it was nothing comes.
     /// O(constraint sets + kinds), and 4 bytes moved for each node behind it when it is new.
     event_result upsert_node(const node_key& key, node_type spec) {
         for (std::size_t column = 0; column < width; ++column)
             if (spec.allocatable[column] < 0 || spec.allocatable[column] > largest_allocatable)
                 return event_result::out_of_range;
         const node_index index = intern_node(key);
+        // Who only says that it is still there changes nothing.
+        if (nodes_[index.value()].present && nodes_[index.value()].spec == spec)
+            return event_result::applied;
         auto& row = ledger_.rows_[index.value()];
         resources<width> free;
         if (!refit(row, spec.allocatable, free))
@@ -288,6 +292,7 @@ public:
     /// A cycle ended; `nothing_open` when it answered everything within its budget.
     void cycle_ended(bool nothing_open) noexcept {
         rested_at_ = nothing_open ? changes_ : ~std::uint64_t{0};
+        ++this->cycles_;
     }
 
 private:

@@ -43,6 +43,9 @@ public:
         const std::size_t queues_before = queues_.size();
         const queue_index index = intern_queue(key);
         const auto above = parent ? std::optional(intern_queue(*parent)) : std::nullopt;
+        const queue_record& record = queues_[index.value()];
+        if (record.present && record.parent == above && record.spec == spec)
+            return event_result::applied;
         if (!ledger_.queues_.settle(index, above, spec.guarantee)) {
             forget_queues_from(queues_before);
             return event_result::out_of_range;

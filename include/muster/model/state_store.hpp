@@ -124,6 +124,8 @@ public:
 
     /// Moves with the capability epoch when a queue was the cause.
     [[nodiscard]] std::uint64_t queue_epoch() const noexcept { return queue_epoch_; }
+    /// The number of the cycle that goes on or comes next, from 1.
+    [[nodiscard]] std::uint64_t cycles() const noexcept { return cycles_; }
 
     /// Moves whenever pods took more under a ceiling that binds the queue, its own or one above.
     /// O(depth).
@@ -366,6 +368,7 @@ protected:
     std::uint64_t release_epoch_ = 0;
     std::uint64_t capability_epoch_ = 0;
     std::uint64_t queue_epoch_ = 0;
+    std::uint64_t cycles_ = 1;
     std::uint64_t use_clock_ = 0;
 };
 

@@ -594,6 +594,56 @@ TEST_CASE("a gang that the cycle's budget did not reach is searched in the next 
     CHECK(is(answered(known, "second"), answer::never, gate::space));
 }
 
+TEST_CASE("gangs that are asked anew in every cycle are all searched in turn") {
+    cluster known;
+    for (const char* key : {"a", "b", "c"})
+        ok(known.upsert_node(key, machine(7)));
+    for (const char* key : {"g", "h", "i", "j", "k"})
+        add_hard_gang(known, key);
+    budget two_gangs;
+    two_gangs.per_gang = 20;
+    two_gangs.per_cycle = 80;
+    std::map<std::string, int> searched;
+    for (int round = 0; round < 3; ++round) {
+        ok(known.upsert_node("small", machine(0, round)));
+        cycle_options all;
+        all.list_all = true;
+        for (const decision& made : cycle(known, 0, policy<>{}, two_gangs, all).decisions) {
+            CHECK(made.outcome.kind == answer::undecided);
+            searched[known[made.gang].key] += made.outcome.steps > 0 ? 1 : 0;
+        }
+    }
+    CHECK(searched.size() == 5);
+    for (const auto& each : searched)
+        CHECK(each.second >= 1);
+}
+
+TEST_CASE("what is announced as it is already wakes nobody") {
+    cluster known;
+    auto queue = quota_of(9);
+    queue.weight = 2;
+    ok(known.upsert_queue("parent", {}));
+    ok(known.upsert_queue("q", queue, "parent"));
+    auto node = machine(4);
+    node.labels = {{"zone", "a"}};
+    ok(known.upsert_node("n", node));
+    add_gang(known, "g", 1, 5, "q");
+    static_cast<void>(run(known));
+    const auto released = known.release_epoch();
+    const auto capability = known.capability_epoch();
+    ok(known.upsert_node("n", node));
+    ok(known.upsert_queue("q", queue, "parent"));
+    CHECK(known.release_epoch() == released);
+    CHECK(known.capability_epoch() == capability);
+    CHECK(run(known).counters.asked == 0);
+    ok(known.upsert_queue("q", queue));
+    CHECK(known.release_epoch() > released);
+    ok(known.remove_node("n"));
+    const auto gone = known.release_epoch();
+    ok(known.upsert_node("n", node));
+    CHECK(known.release_epoch() > gone);
+}
+
 // ---- the same answers, whatever the way --------------------------------------------------------
 
 std::string text(const cluster& in, const cycle_result& result) {
