@@ -128,6 +128,18 @@ struct controller_process {
         carrier.pass(of.store.time() - carrier.now().wall);
     }
 
+    /// It ends after so many writes: the next one is carried out, but nobody hears of it.
+    void end_after(int writes) {
+        carrier.harm = [this, writes](const muster::kube::http_request& what) mutable {
+            using mishap = store_carrier::mishap;
+            if (what.method == muster::kube::http_method::get ||
+                what.path.find("leases") != std::string::npos || writes-- > 0)
+                return mishap::none;
+            carrier.cut_off = true;
+            return writes == -1 ? mishap::lost : mishap::not_sent;
+        };
+    }
+
     void run(controller_world& of, std::int64_t span) {
         const std::int64_t end = carrier.now().steady + span;
         while (carrier.now().steady < end) {

@@ -140,6 +140,37 @@ TEST_CASE("a set that asks for no scheduler gets the one that was chosen") {
           "kai-scheduler");
 }
 
+TEST_CASE(
+    "a set's controller that ends at any write is taken over from, and nothing is done twice") {
+    for (int writes = 0; writes < 26; ++writes) {
+        CAPTURE(writes);
+        grove_world of;
+        of.create(sets, set("kai-scheduler"));
+        kube::controller_options how;
+        how.election.emplace();
+        how.election->name_space = "muster-system";
+        how.election->name = "muster-controller";
+        how.election->identity = "first";
+        how.election->duration = 3 * second;
+        how.election->renew_deadline = 2 * second;
+        how.election->retry = second / 2;
+        {
+            process first(of, how);
+            first.end_after(writes);
+            first.run(of, 2 * second);
+        }
+        how.election->identity = "second";
+        process next(of, how);
+        next.run(of, 8 * second);
+        CHECK(next.runs.troubles() == names{});
+        CHECK(of.running() == 3);
+        CHECK(of.writes("create", "pods") == 3);
+        CHECK(of.writes("delete", "pods") == 0);
+        CHECK(of.names(kai).size() == 1);
+        CHECK(next.runs.is_quiet());
+    }
+}
+
 TEST_CASE("gates stay closed while the backend's kind is not served, and it is told") {
     controller_world of; // without KAI's PodGroups
     of.create(sets, set("kai-scheduler"));

@@ -172,18 +172,7 @@ TEST_CASE("a controller that ends anywhere is taken over from, and nothing is do
         how.election->identity = "first";
         {
             process first(of, how);
-            int left = writes;
-            first.carrier.harm = [&](const kube::http_request& what) {
-                if (what.method == kube::http_method::get ||
-                    what.path.find("leases") != std::string::npos)
-                    return muster_test::store_carrier::mishap::none;
-                if (left-- > 0)
-                    return muster_test::store_carrier::mishap::none;
-                // The last one is done, but nobody is there any more to hear of it.
-                first.carrier.cut_off = true;
-                return left == -1 ? muster_test::store_carrier::mishap::lost
-                                  : muster_test::store_carrier::mishap::not_sent;
-            };
+            first.end_after(writes);
             first.run(of, 3 * second);
         }
         how.election->identity = "second";
