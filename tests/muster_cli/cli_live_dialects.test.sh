@@ -161,6 +161,54 @@ crds=()
 prove workload /apis/scheduling.k8s.io/v1alpha2/namespaces/team/podgroups \
     '"reason":"Scheduled"' --scheduler-name gangs
 
+# It evicts as `plan` does, and no more than a budget lets go.
+cat >"$work/cluster.yaml" <<'END'
+apiVersion: v1
+kind: Node
+metadata: {name: node-a}
+status: {allocatable: {cpu: "2", pods: "10"}}
+---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: high}
+value: 100
+END
+for pod in low-0 low-1; do
+    cat >>"$work/cluster.yaml" <<END
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: $pod, namespace: team, labels: {app: low}}
+spec: {schedulerName: t9k-scheduler, nodeName: node-a, containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}
+END
+done
+pods t9k-scheduler 'labels: {app: high}' 'priorityClassName: high,' high >>"$work/cluster.yaml"
+budget='---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: low, namespace: team}
+spec: {minAvailable: 2, selector: {matchLabels: {app: low}}}'
+for case in free budget; do
+    [[ $case == free ]] || echo "$budget" >>"$work/cluster.yaml"
+    rm -f "$work/says"
+    mkfifo "$work/says"
+    "$muster" up --only-server --plain --pod-delay 0 --kubeconfig "$work/config" \
+        -f "$work/cluster.yaml" >"$work/says" 2>"$work/err" &
+    server=$!
+    exec 4<"$work/says"
+    read -r line <&4 || fail "$case: muster up: $(cat "$work/err")"
+    at=(--server "http://127.0.0.1:${line##*:}")
+    "$muster" schedule "${at[@]}" --dry-run >"$work/out" 2>"$work/err" || true
+    ! grep -q ^evict "$work/out" || fail "$case: it evicts though nobody asked for that"
+    "$muster" schedule "${at[@]}" --preempt queue --dry-run >"$work/out" 2>"$work/err" || true
+    case $case in
+    free) [[ $(grep -c ^evict "$work/out") == 1 ]] || fail "it does not evict one: $(cat "$work/out" "$work/err")" ;;
+    budget) ! grep -q ^evict "$work/out" || fail "it evicts against the budget: $(cat "$work/out")" ;;
+    esac
+    kill "$server" && wait "$server" || true
+    server=
+done
+
 run 1 schedule --dialect workload --server http://127.0.0.1:1 --dry-run
 grep -q -- '--scheduler-name default-scheduler' "$work/err" || fail "it takes over kube-scheduler's pods"
 finish
