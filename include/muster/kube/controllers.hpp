@@ -37,7 +37,7 @@ struct controller_options {
     event_options events;
     /// Of all watches; each gets a path and a spread of its own.
     reflector_options watches;
-    adapter::rate pace{200, 400};
+    adapter::rate pace{500, 500};
     /// What takes longer is given up, and nobody knows whether it was done.
     std::int64_t write_patience = 10 * second;
     std::size_t most_under_way = 32;

@@ -246,6 +246,53 @@ TEST_CASE("a deadline ends a job though nothing happens") {
     CHECK(of.names(of.pods) == names{});
 }
 
+TEST_CASE("a job is paused, goes on with other commands, and is scaled") {
+    controller_world of;
+    of.create(
+        torches,
+        torch_job(R"("elastic":{"enabled":true,"minReplicas":2,"maxReplicas":6,)"
+                  R"("expectedReplicas":3},"runMode":{"pause":{"enabled":false,"resumeSpecs":)"
+                  R"([{"type":"worker","command":["resume"]}]}},)"));
+    process run(of);
+    run.run(of, 3 * second);
+    const std::size_t all = of.names(of.pods).size();
+    CHECK(of.at(torches + "/torch", {"status", "phase"}) == "Running");
+    const auto change = [&](const std::string& spec) {
+        REQUIRE(of.ask("PATCH", torches + "/torch", R"({"spec":)" + spec + "}").code == 200);
+        run.run(of, 3 * second);
+    };
+    change(R"({"runMode":{"pause":{"enabled":true}}})");
+    CHECK(of.names(of.pods) == names{});
+    CHECK(of.at(torches + "/torch", {"status", "phase"}) == "Paused");
+    change(R"({"runMode":{"pause":{"enabled":false}}})");
+    CHECK(of.names(of.pods).size() == all);
+    CHECK(of.at(torches + "/torch", {"status", "phase"}) == "Running");
+    const auto worker = of.get(of.pods + "/torch-worker-0");
+    CHECK(worker.at("spec").at("containers").at(0).at("command").at(0) ==
+          boost::json::value("resume"));
+    change(R"({"elastic":{"expectedReplicas":5}})");
+    CHECK(of.names(of.pods).size() == 5);
+    change(R"({"elastic":{"expectedReplicas":2}})");
+    CHECK(of.names(of.pods).size() == 2);
+    CHECK(of.at(torches + "/torch", {"status", "phase"}) == "Running");
+    CHECK(run.runs.troubles() == names{});
+}
+
+TEST_CASE("a controller of one namespace leaves the others alone") {
+    controller_world of;
+    of.create("/api/v1/namespaces", R"({"metadata":{"name":"other"}})");
+    const std::string elsewhere =
+        "/apis/batch.tensorstack.dev/v1beta1/namespaces/other/genericjobs";
+    of.create(jobs, job("train"));
+    of.create(elsewhere, job("train"));
+    kube::controller_options how;
+    how.name_space = "other";
+    process run(of, how);
+    run.run(of, 3 * second);
+    CHECK(of.names(of.pods) == names{});
+    CHECK(of.names("/api/v1/namespaces/other/pods").size() == 2);
+}
+
 TEST_CASE("the other kinds run by their own rules") {
     controller_world of;
     const std::string mpi = "/apis/batch.tensorstack.dev/v1beta1/namespaces/default/mpijobs";
