@@ -103,11 +103,10 @@ void add_admission(report& to, bool quick, const speeds& portable) {
         to.at_least("total time, ratio to A2, " + of, "x", run.flat.ratio(), target.flat_ratio);
     });
     each([&](const churn_report& run, const std::string& of, const targets&) {
-        if (run.asked.work.nodes != 10000)
-            return;
         to.at_most("A, " + of, "ns/node/pod", run.naive.per_node_and_pod, 8.0);
-        to.orientation("A with inlined plugins, " + of, "ns/node/pod",
-                       run.inlined.per_node_and_pod);
+        if (run.asked.inlined_gangs > 0)
+            to.orientation("A with inlined plugins, " + of, "ns/node/pod",
+                           run.inlined.per_node_and_pod);
         to.at_most("A2, " + of, "ns/node/pod", run.flat.per_node_and_pod, 1.2);
     });
     each([&](const churn_report& run, const std::string& of, const targets& target) {

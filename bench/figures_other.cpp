@@ -130,6 +130,8 @@ void add_greedy_gap(report& to, bool quick) {
         to.orientation("gangs A refuses although they fit, 9/10 of these, " + of, "%",
                        percent(found.refused_at_nine_tenths, found.at_nine_tenths));
         to.orientation("size that A loses at the limit, mean, " + of, "%", 100.0 * found.mean_loss);
+        to.orientation("sizes that Muster left undecided, " + of, "gangs",
+                       static_cast<double>(found.undecided));
     }
 }
 
