@@ -102,15 +102,20 @@ public:
         return made;
     }
 
-    /// The gang of this name, however far its scaling groups are scaled.
-    [[nodiscard]] std::optional<translate::grove_gang> find_gang(std::string_view name) const {
+    /// The gang of this name, however far its scaling groups are scaled. Gangs are asked for in
+    /// their order, so it looks where the last one was first.
+    [[nodiscard]] std::optional<translate::grove_gang> find_gang(std::string_view name) {
         std::vector<std::int64_t> counts;
         for (const translate::grove_scaling_group& group : read.groups)
             counts.push_back(std::max(group.replicas, group.scale ? group.scale->most : 0));
-        for (std::int64_t replica = 0; replica < read.replicas; ++replica)
+        for (std::int64_t each = 0; each < read.replicas; ++each) {
+            const std::int64_t replica = (last_found_ + each) % read.replicas;
             for (translate::grove_gang& gang : translate::grove_gangs_of(read, replica, counts))
-                if (gang.name == name)
+                if (gang.name == name) {
+                    last_found_ = replica;
                     return std::move(gang);
+                }
+        }
         return std::nullopt;
     }
 
@@ -171,6 +176,7 @@ private:
 
     std::vector<codec::document> text_; ///< what `read` views
     std::int64_t generation_ = 1;
+    std::int64_t last_found_ = 0;
 };
 
 /// Grove's backend for whoever schedules PodGangs themselves: nothing is derived from them.

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,12 +77,17 @@ public:
         made.number = ++created_;
         pods_.insert_or_assign(key, std::move(made));
     }
-    void forget(const object_key& key) { pods_.erase(key); }
+    void forget(const object_key& key) {
+        change(key, at(key), false, false);
+        waiting_.erase(key);
+        pods_.erase(key);
+    }
 
     void place(const object_key& key) {
         pod& of = at(key);
         of.placed = true;
         of.waited = !is_free(key.name_space, of);
+        waiting_.insert(key);
     }
 
     /// For whom it waits before it starts.
@@ -95,8 +101,8 @@ public:
 
     /// The first by name that has a node and nobody left to wait for.
     [[nodiscard]] std::optional<object_key> next_to_start() const {
-        for (const auto& [key, of] : pods_)
-            if (of.placed && !of.started && !of.lost && is_free(key.name_space, of))
+        for (const object_key& key : waiting_)
+            if (const pod& of = at(key); !of.lost && is_free(key.name_space, of))
                 return key;
         return std::nullopt;
     }
@@ -108,7 +114,9 @@ public:
     }
     void start(const object_key& key, std::int64_t now, std::optional<std::int64_t> runs) {
         pod& of = at(key);
-        of.started = of.ready = true;
+        waiting_.erase(key);
+        of.started = true;
+        change(key, of, true, of.lost);
         of.attempt = ++attempts_[{key.name_space, of.host}];
         of.due.reset();
         if (runs && *runs <= std::numeric_limits<std::int64_t>::max() - now)
@@ -124,7 +132,7 @@ public:
         pod& of = at(key);
         of.code = code;
         of.over = true;
-        of.ready = false;
+        change(key, of, false, of.lost);
         of.due.reset();
     }
     /// Says after how long it starts again.
@@ -132,7 +140,7 @@ public:
         constexpr std::int64_t second = 1'000'000'000;
         pod& of = at(key);
         of.code = code;
-        of.ready = false;
+        change(key, of, false, of.lost);
         std::int64_t delay = 0;
         for (std::int64_t restart = 0; restart < of.restarts && delay < 300 * second; ++restart)
             delay = delay == 0 ? 10 * second : std::min(2 * delay, 300 * second);
@@ -146,7 +154,7 @@ public:
 
     void see(const object_key& key, bool lost, std::int64_t now) {
         pod& of = at(key);
-        of.lost = lost;
+        change(key, of, of.ready, lost);
         if (!lost && of.due)
             plan(key, of, std::max(now, *of.due));
     }
@@ -187,12 +195,19 @@ private:
         due_.plan(when, {key, of.number});
     }
 
+    /// Whether it is ready, and whether it is out of sight.
+    void change(const object_key& key, pod& of, bool ready, bool lost) {
+        const bool was = of.ready && !of.lost;
+        const bool is = ready && !lost;
+        of.ready = ready;
+        of.lost = lost;
+        if (was != is)
+            ready_[{key.name_space, of.clique}] += is ? 1 : -1;
+    }
     [[nodiscard]] std::int64_t ready_of(const std::string& name_space,
                                         const std::string& clique) const {
-        return std::ranges::count_if(pods_, [&](const auto& each) {
-            return each.first.name_space == name_space && each.second.clique == clique &&
-                   each.second.ready && !each.second.lost;
-        });
+        const auto known = ready_.find({name_space, clique});
+        return known == ready_.end() ? 0 : known->second;
     }
     [[nodiscard]] bool is_free(const std::string& name_space, const pod& of) const {
         return std::ranges::all_of(of.after, [&](const auto& each) {
@@ -227,6 +242,9 @@ private:
     }
 
     std::map<object_key, pod> pods_;
+    std::set<object_key> waiting_; ///< placed, and not started
+    /// How many pods of a PodClique are ready.
+    std::map<object_key, std::int64_t> ready_;
     /// How many attempts each host has had.
     std::map<object_key, std::int64_t> attempts_;
     adapter::virtual_time<std::pair<object_key, std::uint64_t>> due_;

@@ -318,7 +318,7 @@ private:
         tell(kind, key, "Created");
         if (kind != "PodGang")
             return;
-        const entry& set = sets_[which];
+        entry& set = sets_[which];
         grove_order order{grove_order::verb::add_gang, key};
         if (const auto gang = set.find_gang(key.name)) {
             order.tree = translate::grove_tree(set.read, *gang, set.within());
