@@ -21,14 +21,24 @@ enum class score_kind : std::uint8_t {
     least_allocated
 };
 enum class order_kind : std::uint8_t { priority, aging, shortest };
-enum class queue_order_kind : std::uint8_t { priority, weighted, deserved, fair_share, due };
+enum class queue_order_kind : std::uint8_t {
+    priority,
+    weighted,
+    deserved,
+    fair_share,
+    due,
+    borrowing
+};
+/// When members beyond the minima of a gang are placed.
+enum class surplus_kind : std::uint8_t { at_once, in_turn, level };
 enum class preemption_kind : std::uint8_t {
     none,
     queues,
     own_queue,
     both,
     reclaim_fair_share,
-    reclaim_deserved
+    reclaim_deserved,
+    as_queues_say
 };
 enum class backfill_kind : std::uint8_t { none, easy, conservative };
 
@@ -63,9 +73,13 @@ struct chosen_order {
     order_kind which = order_kind::priority;
     /// Of `aging`, in nanoseconds.
     std::int64_t per_point = 3'600'000'000'000;
+    /// As `minima_first`: of one priority those that lack their minima go before others' surplus.
+    bool minima_first = false;
 
     bool operator()(const muster::gang_rank& lhs, const muster::gang_rank& rhs,
                     std::int64_t now) const noexcept {
+        if (minima_first && lhs.priority == rhs.priority && lhs.surplus != rhs.surplus)
+            return rhs.surplus;
         switch (which) {
         case order_kind::aging:
             return muster::aging{per_point}(lhs, rhs, now);
@@ -85,7 +99,7 @@ struct chosen_queue_order {
     queue_order_kind which = queue_order_kind::priority;
 
     [[nodiscard]] bool counts_next_gang() const noexcept {
-        return which == queue_order_kind::fair_share;
+        return which == queue_order_kind::fair_share || which == queue_order_kind::borrowing;
     }
 
     bool operator()(const muster::queue_rank& lhs, const muster::queue_rank& rhs) const noexcept {
@@ -98,6 +112,8 @@ struct chosen_queue_order {
             return muster::fair_share_first{}(lhs, rhs);
         case queue_order_kind::due:
             return muster::priority_then_due{}(lhs, rhs);
+        case queue_order_kind::borrowing:
+            return muster::borrowing_last{}(lhs, rhs);
         case queue_order_kind::priority:
             break;
         }
@@ -123,6 +139,19 @@ struct chosen_reservations {
     [[nodiscard]] std::optional<std::int64_t> patience() const noexcept { return bypasses; }
 
     friend bool operator==(const chosen_reservations&, const chosen_reservations&) = default;
+};
+
+struct chosen_surplus {
+    surplus_kind which = surplus_kind::at_once;
+
+    [[nodiscard]] bool takes_turns() const noexcept { return which != surplus_kind::at_once; }
+    [[nodiscard]] muster::surplus_wish per_turn() const noexcept {
+        if (!takes_turns())
+            return muster::surplus_at_once{}.per_turn();
+        return muster::surplus_in_turn{1, which == surplus_kind::level}.per_turn();
+    }
+
+    friend bool operator==(const chosen_surplus&, const chosen_surplus&) = default;
 };
 
 /// Of its own queue by priority, of others what `Reclaim` gives.
@@ -166,6 +195,8 @@ struct chosen_victims {
             return after_min_runtime<preempt_or_reclaim<reclaim_what_is_due<true>>>{}(by, of, now);
         case preemption_kind::reclaim_deserved:
             return after_min_runtime<preempt_or_reclaim<reclaim_between_leaves>>{}(by, of, now);
+        case preemption_kind::as_queues_say:
+            return as_queues_say{}(by, of, now);
         case preemption_kind::none:
             break;
         }
@@ -201,6 +232,7 @@ struct profile {
     queue_order_kind queues = queue_order_kind::priority;
     preemption_kind victims = preemption_kind::none;
     bool consolidates = false;
+    surplus_kind surplus = surplus_kind::at_once;
 };
 
 struct chosen_policy {
@@ -208,7 +240,7 @@ struct chosen_policy {
     chosen_order gangs{};
     chosen_queue_order queues{};
     chosen_reservations reservations{};
-    muster::surplus_at_once surplus{};
+    chosen_surplus surplus{};
     muster::most_packed domains{};
     chosen_victims victims{};
     chosen_consolidation consolidation{};

@@ -395,7 +395,16 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
         {"weighted", cli::queue_order_kind::weighted},
         {"deserved", cli::queue_order_kind::deserved},
         {"fair-share", cli::queue_order_kind::fair_share},
-        {"due", cli::queue_order_kind::due}};
+        {"due", cli::queue_order_kind::due},
+        {"borrowing", cli::queue_order_kind::borrowing}};
+    static const std::map<std::string, cli::surplus_kind> surpluses{
+        {"at-once", cli::surplus_kind::at_once},
+        {"in-turn", cli::surplus_kind::in_turn},
+        {"level", cli::surplus_kind::level}};
+    const auto place_surplus = [&how](cli::surplus_kind which) {
+        how.surplus.which = which;
+        how.gangs.minima_first = how.surplus.takes_turns();
+    };
     static const std::map<std::string, cli::backfill_kind> backfills{
         {"none", cli::backfill_kind::none},
         {"easy", cli::backfill_kind::easy},
@@ -406,25 +415,36 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
         {"queue", cli::preemption_kind::own_queue},
         {"both", cli::preemption_kind::both},
         {"fair-share", cli::preemption_kind::reclaim_fair_share},
-        {"deserved", cli::preemption_kind::reclaim_deserved}};
+        {"deserved", cli::preemption_kind::reclaim_deserved},
+        {"queues-say", cli::preemption_kind::as_queues_say}};
     static const std::map<std::string, cli::profile> profiles{
-        {"t9k", {cli::queue_order_kind::priority, cli::preemption_kind::queues, false}},
+        {"t9k",
+         {cli::queue_order_kind::priority, cli::preemption_kind::queues, false,
+          cli::surplus_kind::at_once}},
         {"kai",
-         {cli::queue_order_kind::fair_share, cli::preemption_kind::reclaim_fair_share, true}},
-        {"volcano", {cli::queue_order_kind::due, cli::preemption_kind::reclaim_deserved, false}}};
+         {cli::queue_order_kind::fair_share, cli::preemption_kind::reclaim_fair_share, true,
+          cli::surplus_kind::level}},
+        {"volcano",
+         {cli::queue_order_kind::due, cli::preemption_kind::reclaim_deserved, false,
+          cli::surplus_kind::in_turn}},
+        {"kueue",
+         {cli::queue_order_kind::borrowing, cli::preemption_kind::as_queues_say, false,
+          cli::surplus_kind::at_once}}};
     // It comes first, so that the others have the last word.
     to.add_option_function<std::string>(
           "--profile",
-          [&how](const std::string& text) {
+          [&how, place_surplus](const std::string& text) {
               const cli::profile& chosen = profiles.at(text);
               how.queues.which = chosen.queues;
               how.victims.which = chosen.victims;
               how.consolidation.on = chosen.consolidates;
+              place_surplus(chosen.surplus);
           },
-          "As that scheduler orders queues, evicts and moves: t9k (--queue-order priority "
-          "--preempt "
-          "queues), kai (--queue-order fair-share --preempt fair-share --consolidate) or volcano "
-          "(--queue-order due --preempt deserved); other options have the last word")
+          "As that scheduler orders queues, places surplus, evicts and moves: t9k (--queue-order "
+          "priority --surplus at-once --preempt queues), kai (--queue-order fair-share --surplus "
+          "level --preempt fair-share --consolidate), volcano (--queue-order due --surplus in-turn "
+          "--preempt deserved) or kueue (--queue-order borrowing --surplus at-once --preempt "
+          "queues-say); other options have the last word")
         ->check(CLI::IsMember(profiles));
     add_choice(to, "--score", how.score.which, scores,
                "Which node a pod gets of those that it fits (default: best-fit)");
@@ -436,8 +456,16 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
         to, "--queue-order", how.queues.which, queue_orders,
         "Which queue goes first: by priority, then the smaller dominant share (the default); "
         "the smaller share of the cluster for its weight; who uses no more than is deserved; "
-        "who is within its fair share (KAI); or by priority, then the smaller share of what "
-        "it is due (Volcano)");
+        "who is within its fair share (KAI); by priority, then the smaller share of what "
+        "it is due (Volcano); or who need not borrow for its next group (Kueue)");
+    to.add_option_function<std::string>(
+          "--surplus",
+          [place_surplus](const std::string& text) { place_surplus(surpluses.at(text)); },
+          "When members beyond the minima of a group are placed: right behind them (the default), "
+          "or "
+          "one at a time after the minima of all groups of its priority, role by role or to the "
+          "role that has least (level)")
+        ->check(CLI::IsMember(surpluses));
     add_choice(to, "--backfill", how.reservations.which, backfills,
                "Whose start nobody may delay, planned from declared durations: nobody's (the "
                "default), the first's, or the first sixteen's");
@@ -445,7 +473,8 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
                "Whose pods may be evicted for a group that waits: nobody's (the default), those of "
                "preemptible queues of lower priority, those of lower priority in its own queue, or "
                "both; or those of lower priority in its own queue and what others use beyond their "
-               "fair share (fair-share), or beyond what they deserve (deserved)");
+               "fair share (fair-share), or beyond what they deserve (deserved); or as each queue "
+               "says (queues-say, Kueue)");
     to.add_flag("--consolidate,!--no-consolidate", how.consolidation.on,
                 "Move pods that may be evicted to other nodes when a group that waits then starts");
     to.add_option("--patience", how.reservations.bypasses,

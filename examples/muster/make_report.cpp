@@ -148,6 +148,7 @@ public:
         }
         std::map<std::optional<muster::queue_index>, std::size_t> waiting;
         std::size_t all_waiting = 0;
+        std::map<muster::gang_index, std::size_t> line_of;
         for (const muster::decision& decision : result.decisions) {
             const auto queue = state[decision.gang].queue;
             const share_line share =
@@ -159,6 +160,12 @@ public:
                         used[*at][column] += state.request(one.pod)[column];
             if (!listed[decision.gang])
                 continue;
+            // Where surplus has turns of its own, what comes of them is told with the first.
+            const auto told = line_of.try_emplace(decision.gang, made.groups.size());
+            if (!told.second) {
+                add_surplus(decision, made.groups[told.first->second]);
+                continue;
+            }
             group_line line = group_of(decision);
             line.queue_priority = queue ? state[*queue].spec.priority : 0;
             line.share = share;
@@ -434,6 +441,15 @@ private:
         if (pod.terminating)
             line.status = "Terminating";
         return line;
+    }
+
+    void add_surplus(const muster::decision& decision, group_line& to) const {
+        const auto& state = known_->state;
+        const muster::gang_tree& tree = state[decision.gang].spec.tree;
+        for (const muster::placement& one : decision.placements)
+            to.placements.push_back({state[one.pod].key.name, role_name(tree, state[one.pod].role),
+                                     state[one.node].key});
+        to.waited += decision.placements.size();
     }
 
     [[nodiscard]] group_line group_of(const muster::decision& decision) {

@@ -63,6 +63,22 @@ golden volcano_queues.wide 0 queues -f volcano_queues.yaml -o wide
 golden volcano_queues.table 3 plan -f volcano_queues.yaml --profile volcano
 run 3 plan -f volcano_queues.yaml --profile volcano --preempt none
 run 1 plan -f volcano_queues.yaml --profile slurm
+# What "left" borrows is reclaimed for the job of "right", since that queue says so; the pod of the
+# LocalQueue that holds waits.
+nine=(--now 2024-05-01T09:00:00Z)
+golden kueue_queues.wide 0 queues -f kueue_queues.yaml "${nine[@]}" -o wide
+golden kueue_queues.table 3 plan -f kueue_queues.yaml "${nine[@]}" --profile kueue
+golden kueue_none.table 3 plan -f kueue_queues.yaml "${nine[@]}" --profile kueue --preempt none
+
+# Surplus at once leaves nothing for the minima of the second; in turns these go first.
+golden surplus_at_once.table 3 plan -f surplus.yaml
+golden surplus_in_turn.table 3 plan -f surplus.yaml --profile volcano
+golden surplus_level.json 3 plan -f surplus.yaml --profile kai -o json
+run 3 plan -f surplus.yaml --profile t9k
+same surplus_at_once.table "$work/out"
+run 3 plan -f surplus.yaml --profile volcano --surplus at-once
+same surplus_at_once.table "$work/out"
+run 1 plan -f surplus.yaml --surplus never
 complains queues_bad.err 2 plan -f queues_bad.yaml
 complains queues_twice.err 2 plan -f queues_twice.yaml
 
