@@ -308,6 +308,41 @@ var controllerScenarios = []scenario{
 	})},
 }
 
+// controllerFaults tells that a job comes to run whatever befalls requests, and no pod is made twice.
+func controllerFaults() []scenario {
+	made := []scenario{}
+	for _, each := range []struct {
+		name string
+		flaw flaw
+	}{
+		{"create-answer-lost", flaw{verb: "POST", suffix: "/pods", skip: 1, times: 2, what: "lose"}},
+		{"create-500", flaw{verb: "POST", suffix: "/pods", times: 2, what: "refuse", code: 500}},
+		{"create-429", flaw{verb: "POST", suffix: "/podgroups", times: 1, what: "refuse", code: 429, after: "1"}},
+		{"job-status-409", flaw{verb: "PATCH", suffix: "/generic-example/status", times: 2, what: "refuse", code: 409}},
+		{"job-watch-gone", flaw{verb: "WATCH", suffix: "/genericjobs", times: 1, what: "gone"}},
+		{"pod-watch-half-line", flaw{verb: "WATCH", suffix: "/pods", times: 2, what: "half-line", events: 1}},
+	} {
+		made = append(made, scenario{name: "controller/" + each.name, tell: controlled(map[string]int{"a": 4}, func(s *stage, in place, _ *exec.Cmd) error {
+			planned := each.flaw
+			s.proxy.plan(&planned)
+			if strings.HasPrefix(planned.verb, "WATCH") {
+				s.proxy.drop()
+			}
+			if err := firstOf(s.genericJob(in), s.runs("generic-example-worker-", 4), s.phase("genericjobs", "generic-example", "Running")); err != nil {
+				return err
+			}
+			if s.proxy.befallen() == 0 {
+				return fmt.Errorf("no request was befallen by what was planned")
+			}
+			if made, err := s.created("pods", controllerUser); err != nil || made != 4 {
+				return fmt.Errorf("%d pods were made instead of 4 (%v)", made, err)
+			}
+			return nil
+		})})
+	}
+	return made
+}
+
 // everyKind is one job of each kind, and the pod whose end is its own (or how its name begins).
 var everyKind = []struct{ kind, name, spec, master string }{
 	{"GenericJob", "generic", "successRules: [{worker: [1]}], service: {ports: [{name: p, port: 80}]}, replicaSpecs: [{type: worker, replicas: 2, TEMPLATE}]", "generic-worker-1"},

@@ -485,7 +485,7 @@ func crashScenarios() []scenario {
 }
 
 func liveScenarios() []scenario {
-	return slices.Concat(schedulingScenarios, dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, storyScenarios)
+	return slices.Concat(schedulingScenarios, dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), storyScenarios)
 }
 
 // gone waits until a pod is no more.
