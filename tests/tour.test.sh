@@ -12,6 +12,8 @@ skip() {
 [[ -x $muster ]] || skip "there is no $muster"
 "$muster" up --help 2>/dev/null | grep -q -- --only-server || skip "this muster has no command up"
 "$muster" controller --help >/dev/null 2>&1 || skip "this muster has no command controller"
+said=$("$muster" controller --server http://127.0.0.1:1 --timeout 1 --dry-run 2>&1) || true
+[[ $said != *"built without"* ]] || skip "$said"
 PATH=$PATH:$(dirname "$(ls -d "${XDG_CACHE_HOME:-$HOME/.cache}"/muster-live/*/kubectl 2>/dev/null | head -1)")
 command -v kubectl >/dev/null || skip "there is no kubectl"
 

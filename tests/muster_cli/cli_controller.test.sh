@@ -9,6 +9,8 @@ for command in up controller; do
         exit 77
     fi
 done
+said=$("$muster" controller --server http://127.0.0.1:1 --timeout 1 --dry-run 2>&1) || true
+[[ $said != *"built without"* ]] || { echo "skipped: $said"; exit 77; }
 cat >"$work/nodes.yaml" <<'END'
 apiVersion: v1
 kind: Node
