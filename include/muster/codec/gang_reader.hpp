@@ -83,7 +83,8 @@ public:
           origins_(
               documents, options.default_namespace,
               [&](std::string_view version, std::string_view kind) {
-                  return makes(version, kind) && (!options.cluster || has_pods_now(version, kind));
+                  return makes(version, kind) && (!options.cluster || has_pods_now(version, kind) ||
+                                                  is_pod_gang(version, kind));
               },
               options.cluster != nullptr),
           book_(options.cluster ? *options.cluster : cluster_, options.default_namespace, out,

@@ -126,6 +126,22 @@ TEST_CASE("a pod that two other gang APIs claim belongs to neither, and says so"
           "name its group (expected one gang API)\n");
 }
 
+TEST_CASE("a group that was made of a PodGang of the input does not count beside it") {
+    CHECK(read(object("scheduler.grove.io/v1alpha1", "PodGang", "name: s-0, uid: u",
+                      "spec: {podgroups: [{name: a, minReplicas: 2, podReferences: [{namespace: "
+                      "default, name: p}, {namespace: default, name: q}]}]}") +
+               object("scheduling.run.ai/v2alpha2", "PodGroup",
+                      "name: pg-s-0, ownerReferences: [{apiVersion: scheduler.grove.io/v1alpha1, "
+                      "kind: PodGang, name: s-0, uid: u}]",
+                      "spec: {minMember: 2}") +
+               pod("p", "labels: {grove.io/podgang: s-0, grove.io/podclique: a}, "
+                        "annotations: {pod-group-name: pg-s-0}") +
+               pod("q", "labels: {grove.io/podgang: s-0, grove.io/podclique: a}, "
+                        "annotations: {pod-group-name: pg-s-0}")) ==
+          "grove PodGang default/s-0 :2(a:2) a/p a/q\n"
+          "in:4:1: warning: made by PodGang s-0 of this input, left out\n");
+}
+
 TEST_CASE("what is asked of a group and not modelled keeps it waiting") {
     CHECK(read(object("scheduling.volcano.sh/v1beta1", "PodGroup", "name: v",
                       "spec: {minMember: 1, networkTopology: {mode: hard, highestTierAllowed: 1}}"))
