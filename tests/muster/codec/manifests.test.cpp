@@ -242,7 +242,7 @@ items:
 
 TEST_CASE("an object that was made by hand stands nowhere") {
     diagnostics out;
-    report(out, severity::error, {}, {"spec"}, "wrong");
+    report(out, severity::error, object_place{}, {"spec"}, "wrong");
     CHECK(to_text(out.findings()[0]) == "(input): spec: wrong");
 }
 
