@@ -180,6 +180,16 @@ must_pass kube/a.hpp '#include <curl/curl.h>' '#include <muster/adapter/a.hpp>'
 must_pass testing/a.hpp '#include <muster/sim/a.hpp>' '#include <muster/testing/b.hpp>'
 echo "self-test: $wrongs small trees are judged as they should be"
 
+# What a slip of a script leaves in the top folder is not ours to keep.
+if tracked=$(git -C "$source" ls-files 2>/dev/null); then
+    strays=$(sed 's|/.*||' <<<"$tracked" | sort -u |
+        grep -vxE 'include|examples|tests|bench|cmake|CMakeLists.txt|CMakePresets.json|README.md|CHANGELOG.md|LICENSE|\..*' || true)
+    if [[ -n $strays ]]; then
+        echo "in the top folder, where only the house's own stand: $strays"
+        exit 1
+    fi
+fi
+
 found=$(judge "$source")
 if [[ -n $found ]]; then
     echo "$found"
