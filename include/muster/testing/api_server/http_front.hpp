@@ -126,6 +126,9 @@ private:
         if (!as.client_ca.empty()) {
             tls_.add_certificate_authority(asio::buffer(as.client_ca));
             tls_.set_verify_mode(ssl::verify_peer);
+            // Without a name of its own no session of a verified client can be resumed.
+            constexpr unsigned char name[] = {'m', 'u', 's', 't', 'e', 'r'};
+            SSL_CTX_set_session_id_context(tls_.native_handle(), name, sizeof name);
         }
     }
 

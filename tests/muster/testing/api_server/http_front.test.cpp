@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ public:
             return true;
         }
         secure_.emplace(socket_, tls_);
+        if (earlier_)
+            SSL_set_session(secure_->native_handle(), earlier_.get());
         bool done = false;
         bool good = false;
         secure_->async_handshake(asio::ssl::stream_base::client,
@@ -86,6 +89,13 @@ public:
         return std::exchange(got_, {});
     }
 
+    /// What another client can resume.
+    [[nodiscard]] std::shared_ptr<SSL_SESSION> session() {
+        return {SSL_get1_session(secure_->native_handle()), SSL_SESSION_free};
+    }
+    void resume(std::shared_ptr<SSL_SESSION> session) { earlier_ = std::move(session); }
+    [[nodiscard]] bool resumed() { return SSL_session_reused(secure_->native_handle()) == 1; }
+
     [[nodiscard]] bool over() const { return over_; }
     [[nodiscard]] bool was_reset() const { return reset_; }
     std::int64_t now = 1'700'000'000 * second;
@@ -116,6 +126,7 @@ private:
     asio::ssl::context tls_{asio::ssl::context::tls_client};
     asio::ip::tcp::socket socket_;
     std::optional<asio::ssl::stream<asio::ip::tcp::socket&>> secure_;
+    std::shared_ptr<SSL_SESSION> earlier_;
     std::array<char, 65536> buffer_{};
     std::string got_;
     bool speaks_tls_ = false;
@@ -216,6 +227,24 @@ TEST_CASE("tokens and client certificates say who asks, all others are turned aw
     const certificate_authority other;
     client deceived(on.front, other.certificate());
     CHECK_FALSE(deceived.connect());
+}
+
+TEST_CASE("a client resumes its session, where certificates of clients are asked for as well") {
+    const certificate_authority authority;
+    const key_pair own = authority.server({"server", {}, "DNS:localhost,IP:127.0.0.1"});
+    front_options how;
+    how.tls = tls_identity{own.certificate, own.key, authority.certificate()};
+    server on(how);
+    client first(on.front, authority.certificate());
+    REQUIRE(first.connect());
+    first.send(get(maps));
+    CHECK(first.read_until("List").find("HTTP/1.1 200") == 0);
+    client again(on.front, authority.certificate());
+    again.resume(first.session());
+    REQUIRE(again.connect());
+    CHECK(again.resumed());
+    again.send(get(maps));
+    CHECK(again.read_until("List").find("HTTP/1.1 200") == 0);
 }
 
 TEST_CASE("a certificate that is out of date, and TLS 1.1, are there to be refused") {
