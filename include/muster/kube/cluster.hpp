@@ -166,6 +166,11 @@ public:
                 all.gangs |= holds == content::group;
                 all.pods |= holds == content::pod;
             }
+            // Where no API has queues there is no listing of them, but the default queue.
+            all.queues |=
+                !synced_ && std::ranges::none_of(live_.collections(), [](const auto& each) {
+                    return each.holds == content::queue;
+                });
             made.changed = live_.tell(view, all);
             synced_ = true;
         }

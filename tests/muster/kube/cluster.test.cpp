@@ -231,6 +231,23 @@ TEST_CASE("groups by labels, pods of their own, and groups that are missing") {
     CHECK(of.where("lost") == "a");
 }
 
+TEST_CASE("where no API has queues, the default queue is there all the same") {
+    world of;
+    of.node("a", 8);
+    of.post(
+        "/api/v1/namespaces/team/pods",
+        R"({"metadata":{"name":"p","labels":{"quota.scheduling.koordinator.sh/name":"default"},)"
+        R"("annotations":{"gang.scheduling.koordinator.sh/name":"g",)"
+        R"("gang.scheduling.koordinator.sh/min-available":"1"}},"spec":{"schedulerName":)"
+        R"("koord-scheduler","containers":[{"name":"c","image":"i"}]}})");
+    kube::cluster_options how = scheduler();
+    how.live.dialects = {kube::dialect::koordinator};
+    how.live.scheduler_names = {"koord-scheduler"};
+    process run(of, std::move(how));
+    run.run(of, 5 * second);
+    CHECK(of.where("p") == "a");
+}
+
 TEST_CASE("a queue's quota and its tenants are kept to, and changes of them too") {
     world of;
     of.node("a", 8);
