@@ -110,6 +110,7 @@ struct vertex_minima {
     for (const leaf_size& size : bundle.gang.sizes)
         size_at[size.leaf.value()] = &size;
     bool sizes_known = true;
+    bool reached = true;
     std::int64_t members = 0;
     for (std::size_t at = 0; at < tree.size(); ++at) {
         if (!tree.is_leaf(at)) {
@@ -133,9 +134,18 @@ struct vertex_minima {
         if (replicas > 0 || !bundle.pods.empty())
             role.replicas = replicas;
         sizes_known = sizes_known && role.replicas;
+        reached = reached && replicas >= role.minimum;
         members += replicas;
         if (at == 0 || replicas > 0 || !role.name.empty() || tree[at].min_member > 0)
             found.roles.push_back(std::move(role));
+    }
+    // Pods that cannot start are not all that there will be: they say nothing of a role's size.
+    if (!reached || members < found.total) {
+        for (gang_role& role : found.roles)
+            if (!size_at[role.leaf]) {
+                role.replicas.reset();
+                sizes_known = false;
+            }
     }
     if (sizes_known)
         found.members = members;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/translate/gang_minima.hpp>
 
+#include <cstddef>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "gangs.hpp"
@@ -52,6 +55,23 @@ TEST_CASE("nothing follows for roles of unknown size") {
     add(with_others, "", 0);
     CHECK(minima_of(with_others).roles.size() == 1);
     CHECK_FALSE(minima_of(with_others).roles_follow);
+}
+
+TEST_CASE("pods that are not all there yet say nothing of how large their roles are") {
+    for (const std::vector<std::size_t>& there :
+         {std::vector<std::size_t>{}, {1}, {2}, {1, 2}, {1, 2, 2}, {2, 2, 2, 2, 2}}) {
+        gang_bundle made = gang("g", 4);
+        add(made, "master", 1);
+        add(made, "worker", 3);
+        for (const std::size_t leaf : there) {
+            made.pods.emplace_back();
+            made.pods.back().leaf = muster::vertex_index{leaf};
+        }
+        const gang_minima found = minima_of(made);
+        REQUIRE(found.roles.size() == 2);
+        CHECK(found.roles[0].needed == 1);
+        CHECK(found.roles[1].needed == 3);
+    }
 }
 
 TEST_CASE("k of n subgroups need the k smallest, and no role for certain") {
