@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include <muster/admission/budget.hpp>
@@ -63,7 +62,6 @@ public:
         std::int64_t& kept = since < newest_ ? before_ : last_;
         kept = std::max<std::int64_t>(0, kept - 1);
     }
-    [[nodiscard]] std::int64_t left() const noexcept { return left_; }
     /// More is never given to one gang: with less it was cut short.
     [[nodiscard]] bool whole(std::int64_t steps) const noexcept {
         return steps >= limit_.per_gang || (steps > 0 && steps == limit_.per_cycle);
