@@ -80,6 +80,6 @@ int main(int count, char** values) {
         return 2;
     }
     bench::check_small_runs();
-    bench::check_churn(quick);
+    bench::check_churn(1, quick ? 40'000 : 100'000);
     return EXIT_SUCCESS;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <string>
@@ -37,10 +39,7 @@ bool ask(Engine& engine, const gang_spec<4>& what, std::uint32_t& number) {
 
 /// Two of Muster's indexes, one that splits and learns all the time, and a scan of all nodes, pod
 /// after pod: every gang stands where the others put it.
-void check_churn_of(request_regime requests, std::size_t nodes, std::size_t gangs) {
-    workload_options work;
-    work.nodes = nodes;
-    work.requests = requests;
+void check_churn_of(const workload_options& work, std::size_t gangs) {
     const auto cluster = make_nodes<4>(work);
     muster_engine<4> usual(cluster);
     muster_engine<4, muster::best_fit, small_index_traits<4>> small(cluster);
@@ -51,6 +50,7 @@ void check_churn_of(request_regime requests, std::size_t nodes, std::size_t gang
     std::vector<placed> by_scan;
     std::size_t refused = 0;
     std::size_t searched = 0;
+    std::size_t left = 0;
     for (std::size_t asked = 0; asked < gangs; ++asked) {
         while (accounts.utilisation() >= 0.8) {
             const running& oldest = alive.front();
@@ -61,6 +61,7 @@ void check_churn_of(request_regime requests, std::size_t nodes, std::size_t gang
             give_all(flat, oldest.what, oldest.members);
             accounts.release(oldest.what, oldest.members);
             alive.pop_front();
+            ++left;
         }
         const gang_spec<4> what = arriving.next();
         std::uint32_t number = 0;
@@ -85,16 +86,23 @@ void check_churn_of(request_regime requests, std::size_t nodes, std::size_t gang
         accounts.start(what, members);
         alive.push_back({number, what, std::move(members)});
     }
+    if (left * 2 < gangs)
+        fail("a cluster that gangs hardly leave shows nothing of churn");
     std::printf("%zu gangs on %zu nodes, %s requests: placed alike by fan-out 64, fan-out 4 and a "
-                "scan; %zu refused, %zu by the search alone\n",
-                gangs, nodes, name_of(requests), refused, searched);
+                "scan; %zu left, %zu refused, %zu by the search alone\n",
+                gangs, work.nodes, name_of(work.requests), left, refused, searched);
 }
 
 } // namespace
 
-void check_churn(bool quick) {
-    for (const request_regime requests : {request_regime::catalogue, request_regime::random})
-        check_churn_of(requests, 10'000, quick ? 2'000 : 100'000);
+void check_churn(std::uint64_t seed, std::size_t gangs) {
+    for (const request_regime requests : {request_regime::catalogue, request_regime::random}) {
+        workload_options work;
+        work.nodes = 10'000;
+        work.requests = requests;
+        work.seed = seed;
+        check_churn_of(work, gangs);
+    }
 }
 
 } // namespace bench
