@@ -20,14 +20,14 @@
 namespace bench {
 
 /// One run of Muster over a churning cluster, timed gang by gang.
-template<std::size_t Width, class Score>
+template<std::size_t Width, class Score, class Traits = engine_traits<Width>>
 class churn_run {
 public:
     explicit churn_run(std::vector<node_spec<Width>> nodes)
         : engine_(nodes), books_(std::move(nodes)) {}
 
     [[nodiscard]] const books<Width>& accounts() const noexcept { return books_; }
-    [[nodiscard]] muster_engine<Width, Score>& engine() noexcept { return engine_; }
+    [[nodiscard]] muster_engine<Width, Score, Traits>& engine() noexcept { return engine_; }
 
     /// Asks one gang; it is forgotten when it does not start, and so are members that wait for more
     /// room when it does.
@@ -99,7 +99,7 @@ private:
         std::vector<placed> members;
     };
 
-    muster_engine<Width, Score> engine_;
+    muster_engine<Width, Score, Traits> engine_;
     books<Width> books_;
     std::deque<running> alive_;
     trace_event<Width> last_;

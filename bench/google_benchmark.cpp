@@ -7,6 +7,18 @@
 
 #include "churn_run.hpp"
 
+namespace bench {
+
+/// Nodes are found by looking at all of them.
+struct scan_traits : engine_traits<4> {};
+
+} // namespace bench
+
+template<>
+struct muster::detail::finder_of<bench::scan_traits, muster::best_fit> {
+    using type = muster::flat_finder<4, muster::best_fit>;
+};
+
 namespace {
 
 using namespace bench;
@@ -31,8 +43,9 @@ gang_spec<4> too_many() {
 }
 
 /// A cluster that is in use to 0.8.
-run_type used_cluster(const workload_options& work) {
-    run_type run(make_nodes<4>(work));
+template<class Run = run_type>
+Run used_cluster(const workload_options& work) {
+    Run run(make_nodes<4>(work));
     gang_stream<4> arriving(work);
     run.fill(arriving, 0.8);
     return run;
@@ -97,6 +110,35 @@ void cycle_at_rest(benchmark::State& state) {
     }
 }
 
+/// Gangs of one role and 7 to 10 pods come and go, on so few nodes that a scan may be quicker.
+template<class Traits>
+void on_few_nodes(benchmark::State& state) {
+    const workload_options work = work_of(state);
+    auto run = used_cluster<churn_run<4, muster::best_fit, Traits>>(work);
+    gang_stream<4> arriving(work);
+    for (auto each : state) {
+        static_cast<void>(each);
+        gang_spec<4> gang;
+        do
+            gang = arriving.next();
+        while (gang.members() < 7 || gang.members() > 10 || gang.roles.size() > 1);
+        double took = 0.0;
+        while (run.accounts().utilisation() >= 0.8 && !run.empty())
+            took += run.release_oldest().nanoseconds;
+        took += run.ask(gang).nanoseconds;
+        if (!run.last().admitted && !run.empty())
+            took += run.release_oldest().nanoseconds;
+        set_time(state, took);
+    }
+}
+
+void few_nodes(benchmark::internal::Benchmark* of) {
+    of->ArgNames({"nodes", "random"})
+        ->ArgsProduct({{8, 16, 32, 64, 128, 256, 1000}, {0, 1}})
+        ->UseManualTime()
+        ->MinTime(0.02);
+}
+
 void sizes(benchmark::internal::Benchmark* of) {
     of->ArgNames({"nodes", "random"})
         ->ArgsProduct({{1000, 10000, 100000}, {0, 1}})
@@ -107,6 +149,8 @@ void sizes(benchmark::internal::Benchmark* of) {
 BENCHMARK(start_and_release)->Apply(sizes);
 BENCHMARK(release)->Apply(sizes);
 BENCHMARK(refuse)->Apply(sizes);
+BENCHMARK(on_few_nodes<engine_traits<4>>)->Name("few_nodes_by_index")->Apply(few_nodes);
+BENCHMARK(on_few_nodes<scan_traits>)->Name("few_nodes_by_scan")->Apply(few_nodes);
 BENCHMARK(cycle_at_rest)->Apply(sizes)->Unit(benchmark::kMicrosecond);
 
 } // namespace
