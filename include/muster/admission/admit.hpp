@@ -93,17 +93,14 @@ public:
         return fixed_ ? &needs_ : nullptr;
     }
     /// As `decide`, for the minima of the prepared gang, and without asking whether it could ever
-    /// start.
+    /// start. Terms between pods see those whom the plan has vacated no more.
     template<class Finder, class DomainOrder>
     [[nodiscard]] answer try_minima(const state<Traits>& known, plan<width>& into, Finder& finder,
                                     placer<Traits, Finder, DomainOrder>& placing,
                                     std::int64_t& steps) {
         placing.begin(known, members_, into, finder);
-        if (detail::stake_in_pods(known, members_) == detail::pod_stake::requirements) {
-            detail::affinity_placer trying(known, members_, placing.queue_nodes(), into,
-                                           finder.score());
-            return trying.meet_minima() ? answer::admitted : answer::undecided;
-        }
+        if (detail::stake_in_pods(known, members_) == detail::pod_stake::requirements)
+            return try_among_pods(known, into, finder, placing, steps);
         if (placing.meet_minima())
             return answer::admitted;
         verdict outcome;
@@ -258,6 +255,31 @@ private:
         if (!asked || last.capability_epoch != known.capability_epoch())
             look_ahead(known, which, fixed, placing.queue_nodes(), finder, outcome, steps);
         outcome.could_start = false;
+    }
+
+    /// Steps that one try among other pods takes at most, as many tries are made.
+    static constexpr std::int64_t steps_of_try = std::int64_t{1} << 16;
+
+    template<class Finder, class DomainOrder>
+    [[nodiscard]] answer
+    try_among_pods(const state<Traits>& known, plan<width>& into, Finder& finder,
+                   placer<Traits, Finder, DomainOrder>& placing, std::int64_t& steps) {
+        verdict without;
+        if (fixed_ && refuse(known, placing.queue_nodes(), finder, {}, without)) {
+            recycle(without.proof);
+            return answer::waiting;
+        }
+        detail::affinity_placer trying(known, members_, placing.queue_nodes(), into,
+                                       finder.score());
+        bool met = trying.meet_minima();
+        steps -= trying.looks();
+        if (!met && steps > 0) {
+            const std::int64_t most = std::min(steps, steps_of_try);
+            std::int64_t left = most;
+            met = trying.meet_minima_otherwise(left);
+            steps -= most - left;
+        }
+        return met ? answer::admitted : answer::undecided;
     }
 
     void refuse_by(detail::finding<width>&& found, verdict& outcome) {

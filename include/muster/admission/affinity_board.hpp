@@ -64,7 +64,8 @@ public:
         bool broken = false;
     };
 
-    /// All arguments must outlive it; `into` is a plan on the state's own accounts.
+    /// All arguments must outlive it; `into` is a plan on the state's own accounts. Whom it vacated
+    /// already are gone, and so are those on their way out when it looks ahead.
     affinity_board(const state<Traits>& known, const gang_members<width>& members,
                    std::optional<constraint_index> queue_nodes, plan<width>& into,
                    const Score& score)
@@ -75,7 +76,7 @@ public:
           score_(&score),
           weights_(weigh(known.accounts(), known.pods_kind())),
           sorted_(sort_by_identity(known, members, queue_nodes)),
-          counts_(known, sorted_),
+          counts_(known, sorted_, {into.looks_ahead(), into.evictions(), into.placements()}),
           held_(members.holding),
           used_(sorted_.classes.size(), 0),
           taken_(sorted_.turns.size(), 0) {

@@ -6,13 +6,16 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include <muster/admission/affinity_domains.hpp>
 #include <muster/admission/affinity_members.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/state.hpp>
 #include <muster/model/taints.hpp>
+#include <muster/plan/plan.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -36,88 +39,14 @@ struct pod_hindrance {
     const topology_domains* by = nullptr;
 };
 
-/// How many pods stand in each domain of one label key.
-struct domain_counts {
-    const topology_domains* domains = nullptr;
-    /// By domain.
-    std::vector<std::int64_t> of;
-
-    explicit domain_counts(const topology_domains& by) : domains(&by), of(by.size(), 0) {}
-
-    [[nodiscard]] std::int64_t at(node_index node) const noexcept {
-        const auto domain = domains->find(node, 0);
-        return domain ? of[domain->value()] : 0;
-    }
-    void add(node_index node, std::int64_t by) noexcept {
-        if (const auto domain = domains->find(node, 0))
-            of[domain->value()] += by;
-    }
-};
-
-/// The same for spread: over the nodes that count, and with the fewest of all domains.
-class spread_counts {
-public:
-    /// `counts(node)` tells which nodes count. O(nodes).
-    template<class Traits, class Counts>
-    spread_counts(const state<Traits>& known, const topology_domains& by, const spread_term& term,
-                  const Counts& counts)
-        : domains_(&by), term_(&term), nodes_(known.accounts().nodes(), 0), of_(by.size(), absent) {
-        for (const node_index node : known.node_order()) {
-            const auto domain = by.find(node, 0);
-            if (!domain || !counts(node))
-                continue;
-            nodes_[node.value()] = 1;
-            present_ += of_[domain->value()] == absent ? 1 : 0;
-            of_[domain->value()] = 0;
-        }
-        with_.assign(1, present_);
-    }
-
-    void add(node_index node, std::int64_t by) {
-        if (!nodes_[node.value()])
-            return;
-        std::int64_t& count = of_[domains_->find(node, 0)->value()];
-        --with_[static_cast<std::size_t>(count)];
-        count += by;
-        const auto at = static_cast<std::size_t>(count);
-        if (with_.size() <= at)
-            with_.resize(at + 1, 0);
-        ++with_[at];
-        fewest_ = std::min(fewest_, at);
-        while (with_[fewest_] == 0)
-            ++fewest_;
-    }
-
-    [[nodiscard]] const spread_term& term() const noexcept { return *term_; }
-    [[nodiscard]] bool has_label(node_index node) const noexcept {
-        return domains_->find(node, 0).has_value();
-    }
-    /// Pods in the node's domain.
-    [[nodiscard]] std::int64_t at(node_index node) const noexcept {
-        const auto domain = domains_->find(node, 0);
-        return domain ? std::max<std::int64_t>(0, of_[domain->value()]) : 0;
-    }
-    /// The domain would be too far ahead with `more` pods.
-    [[nodiscard]] bool too_many(node_index node, std::int64_t more) const noexcept {
-        const bool few = present_ < term_->min_domains;
-        const std::int64_t fewest = few ? 0 : static_cast<std::int64_t>(fewest_);
-        return at(node) + more - fewest > term_->max_skew;
-    }
-    [[nodiscard]] const topology_domains& domains() const noexcept { return *domains_; }
-
-private:
-    static constexpr std::int64_t absent = -1;
-
-    const topology_domains* domains_;
-    const spread_term* term_;
-    std::vector<char> nodes_;
-    /// By domain; of those without a node that counts, `absent`.
-    std::vector<std::int64_t> of_;
-    /// How many domains have so many pods.
-    std::vector<std::int64_t> with_;
-    std::int64_t present_ = 0;
-    /// With no domain at all: 0.
-    std::size_t fewest_ = 0;
+/// In what the cluster differs from what the state says of who stands where.
+struct other_standing {
+    /// Whoever is on its way out is gone.
+    bool ahead = false;
+    /// These, who stay or are nominated, are not there.
+    std::span<const pod_index> gone;
+    /// And these stand there besides.
+    std::span<const placement> come;
 };
 
 /// What pods that stand somewhere, and members as they are placed, mean for each class of a gang's
@@ -128,12 +57,18 @@ class affinity_counts {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// O(classes · (nodes + pods that match a term)).
-    affinity_counts(const state<Traits>& known, const affinity_members<width>& members)
+    /// O(classes · (nodes + pods that match a term + pods in `other`)).
+    affinity_counts(const state<Traits>& known, const affinity_members<width>& members,
+                    const other_standing& other = {})
         : known_(&known),
           members_(&members),
+          ahead_(other.ahead),
           views_(members.classes.size()),
           effects_(members.classes.size()) {
+        for (const pod_index pod : other.gone)
+            differs(pod, *known[pod].node, -1);
+        for (const placement& each : other.come)
+            differs(each.pod, each.node, 1);
         for (std::size_t at = 0; at < views_.size(); ++at)
             look(at);
     }
@@ -264,12 +199,35 @@ private:
         });
     }
 
+    /// A pod that stands elsewhere than the state says, or nowhere.
+    struct difference {
+        identity_index who;
+        const known_terms* terms = nullptr;
+        standing_count count;
+    };
+
+    void differs(pod_index pod, node_index node, std::int32_t by) {
+        const pod_population& population = known_->population();
+        const auto& record = (*known_)[pod];
+        differences_.push_back(
+            {population.identity_of(record.labels, (*known_)[record.gang].tenant),
+             population.terms(known_->shapes()[record.shape].where),
+             {node, by, 0}});
+    }
+    /// Those on their way out count as long as they are there.
+    [[nodiscard]] std::int64_t total(const standing_count& of) const noexcept {
+        return std::int64_t{of.staying} + (ahead_ ? 0 : of.leaving);
+    }
+
     /// Calls `use(node, staying, leaving)` where pods stand that the selector matches.
     template<class Use>
     void for_each_standing(selector_index which, const Use& use) const {
         for (const identity_index who : known_->population().matched(which))
             for (const standing_count& each : known_->population().standing(who))
                 use(each);
+        for (const difference& each : differences_)
+            if (known_->population().matches(which, each.who))
+                use(each.count);
     }
 
     void look(std::size_t at) {
@@ -297,7 +255,10 @@ private:
         for (const identity_index who : population.matched(terms.affinity.front().pods))
             if (matches_all(terms, who))
                 for (const standing_count& each : population.standing(who))
-                    add_to_affinity(made, each.node, each.staying + each.leaving);
+                    add_to_affinity(made, each.node, total(each));
+        for (const difference& each : differences_)
+            if (matches_all(terms, each.who))
+                add_to_affinity(made, each.count.node, each.count.staying);
         made.self = matches_all(terms, members_->classes[at].identity);
         for (std::size_t other = 0; other < views_.size(); ++other)
             if (matches_all(terms, members_->classes[other].identity)) {
@@ -310,9 +271,8 @@ private:
     void look_apart(std::size_t at, const known_term& term) {
         domain_counts& made = counts_.emplace_back(known_->topologies()[term.topology]);
         views_[at].apart.push_back(&made);
-        for_each_standing(term.pods, [&](const standing_count& each) {
-            made.add(each.node, each.staying + each.leaving);
-        });
+        for_each_standing(term.pods,
+                          [&](const standing_count& each) { made.add(each.node, total(each)); });
         add_effects(term.pods, made, 1);
     }
 
@@ -320,7 +280,7 @@ private:
         domain_counts& made = counts_.emplace_back(known_->topologies()[term.topology]);
         views_[at].liked.push_back(&made);
         for_each_standing(term.pods, [&](const standing_count& each) {
-            made.add(each.node, std::int64_t{term.weight} * (each.staying + each.leaving));
+            made.add(each.node, std::int64_t{term.weight} * total(each));
         });
         add_effects(term.pods, made, term.weight);
     }
@@ -344,7 +304,7 @@ private:
             views_[at].spreads.push_back({&made, self ? 1 : 0});
             views_[at].soft += term.required ? 0U : 1U;
             for_each_standing(where.pods, [&](const standing_count& each) {
-                if (each.staying > 0)
+                if (each.staying != 0)
                     made.add(each.node, each.staying);
             });
             for (std::size_t other = 0; other < views_.size(); ++other)
@@ -423,7 +383,10 @@ private:
     /// Whoever carries those terms adds to `to` where it stands.
     void pull(const known_terms& theirs, domain_counts& to, std::int64_t weight) {
         for (const standing_count& each : theirs.standing)
-            to.add(each.node, weight * (each.staying + each.leaving));
+            to.add(each.node, weight * total(each));
+        for (const difference& each : differences_)
+            if (each.terms == &theirs)
+                to.add(each.count.node, weight * each.count.staying);
         for (std::size_t other = 0; other < views_.size(); ++other)
             if (members_->classes[other].terms == &theirs)
                 effects_[other].push_back({&to, nullptr, nullptr, weight});
@@ -431,6 +394,8 @@ private:
 
     const state<Traits>* known_;
     const affinity_members<width>* members_;
+    bool ahead_ = false;
+    std::vector<difference> differences_;
     std::vector<view> views_;
     /// Per class.
     std::vector<std::vector<effect>> effects_;

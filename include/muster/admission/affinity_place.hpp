@@ -45,6 +45,9 @@ public:
         std::iota(order_.begin(), order_.end(), std::size_t{0});
     }
 
+    /// Nodes looked at so far.
+    [[nodiscard]] std::int64_t looks() const noexcept { return board_.looks(); }
+
     /// Meets the gang's minima, in the order of turns; false and nothing placed when that does not
     /// get there.
     [[nodiscard]] bool meet_minima() {

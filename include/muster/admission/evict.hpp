@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <muster/admission/admit.hpp>
-#include <muster/admission/affinity_members.hpp>
 #include <muster/admission/borrowing.hpp>
 #include <muster/admission/counted_class.hpp>
 #include <muster/admission/victim_fit.hpp>
@@ -54,12 +53,6 @@ public:
         undecided_ = false;
         if (!deciding.prepare(known, by))
             return false;
-        // Those who leave count for terms between pods until they are gone: what they would leave
-        // behind is not known.
-        if (detail::stake_in_pods(known, deciding.members()) == detail::pod_stake::requirements) {
-            undecided_ = true;
-            return false;
-        }
         into.look_ahead();
         if (into.looks_ahead() &&
             deciding.try_minima(known, into, finder, placing, steps) == answer::admitted)

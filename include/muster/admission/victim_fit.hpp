@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/admission/admit.hpp>
+#include <muster/admission/affinity_members.hpp>
 #include <muster/base/id.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/model/state.hpp>
@@ -118,6 +119,9 @@ public:
     [[nodiscard]] std::int64_t most_room() const noexcept { return most_room_; }
     /// Tells at once: it need not be asked sparingly.
     static constexpr bool cheap = true;
+    /// Whoever goes only makes room.
+    [[nodiscard]] static constexpr bool monotone() noexcept { return true; }
+    [[nodiscard]] static constexpr bool is_wanted(pod_index) noexcept { return false; }
 
 private:
     struct node_room {
@@ -166,7 +170,27 @@ public:
           placing_(&placing),
           deciding_(&deciding),
           steps_(&steps),
-          start_(into.mark()) {}
+          start_(into.mark()),
+          among_pods_(detail::stake_in_pods(known, deciding.members()) ==
+                      detail::pod_stake::requirements) {}
+
+    /// False when the gang may lose by it that somebody goes: whom its members want to be near, or
+    /// who counts where they are to be spread.
+    [[nodiscard]] bool monotone() const noexcept { return !among_pods_; }
+    /// Some member asks to stand near that pod.
+    [[nodiscard]] bool is_wanted(pod_index pod) const {
+        if (!among_pods_)
+            return false;
+        const pod_population& population = known_->population();
+        const auto& record = (*known_)[pod];
+        const auto who = population.identity_of(record.labels, (*known_)[record.gang].tenant);
+        return std::ranges::any_of(deciding_->members().classes, [&](const auto& each) {
+            const known_terms* terms = population.terms(each.where);
+            return terms && std::ranges::any_of(terms->affinity, [&](const known_term& term) {
+                       return population.matches(term.pods, who);
+                   });
+        });
+    }
 
     void take(pod_index pod) {
         gone_.push_back({pod, into_->mark()});
@@ -214,6 +238,8 @@ private:
     admission<Traits>* deciding_;
     std::int64_t* steps_;
     savepoint start_;
+    /// Terms between pods may keep the gang's members off nodes.
+    bool among_pods_ = false;
     std::vector<one> gone_;
     /// The plan does not show what was put back since.
     bool rebuild_ = false;

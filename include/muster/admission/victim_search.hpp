@@ -51,8 +51,10 @@ public:
         outcome found = outcome::open;
         if (!takes_in_order(rule) && is_small())
             found = least_of_all(fit);
+        if (found == outcome::open && !fit.monotone())
+            found = level_by_level(fit, true);
         if (found == outcome::open)
-            found = level_by_level(fit);
+            found = level_by_level(fit, false);
         if constexpr (Fit::cheap)
             if (found == outcome::open && *steps_ > 0)
                 found = node_by_node(fit);
@@ -130,17 +132,22 @@ private:
     template<class Fit>
     [[nodiscard]] outcome least_of_all(Fit& fit) {
         best_.reset();
+        // Where more gone may be worse every set is looked at, so some steps are kept.
+        const std::int64_t kept = fit.monotone() ? 0 : *steps_ / 2;
+        *steps_ -= kept;
         for (const atom& each : atoms_)
             for (const std::size_t at : each.pods)
                 take_pod(victims_[each.of], at, fit);
-        const bool any = fit.fits();
+        const bool any = !fit.monotone() || fit.fits();
         if (any)
             descend(atoms_.size(),
                     {std::numeric_limits<std::int64_t>::min(),
                      std::numeric_limits<std::int64_t>::min(), 0, 0},
                     fit);
         put_all_back(fit);
-        if (*steps_ <= 0)
+        const bool ended = *steps_ <= 0;
+        *steps_ += kept;
+        if (ended)
             return outcome::open;
         if (!best_)
             return any ? outcome::open : outcome::impossible;
@@ -155,12 +162,12 @@ private:
         if (*steps_ <= 0 || (best_ && hopeless(so_far)))
             return;
         if (left == 0)
-            return judge(so_far);
+            return judge(so_far, fit);
         const atom& each = atoms_[left - 1];
         victim& from = victims_[each.of];
         for (std::size_t at = each.pods.size(); at-- > 0;)
             put_back_pod(from, each.pods[at], fit);
-        if (fit.fits())
+        if (!fit.monotone() || fit.fits())
             descend(left - 1, so_far, fit);
         for (const std::size_t at : each.pods)
             take_pod(from, at, fit);
@@ -179,7 +186,8 @@ private:
             return std::get<1>(so_far) > inner;
         return broken == 0 && std::get<3>(so_far) >= pods;
     }
-    void judge(key mine) {
+    template<class Fit>
+    void judge(key mine, Fit& fit) {
         if (!budgets_.kept())
             return;
         for (const victim& each : victims_) {
@@ -196,7 +204,7 @@ private:
                 if (each.taken[at] && !keeps_deserved(each, at))
                     return;
         }
-        if (best_ && *best_ <= mine)
+        if ((best_ && *best_ <= mine) || (!fit.monotone() && !fit.fits()))
             return;
         best_ = mine;
         chosen_.clear();
@@ -205,18 +213,25 @@ private:
     }
     // ---- many units ----------------------------------------------------------------------------
 
+    /// `spare_wanted`: gangs with members that the gang wants to be near are left alone.
     template<class Fit>
-    [[nodiscard]] outcome level_by_level(Fit& fit) {
+    [[nodiscard]] outcome level_by_level(Fit& fit, bool spare_wanted) {
         failed_at_ = 0;
         ask_at_ = 1;
+        units_.clear();
         bool found = false;
+        const auto spared = [&](std::size_t at) {
+            const auto slot = spare_wanted ? open(at) : std::nullopt;
+            return slot && std::ranges::any_of(victims_[*slot].pods,
+                                               [&](pod_index pod) { return fit.is_wanted(pod); });
+        };
         for (std::size_t first = 0; first < list_.size() && !found && *steps_ > 0;) {
             const std::size_t last = list_.level_end(first);
             for (std::size_t at = first; at < last && !found; ++at)
-                found = list_.may_spare(at) && take_spares(at, fit);
+                found = list_.may_spare(at) && !spared(at) && take_spares(at, fit);
             found = found || fits_now(fit, true);
             for (std::size_t at = first; at < last && !found; ++at)
-                if (const auto slot = open(at))
+                if (const auto slot = open(at); slot && !spared(at))
                     found =
                         victims_[*slot].as_a_whole && take_rest(*slot, fit) && fits_now(fit, false);
             found = found || fits_now(fit, true);
@@ -312,7 +327,7 @@ private:
         if (fit.fits())
             return true;
         failed_at_ = units_.size();
-        ask_at_ = failed_at_ * 2;
+        ask_at_ = fit.monotone() ? failed_at_ * 2 : failed_at_ + 1 + failed_at_ / 8;
         return false;
     }
 
@@ -337,14 +352,31 @@ private:
         units_.resize(fitting);
     }
 
+    template<class Fit>
+    void spare_what_can_be(Fit& fit) {
+        spare_once(fit, units_.size() - 1);
+        // Where who stays may make others needless, until nobody can be spared.
+        for (std::size_t before = 0; !fit.monotone() && before != taken_units() && *steps_ > 0;) {
+            before = taken_units();
+            spare_once(fit, units_.size());
+        }
+    }
+    [[nodiscard]] std::size_t taken_units() const {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            units_, [this](const victim_unit& each) { return is_taken(each); }));
+    }
+    [[nodiscard]] bool is_taken(const victim_unit& each) const {
+        const victim& of = victims_[each.of];
+        return of.taken[each.pod == whole ? each.pods.front() : each.pod] != 0;
+    }
     /// Whole gangs first, and of each the most valuable first. The unit that was taken last is
     /// needed: without it the gang did not fit.
     template<class Fit>
-    void spare_what_can_be(Fit& fit) {
+    void spare_once(Fit& fit, std::size_t end) {
         for (const bool gangs : {true, false}) {
             order_.clear();
-            for (std::size_t at = units_.size() - 1; at-- > 0;)
-                if ((units_[at].pod == whole) == gangs &&
+            for (std::size_t at = end; at-- > 0;)
+                if ((units_[at].pod == whole) == gangs && is_taken(units_[at]) &&
                     (gangs || !victims_[units_[at].of].broken()))
                     order_.push_back(at);
             if (!gangs)

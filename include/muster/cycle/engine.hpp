@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <muster/admission/admit.hpp>
-#include <muster/admission/affinity_members.hpp>
+#include <muster/admission/affinity_coming.hpp>
 #include <muster/admission/consolidate.hpp>
 #include <muster/admission/evict.hpp>
 #include <muster/cycle/agenda.hpp>
@@ -44,20 +44,17 @@ struct noted {
 };
 
 /// With its nominations the gang reaches its minima, and there will be room for them where they are
-/// to stand. O(members).
+/// to stand, where terms between pods let them come. O(members); see `terms_let_come`.
 template<class Traits>
 [[nodiscard]] bool nominations_stand(const state<Traits>& known, gang_index which) {
     const auto members = members_of(known, which);
     if (known[which].spec.fault != gang_fault::none ||
-        !reaches_minima(*members.tree, members.holding))
+        !reaches_minima(*members.tree, members.holding) || !terms_let_come(known, which, true))
         return false;
     return std::ranges::all_of(known[which].members, [&](pod_index member) {
         const auto& record = known[member];
         if (!record.nominated)
             return true;
-        // Whose terms bear on it may have come since, and gone may be whom its own ask for.
-        if (terms_bear_on(known, member))
-            return false;
         node_query<Traits::width> query;
         query.where = &known.where(member);
         if (members.queue && known[*members.queue].present)
@@ -165,12 +162,13 @@ struct engine {
         });
     }
 
-    /// The nominated members of the gang are assumed, all at once, when there is room for them.
+    /// The nominated members of the gang are assumed, all at once, when there is room for them and
+    /// terms between pods let them come.
     void bring(state<Traits>& known, gang_index which) {
         for (const pod_index member : known[which].members)
             if (known[member].nominated && !known[member].promised)
                 placed.push_back({member, *known[member].node});
-        came = known.assume_nominated(which);
+        came = terms_let_come(known, which, false) && known.assume_nominated(which);
         if (!came)
             placed.clear();
     }

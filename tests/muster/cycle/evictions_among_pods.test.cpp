@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include <muster/cycle/cycle.hpp>
+#include <muster/testing/cases.hpp>
+#include <muster/testing/pod_rules.hpp>
+#include <muster/testing/random.hpp>
 
 #include "../builders.hpp"
 
@@ -14,6 +26,7 @@ namespace {
 
 using namespace builders;
 using namespace muster;
+using namespace muster::testing;
 
 struct preempting : policy<> {
     priority_preemption victims{true};
@@ -27,8 +40,9 @@ cluster one_node(std::int64_t cpus) {
     return known;
 }
 
-void add_ranked(cluster& to, const std::string& gang, std::int64_t priority) {
-    auto made = gang_of(1);
+void add_ranked(cluster& to, const std::string& gang, std::int64_t priority,
+                std::int64_t members = 1) {
+    auto made = gang_of(members);
     made.priority = priority;
     ok(to.upsert_gang(gang, made));
 }
@@ -38,12 +52,39 @@ cluster::pod_type labelled(cluster::pod_type made, const char* app) {
     return made;
 }
 
-affinity_term near(const char* app) {
-    return {{label_is("app", app), {}}, "zone"};
+affinity_term near(const char* app, const char* level = "zone") {
+    return {{label_is("app", app), {}}, level};
+}
+
+cluster::pod_type seeking(cluster::pod_type made, const char* app) {
+    made.where.pods.emplace();
+    made.where.pods->affinity.push_back(near(app));
+    return made;
+}
+
+cluster::pod_type avoiding(cluster::pod_type made, const char* app, const char* level = "zone") {
+    made.where.pods.emplace();
+    made.where.pods->anti_affinity.push_back(near(app, level));
+    return made;
 }
 
 std::size_t evictions(cluster& known) {
     return cycle(known, 0, preempting{}).counters.pods_evicted;
+}
+
+/// As many nodes, each a zone of its own and full of a pod of low priority.
+cluster crowded_zones(std::size_t count) {
+    cluster known;
+    for (std::size_t at = 0; at < count; ++at) {
+        const std::string number = std::to_string(at);
+        auto spec = machine(8);
+        spec.labels = {{"zone", number}};
+        ok(known.upsert_node("n" + number, spec));
+        add_ranked(known, "low" + number, 0);
+        ok(known.upsert_pod("low" + number, "low" + number,
+                            labelled(in_phase(pod_phase::running, asking(8)), "x"), "n" + number));
+    }
+    return known;
 }
 
 } // namespace
@@ -54,18 +95,79 @@ TEST_CASE("nobody is evicted for a pod that seeks those who would go") {
     ok(known.upsert_pod("low-0", "low", labelled(in_phase(pod_phase::running, asking(8)), "x"),
                         "n"));
     add_ranked(known, "high", 1);
-    auto seeker = asking(1);
     SUBCASE("with a required term") {
-        seeker.where.pods.emplace();
-        seeker.where.pods->affinity.push_back(near("x"));
-        ok(known.upsert_pod("high-0", "high", seeker));
+        ok(known.upsert_pod("high-0", "high", seeking(asking(1), "x")));
         CHECK(evictions(known) == 0);
         CHECK(evictions(known) == 0);
     }
     SUBCASE("without any it is") {
-        ok(known.upsert_pod("high-0", "high", seeker));
+        ok(known.upsert_pod("high-0", "high", asking(1)));
         CHECK(evictions(known) == 1);
     }
+}
+
+TEST_CASE("of two that would make room the one goes that the gang does not seek") {
+    cluster known = one_node(8);
+    for (const char* name : {"a", "b"}) {
+        add_ranked(known, name, 0);
+        ok(known.upsert_pod(name, name, labelled(in_phase(pod_phase::running, asking(4)), name),
+                            "n"));
+    }
+    add_ranked(known, "high", 1);
+    ok(known.upsert_pod("high-0", "high", seeking(asking(2), "b")));
+    CHECK(evictions(known) == 1);
+    CHECK(known[known.find_pod("a")->index].evicted);
+    ok(known.remove_pod("a"));
+    static_cast<void>(cycle(known, 1, preempting{}));
+    CHECK(node_of(known, "high-0") == "n");
+}
+
+TEST_CASE("who keeps a gang off goes, and who is on its way out does so no more") {
+    cluster known = one_node(8);
+    add_ranked(known, "low", 0);
+    const auto repelling = avoiding(in_phase(pod_phase::running, asking(1)), "x");
+    ok(known.upsert_pod("low-0", "low", repelling, "n"));
+    add_ranked(known, "high", 1);
+    ok(known.upsert_pod("high-0", "high", labelled(asking(1), "x")));
+    CHECK(evictions(known) == 1);
+    SUBCASE("it comes when the other is gone, and not before") {
+        CHECK(known[gang_at(known, "high")].nominated == 1);
+        ok(known.upsert_node("n", [] {
+            auto spec = machine(9);
+            spec.labels = {{"zone", "a"}};
+            return spec;
+        }()));
+        CHECK(evictions(known) == 0);
+        CHECK(known[gang_at(known, "high")].nominated == 1);
+        ok(known.remove_pod("low-0"));
+        static_cast<void>(cycle(known, 2, preempting{}));
+        CHECK(known[gang_at(known, "high")].nominated == 0);
+        CHECK(node_of(known, "high-0") == "n");
+    }
+}
+
+TEST_CASE("members that keep apart have room made for each in a zone of its own") {
+    // Too many to try every set.
+    cluster known = crowded_zones(20);
+    add_ranked(known, "high", 1, 3);
+    for (int at = 0; at < 3; ++at)
+        ok(known.upsert_pod("high-" + std::to_string(at), "high",
+                            avoiding(labelled(asking(2), "y"), "y")));
+    CHECK(evictions(known) == 3);
+    CHECK(evictions(known) == 0);
+}
+
+TEST_CASE("among many who could go those stay that the gang seeks") {
+    cluster known = crowded_zones(20);
+    auto spec = machine(8);
+    spec.labels = {{"zone", "7"}};
+    ok(known.upsert_node("other", spec));
+    add_ranked(known, "full", 0);
+    ok(known.upsert_pod("full", "full", in_phase(pod_phase::running, asking(8)), "other"));
+    add_ranked(known, "high", 1);
+    ok(known.upsert_pod("high-0", "high", seeking(asking(8), "x")));
+    CHECK(evictions(known) == 1);
+    CHECK(known[known.find_pod("full")->index].evicted);
 }
 
 TEST_CASE("a nominated gang does not come where pods have come that keep it off") {
@@ -83,10 +185,8 @@ TEST_CASE("a nominated gang does not come where pods have come that keep it off"
     }
     SUBCASE("but waits beside one that keeps it off") {
         add_ranked(known, "other", 2);
-        auto loner = in_phase(pod_phase::running, asking(1));
-        loner.where.pods.emplace();
-        loner.where.pods->anti_affinity.push_back(near("x"));
-        ok(known.upsert_pod("other-0", "other", loner, "n"));
+        ok(known.upsert_pod("other-0", "other",
+                            avoiding(in_phase(pod_phase::running, asking(1)), "x"), "n"));
         ok(known.remove_pod("low-0"));
         static_cast<void>(cycle(known, 0, preempting{}));
         CHECK_FALSE(is(answered(known, "high"), answer::admitted));
@@ -94,5 +194,214 @@ TEST_CASE("a nominated gang does not come where pods have come that keep it off"
         CHECK(free_cpu(known, "n") == 8);
     }
 }
+
+namespace {
+
+constexpr kind_id cpu{0};
+
+/// A few nodes in zones and some running pods, and a gang "new" that waits; terms among them.
+world crowded(std::uint64_t seed) {
+    testing::random draw(seed);
+    world made;
+    made.seed = seed;
+    made.kinds = 2;
+    std::vector<std::int64_t> left;
+    const auto apps = [&] { return std::string(1, "abc"[draw.below(3)]); };
+    for (int at = 0; at < draw.between(2, 3); ++at) {
+        node<world_width> spec;
+        const std::string key = "n" + std::to_string(at);
+        spec.allocatable[cpu] = draw.between(2, 5);
+        spec.allocatable[made.pods_kind()] = 10;
+        spec.labels.set("host", key);
+        if (draw.percent(90))
+            spec.labels.set("zone", std::string(1, "xy"[draw.below(2)]));
+        left.push_back(spec.allocatable[cpu]);
+        made.nodes.push_back({key, spec});
+    }
+    const auto terms = [&](const std::string& mine) {
+        pod_terms some;
+        const auto whom = [&] {
+            pod_selector one;
+            one.labels.requirements.push_back(
+                {"app", label_operator::in, {draw.percent(50) ? mine : apps()}});
+            return one;
+        };
+        const auto key = [&] { return draw.percent(50) ? "zone" : "host"; };
+        const std::int64_t kind = draw.between(0, 99);
+        if (kind < 40)
+            some.affinity.push_back({whom(), key()});
+        if (kind >= 30 && kind < 75)
+            some.anti_affinity.push_back({whom(), key()});
+        if (kind >= 70) {
+            spread_term one;
+            one.pods = whom();
+            one.topology = key();
+            one.max_skew = static_cast<std::int32_t>(draw.between(1, 2));
+            some.spread.push_back(std::move(one));
+        }
+        return some;
+    };
+    const auto add_gang = [&](const std::string& key, bool stands, std::size_t most) {
+        gang<std::string> spec;
+        spec.priority = stands ? draw.between(0, 1) : 2;
+        spec.created = draw.between(0, 3);
+        const std::size_t pods = 1 + draw.below(most);
+        spec.tree =
+            gang_tree(stands ? draw.between(1, static_cast<std::int64_t>(pods))
+                             : static_cast<std::int64_t>(pods) - (draw.percent(20) ? 1 : 0));
+        const std::string app = apps();
+        const pod_terms own = terms(app);
+        for (std::size_t at = 0; at < pods; ++at) {
+            pod<world_width> one;
+            one.created = draw.between(0, 3);
+            one.request[cpu] = draw.between(1, 3);
+            one.request[made.pods_kind()] = 1;
+            one.labels.set("app", app);
+            if (draw.percent(stands ? 30 : 85))
+                one.where.pods = own;
+            std::optional<std::string> on;
+            if (stands) {
+                one.phase = pod_phase::running;
+                const std::size_t node = draw.below(left.size());
+                if (left[node] < one.request[cpu])
+                    continue;
+                left[node] -= one.request[cpu];
+                on = "n" + std::to_string(node);
+            }
+            made.pods.push_back({key + "-" + std::to_string(at), key, one, on});
+        }
+        made.gangs.push_back({key, spec});
+    };
+    for (int at = 0; at < 6 && made.pods.size() < 6; ++at)
+        add_gang("g" + std::to_string(at), true, 3);
+    add_gang("new", false, 3);
+    return made;
+}
+
+struct choice {
+    std::tuple<std::int64_t, std::size_t, std::size_t, std::vector<std::size_t>> key;
+    std::vector<pod_index> pods;
+};
+
+/// The least set of all, by trying every one.
+std::optional<choice> least_of_all(const world_state& known, gang_index by) {
+    std::vector<pod_index> candidates;
+    for (const auto& [key, pod] : known.pod_keys())
+        if (known[pod].charged() && known[pod].gang != by)
+            candidates.push_back(pod);
+    const auto rank = [&](pod_index pod) {
+        const auto& group = known[known[pod].gang];
+        return std::tuple(group.spec.priority, -group.spec.created, group.key, -known[pod].created,
+                          known[pod].key);
+    };
+    std::sort(candidates.begin(), candidates.end(),
+              [&](pod_index lhs, pod_index rhs) { return rank(lhs) < rank(rhs); });
+    std::optional<choice> best;
+    for (std::size_t set = 1; set < std::size_t{1} << candidates.size(); ++set) {
+        choice mine;
+        std::map<gang_index, std::int64_t> taken;
+        auto& [level, broken, count, newest] = mine.key;
+        level = std::numeric_limits<std::int64_t>::min();
+        broken = count = 0;
+        for (std::size_t at = candidates.size(); at-- > 0;) {
+            if ((set >> at & 1U) == 0)
+                continue;
+            mine.pods.push_back(candidates[at]);
+            newest.push_back(at);
+            ++count;
+            ++taken[known[candidates[at]].gang];
+            level = std::max(level, known[known[candidates[at]].gang].spec.priority);
+        }
+        bool right = true;
+        for (const auto& [which, number] : taken) {
+            const auto all = static_cast<std::int64_t>(known[which].members.size());
+            if (number == all)
+                ++broken;
+            else
+                right = right && all - number >= known[which].spec.tree[0].min_member;
+        }
+        if (!right || (best && best->key <= mine.key))
+            continue;
+        world_state without = known;
+        for (const pod_index pod : mine.pods)
+            expect_applied(without.remove_pod(known[pod].key));
+        if (pod_brute_force<world_traits>(without, without.find_gang("new")->index).fits())
+            best = mine;
+    }
+    return best;
+}
+
+struct tally {
+    std::size_t evicting = 0;
+    std::size_t hopeless = 0;
+};
+
+std::string check_evictions(const world& from, tally& counts) {
+    world_state known = to_state(from);
+    const auto found = known.find_gang("new");
+    if (!found || known[found->index].members.empty() || !pods_bear_on(known, found->index))
+        return {};
+    const gang_index which = found->index;
+    const world_state before = known;
+    preempting evicting;
+    const cycle_result result = cycle(known, 0, evicting);
+    std::vector<pod_index> gone;
+    for (const decision& made : result.decisions) {
+        gone.insert(gone.end(), made.evictions.begin(), made.evictions.end());
+        if (!made.evictions.empty() && (made.gang != which || !made.nominated))
+            return "order: somebody else evicts";
+    }
+    const bool starts = known[which].last.kind == answer::admitted;
+    if (starts && gone.empty())
+        return {};
+    if (!starts && known[which].last.at != gate::space && known[which].last.at != gate::quota)
+        return {};
+    const auto expected = least_of_all(before, which);
+    if (!expected) {
+        ++counts.hopeless;
+        return gone.empty() ? "" : "needless: somebody was evicted though that helps nobody";
+    }
+    const auto names = [&](std::vector<pod_index> pods) {
+        std::string out;
+        std::sort(pods.begin(), pods.end());
+        for (const pod_index pod : pods)
+            out += before[pod].key + " ";
+        return out;
+    };
+    if (gone.empty())
+        return "missed: " + names(expected->pods) + "could have been evicted";
+    if (names(gone) != names(expected->pods))
+        return "not least: " + names(gone) + "instead of " + names(expected->pods);
+    ++counts.evicting;
+    if (known[which].nominated == 0)
+        return "nominated: nobody comes for who goes";
+    // Who is on its way out counts for spread no more, so that a gang may come before it is gone.
+    const auto accounts = known.accounts();
+    const auto again = cycle(known, 1, evicting).counters;
+    if (again.pods_evicted > 0)
+        return "again: a cycle on an unchanged cluster evicts more";
+    if (known[which].nominated > 0 && known.accounts() != accounts)
+        return "again: a cycle on an unchanged cluster changes something";
+    for (const pod_index pod : gone)
+        expect_applied(known.remove_pod(before[pod].key));
+    static_cast<void>(cycle(known, 2, evicting));
+    if (known[which].nominated > 0)
+        return "bound: who was nominated did not come";
+    if (!reaches_minima(known[which].spec.tree, members_of(known, which).holding))
+        return "bound: the gang did not start";
+    return {};
+}
+
+TEST_CASE("on small clusters exactly the least set goes with which terms let the gang start") {
+    tally counts;
+    CHECK(count_faults("evictions among pods", 500, crowded,
+                       [&](const world& from) { return check_evictions(from, counts); }) == 0);
+    std::printf("evictions among pods: %zu worlds, %zu where nothing helps\n", counts.evicting,
+                counts.hopeless);
+    CHECK(counts.evicting > 20);
+    CHECK(counts.hopeless > 20);
+}
+
+} // namespace
 
 } // namespace cycle_evictions_among_pods_test
