@@ -1,103 +1,207 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include <muster/cycle/decision.hpp>
-#include <muster/testing/gang_view.hpp>
+#include <muster/base/assert.hpp>
+#include <muster/model/answer.hpp>
+#include <muster/model/state.hpp>
+#include <muster/testing/meeting_costs.hpp>
+#include <muster/testing/node_rules.hpp>
+#include <muster/testing/rebuilt_problem.hpp>
 
 namespace muster::inline v0_1 {
 namespace testing {
 
-/// Makes a decision's placements facts: the pods are observed bound. The naive way to follow a
-/// cycle, by events only.
-template<class Traits>
-void observe_bound(state<Traits>& known, const decision& made) {
-    for (const placement& one : made.placements) {
-        const auto pod = known[one.pod];
-        auto spec = known.spec_of(one.pod);
+/// Makes what a decision says facts: pods are observed bound; nominated ones are to come, and those
+/// evicted for them are told to go or to move. The naive way to follow a cycle, by events only.
+template<class Traits, class Decision>
+void observe_bound(state<Traits>& known, const Decision& made) {
+    const auto see = [](event_result what) {
+        MUSTER_ASSERT(what == event_result::applied, "what was decided can be observed");
+        static_cast<void>(what);
+    };
+    const auto moves_to = [&](pod_index pod) {
+        return std::find_if(made.moves.begin(), made.moves.end(),
+                            [&](const auto& one) { return one.pod == pod; });
+    };
+    for (const pod_index pod : made.evictions)
+        if (const auto move = moves_to(pod); move != made.moves.end())
+            see(known.move(known[pod].key, known[move->node].key));
+        else
+            see(known.evict(known[pod].key));
+    for (const auto& [pod, node] : made.placements) {
+        const auto key = known[pod].key;
+        if (made.nominated) {
+            see(known.nominate(key, known[node].key));
+            continue;
+        }
+        auto spec = known.spec_of(pod);
         spec.phase = pod_phase::bound;
-        const event_result seen =
-            known.upsert_pod(pod.key, known[pod.gang].key, spec, known[one.node].key);
-        MUSTER_ASSERT(seen == event_result::applied, "a placement can be observed");
-        static_cast<void>(seen);
+        see(known.upsert_pod(key, known[known[pod].gang].key, spec, known[node].key));
     }
 }
 
-/// What is wrong with one decision on the state as it was just before: over-committed nodes,
-/// ineligible nodes, conflicting ports, quotas exceeded, pods that do not wait, gangs or subgroups
-/// placed in part. Empty when all is well.
+/// Checks one decision on the state as it was just before it, from the records alone: see
+/// `rebuilt_problem`.
+///
+/// Those placed wait in the gang, each once; their nodes are there and let them in; requests, host
+/// ports and ceilings are kept beside everybody who stands, leaves or is to come; who must stand
+/// together does; no vertex of the tree is met in part. Nominated members stand in the cluster from
+/// which those evicted have gone, and to which those moved have come. Who is evicted stands, and
+/// leaves a gang that keeps its minima, or goes with all of it.
+///
+/// Not judged: terms between pods (`pod_rules.hpp` does), disruption budgets and whom a policy
+/// gives away, the order of gangs, room that is reserved for others, and whether more could be
+/// placed.
 template<class Traits>
-[[nodiscard]] std::string fault_of(const state<Traits>& before, const decision& made) {
-    if (made.placements.empty())
+class placement_checker {
+public:
+    placement_checker(const state<Traits>& before, gang_index which)
+        : known_(before), which_(which), tree_(before[which].spec.tree) {}
+
+    /// What is wrong; empty when all is well.
+    template<class Decision>
+    [[nodiscard]] std::string fault(const Decision& made) const {
+        if (made.outcome.kind != answer::admitted && !made.placements.empty())
+            return "a gang that is not admitted places pods";
+        supposed beside;
+        beside.gone.assign(made.evictions.begin(), made.evictions.end());
+        for (const auto& [pod, node] : made.moves)
+            beside.moved.push_back({pod, node});
+        if (std::string fault = fault_of_evictions(beside, made.stale); !fault.empty())
+            return fault;
+        bool came = false;
+        for (const auto& [pod, node] : made.placements) {
+            if (known_[pod].gang != which_)
+                return "a pod is placed that does not wait in this gang";
+            if (is_in(beside.coming, pod))
+                return "a pod is placed twice";
+            beside.coming.push_back(pod);
+            came = came || known_[pod].nominated;
+        }
+        // Who was nominated comes to what others have left, and was counted later before.
+        rebuilt_problem<Traits> at(known_, which_,
+                                   made.nominated ? moment::later
+                                   : came         ? moment::now
+                                                  : moment::now_and_later,
+                                   beside);
+        const std::vector<std::int64_t> before = at.holding;
+        for (const auto& [pod, node] : made.placements)
+            if (std::string fault = fault_of_placement(at, pod, node); !fault.empty())
+                return fault;
+        for (std::size_t vertex = 0; vertex < tree_.size(); ++vertex)
+            if (takes_somebody(at, vertex, before) &&
+                costs_of_meeting(tree_, vertex, at.holding, {}).empty())
+                return vertex == 0 ? "a gang is placed in part" : "a subgroup is placed in part";
         return {};
-    if (made.outcome.kind != answer::admitted)
-        return "a gang that is not admitted places pods";
-    auto view = view_of(before, made.gang, certificate_scope::free_now);
-    std::vector<std::int64_t> counts = view.holding;
-    std::vector<bool> placed(view.waiting.size(), false);
-    for (const placement& one : made.placements) {
-        std::size_t at = 0;
-        while (at < view.waiting.size() && view.waiting[at].pod != one.pod)
-            ++at;
-        if (at == view.waiting.size())
+    }
+
+private:
+    template<class List, class Value>
+    [[nodiscard]] static bool is_in(const List& list, const Value& one) {
+        return std::find(list.begin(), list.end(), one) != list.end();
+    }
+
+    /// Beside those placed before, among whom it stands from then on.
+    [[nodiscard]] std::string fault_of_placement(rebuilt_problem<Traits>& at, pod_index pod,
+                                                 node_index node) const {
+        const auto spec = known_.spec_of(pod);
+        if (!at.waits(pod) || spec.where.unsupported)
             return "a pod is placed that does not wait in this gang";
-        if (placed[at])
-            return "a pod is placed twice";
-        placed[at] = true;
-        std::size_t node = 0;
-        while (node < view.nodes.size() && view.nodes[node].node != one.node)
-            ++node;
-        if (node == view.nodes.size())
+        std::size_t to = 0;
+        while (to < at.places.size() && at.places[to].node != node)
+            ++to;
+        if (to == at.places.size())
             return "a pod is placed on a node that is not there";
-        const auto& pod = *view.waiting[at].spec;
-        auto& target = view.nodes[node];
-        if (!view.welcome(pod.where, *target.spec))
+        auto& place = at.places[to];
+        if (!at.welcome(spec.where, *place.spec))
             return "a node is not eligible";
-        for (std::size_t vertex = 0; vertex < view.tree->size(); ++vertex) {
-            const auto& how = (*view.tree)[vertex].together;
-            if (!how || !how->required || !lies_below(*view.tree, view.waiting[at].role, vertex))
-                continue;
-            const standpoint here = stands(*target.spec, how->within, *how->required);
-            const auto allowed = view.standpoints(vertex, how->within, *how->required);
-            if (!here || std::find(allowed.begin(), allowed.end(), here) == allowed.end())
+        for (std::size_t vertex = 0; vertex < tree_.size(); ++vertex) {
+            const auto& how = tree_[vertex].together;
+            if (how && how->required && at.lies_below(spec.role.value(), vertex) &&
+                at.domains_open_to(vertex).count(at.domain_of(vertex, *place.spec)) == 0)
                 return "members are kept apart that must stand together";
         }
-        view.occupied.push_back({view.waiting[at].role, target.spec});
-        if (clash(pod.where.ports, target.ports))
+        if (node_rules::clash(spec.where.ports, place.ports))
             return "host ports conflict";
-        if (!draw(pod.request, target.free))
-            return "a node is over-committed";
-        target.ports.insert(target.ports.end(), pod.where.ports.begin(), pod.where.ports.end());
         for (std::size_t kind = 0; kind < Traits::width; ++kind) {
-            if (!view.quota_left[kind] || pod.request[kind] == 0)
-                continue;
-            *view.quota_left[kind] -= pod.request[kind];
-            if (*view.quota_left[kind] < 0)
+            const std::int64_t asks = spec.request[kind];
+            if (asks > 0 && asks > place.free[kind])
+                return "a node is over-committed";
+            if (asks > 0 && at.left[kind] && asks > *at.left[kind])
                 return "a quota is exceeded";
+            place.free[kind] -= asks;
+            if (at.left[kind])
+                *at.left[kind] -= asks;
         }
-        ++counts[view.waiting[at].role];
+        place.ports.insert(place.ports.end(), spec.where.ports.begin(), spec.where.ports.end());
+        at.standing.push_back({spec.role.value(), place.spec});
+        ++at.holding[spec.role.value()];
+        return {};
     }
-    for (std::size_t vertex = 0; vertex < counts.size(); ++vertex) {
-        if (counts[vertex] == view.holding[vertex])
-            continue;
-        for (std::size_t above = vertex;; above = (*view.tree)[above].parent) {
-            if (!judge(*view.tree, above, counts).met)
-                return above == 0 ? "a gang is placed in part" : "a subgroup is placed in part";
-            if (above == 0)
-                break;
+
+    [[nodiscard]] bool takes_somebody(const rebuilt_problem<Traits>& at, std::size_t vertex,
+                                      const std::vector<std::int64_t>& before) const {
+        for (std::size_t role = 0; role < before.size(); ++role)
+            if (at.holding[role] > before[role] && at.lies_below(role, vertex))
+                return true;
+        return false;
+    }
+
+    [[nodiscard]] std::string fault_of_evictions(const supposed& beside, bool stale) const {
+        for (const pod_index pod : beside.gone) {
+            const auto& one = known_[pod];
+            if (!one.node || one.phase == pod_phase::succeeded || one.phase == pod_phase::failed ||
+                one.nominated || one.terminating || one.evicted ||
+                std::count(beside.gone.begin(), beside.gone.end(), pod) > 1)
+                return "a pod is evicted that does not stand";
+            if ((one.gang == which_) != stale)
+                return "a gang evicts members of its own";
+            const auto& tree = known_[one.gang].spec.tree;
+            rebuilt_problem<Traits> of(known_, one.gang, moment::now);
+            const bool met = !costs_of_meeting(tree, 0, of.holding, {}).empty();
+            std::size_t left = 0;
+            for (const pod_index member : known_[one.gang].members) {
+                const auto& other = known_[member];
+                const bool goes = is_in(beside.gone, member);
+                const bool stays =
+                    std::any_of(beside.moved.begin(), beside.moved.end(),
+                                [&](const auto& each) { return each.first == member; });
+                of.holding[other.role.value()] -= goes && !stays ? 1 : 0;
+                left += other.node && other.phase != pod_phase::succeeded && !other.terminating &&
+                                !other.evicted && (!goes || stays)
+                            ? 1U
+                            : 0U;
+            }
+            if (met && left > 0 && costs_of_meeting(tree, 0, of.holding, {}).empty())
+                return "a gang is left below its minima";
         }
+        for (const auto& [pod, node] : beside.moved)
+            if (!is_in(beside.gone, pod) || known_[pod].node == node)
+                return "a pod is moved that does not go";
+        return {};
     }
-    return {};
+
+    const state<Traits>& known_;
+    gang_index which_;
+    const gang_tree& tree_;
+};
+
+/// What is wrong with one decision on the state as it was just before; empty when all is well.
+template<class Traits, class Decision>
+[[nodiscard]] std::string fault_of(const state<Traits>& before, const Decision& made) {
+    return placement_checker<Traits>(before, made.gang).fault(made);
 }
 
 /// The first fault of a cycle's result on the state as it was before the cycle, or nothing.
-template<class Traits>
-[[nodiscard]] std::string check_placements(state<Traits> before, const cycle_result& result) {
-    for (const decision& made : result.decisions) {
+template<class Traits, class Result>
+[[nodiscard]] std::string check_placements(state<Traits> before, const Result& result) {
+    for (const auto& made : result.decisions) {
         std::string fault = fault_of(before, made);
         if (!fault.empty())
             return fault;

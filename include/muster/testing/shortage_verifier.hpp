@@ -11,8 +11,8 @@
 #include <muster/admission/evict.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
-#include <muster/testing/cheapest_choice.hpp>
-#include <muster/testing/gang_view.hpp>
+#include <muster/testing/meeting_costs.hpp>
+#include <muster/testing/rebuilt_problem.hpp>
 
 namespace muster::inline v0_1 {
 namespace testing {
@@ -25,59 +25,48 @@ template<class Traits, victim_rule Rule>
 class shortage_verifier {
     static_assert(Rule::timeless && !reclaims_by_fair_share<Rule>);
     static constexpr std::size_t width = Traits::width;
+    using problem = rebuilt_problem<Traits>;
 
 public:
     shortage_verifier(const state<Traits>& known, gang_index by, const Rule& rule)
-        : known_(&known), by_(by), rule_(&rule), kept_(known), gone_(known) {
+        : known_(&known), by_(by), rule_(&rule) {
         for (const auto& [key, pod] : known.pod_keys()) {
             const auto& record = known[pod];
             if (!record.node || record.phase == pod_phase::succeeded ||
-                record.phase == pod_phase::failed)
+                record.phase == pod_phase::failed || record.terminating || record.evicted)
                 continue;
-            if (record.terminating || record.evicted) {
-                remove(kept_, key);
-                remove(gone_, key);
-            } else if (may_go(pod)) {
-                remove(gone_, key);
-            }
+            stay_.push_back(pod);
+            if (may_go(pod))
+                gone_.push_back(pod);
         }
     }
 
     [[nodiscard]] bool check(const eviction_shortage& claim) const {
         if (claim.there >= claim.needed)
             return false;
-        const auto before = view_of(kept_, by_, certificate_scope::free_now);
-        const auto after = view_of(gone_, by_, certificate_scope::free_now);
-        const auto classes = kinds_of(after);
+        const problem before(*known_, by_, moment::later, {{}, {}, {}, true});
+        const problem after(*known_, by_, moment::later, {gone_, {}, {}, true});
         if (claim.kind) {
             const std::size_t kind = claim.kind->value();
             int128 there = sum(after, kind);
             if (borrows_) {
                 std::vector<int128> needs;
                 for (std::size_t each = 0; each < width; ++each)
-                    needs.push_back(least(after, classes, requests(classes, each)));
+                    needs.push_back(least(after, requests(after, each)));
                 there = std::min(there, sum(before, kind) + reclaimable(kind, needs));
             }
-            return least(after, classes, requests(classes, kind)) >= claim.needed &&
-                   there <= claim.there;
+            return least(after, requests(after, kind)) >= claim.needed && there <= claim.there;
         }
-        for (std::size_t at = 0; at < classes.size(); ++at) {
-            std::vector<int128> cost(classes.size(), 0);
+        for (std::size_t at = 0; at < after.classes.size(); ++at) {
+            std::vector<int128> cost(after.classes.size(), 0);
             cost[at] = 1;
-            if (least(after, classes, cost) >= claim.needed &&
-                room(after, *classes[at].spec) <= claim.there)
+            if (least(after, cost) >= claim.needed && room(after, after.classes[at]) <= claim.there)
                 return true;
         }
         return false;
     }
 
 private:
-    static void remove(state<Traits>& from, const typename Traits::pod_key& key) {
-        const event_result what = from.remove_pod(key);
-        MUSTER_ASSERT(what == event_result::applied, "the pod is there");
-        static_cast<void>(what);
-    }
-
     [[nodiscard]] contender side(gang_index of) const {
         const auto& group = (*known_)[of];
         contender made;
@@ -114,41 +103,45 @@ private:
         }
         const std::int64_t most =
             group.spec.max_disrupted.value_or(std::numeric_limits<std::int32_t>::max()) - leaving;
-        return most > 0 && (most >= stands || starts_with(group.spec.tree, stay));
+        return most > 0 &&
+               (most >= stands || !costs_of_meeting(group.spec.tree, 0, stay, {}).empty());
     }
 
-    [[nodiscard]] static int128 sum(const gang_view<Traits>& view, std::size_t kind) {
+    [[nodiscard]] static int128 sum(const problem& of, std::size_t kind) {
         int128 all = 0;
-        for (const auto& node : view.nodes)
-            all += std::max<std::int64_t>(0, node.free[kind]);
+        for (const auto& place : of.places)
+            all += std::max<std::int64_t>(0, place.free[kind]);
         return all;
     }
-    [[nodiscard]] static std::int64_t room(const gang_view<Traits>& view, const pod<width>& asks) {
+    /// Of members of that class alone, whatever ports they claim.
+    [[nodiscard]] static std::int64_t room(const problem& of,
+                                           const typename problem::alike& members) {
         std::int64_t count = 0;
-        for (const auto& node : view.nodes) {
-            if (!view.welcome(asks.where, *node.spec))
-                continue;
-            resources<width> rest = node.free;
-            for (std::size_t tries = 0; tries < view.waiting.size() && draw(asks.request, rest);
-                 ++tries)
-                ++count;
+        for (const auto& place : of.places) {
+            std::int64_t here = of.welcome(members.spec.where, *place.spec) ? members.waiting : 0;
+            for (std::size_t kind = 0; kind < width; ++kind)
+                if (const std::int64_t asks = members.spec.request[kind]; asks > 0)
+                    here = std::min(here, std::max<std::int64_t>(0, place.free[kind]) / asks);
+            count += here;
         }
         return count;
     }
-    template<class Classes>
-    [[nodiscard]] static int128 least(const gang_view<Traits>& view, const Classes& classes,
-                                      const std::vector<int128>& cost) {
-        std::vector<priced_members> priced;
-        for (std::size_t at = 0; at < classes.size(); ++at)
-            priced.push_back({classes[at].role, cost[at], 0, classes[at].waiting});
-        return cheapest_choice(*view.tree, view.holding, priced);
+    /// That the gang's minima cost at least.
+    [[nodiscard]] int128 least(const problem& of, const std::vector<int128>& cost) const {
+        std::vector<priced_class> priced;
+        for (std::size_t at = 0; at < of.classes.size(); ++at)
+            priced.push_back(
+                {of.classes[at].spec.role.value(), 0, of.classes[at].waiting, cost[at]});
+        int128 found = int128{1} << 126U;
+        for (const auto& [members, sum] :
+             costs_of_meeting((*known_)[by_].spec.tree, 0, of.holding, priced))
+            found = std::min(found, sum);
+        return found;
     }
-
-    template<class Classes>
-    [[nodiscard]] static std::vector<int128> requests(const Classes& classes, std::size_t kind) {
+    [[nodiscard]] static std::vector<int128> requests(const problem& of, std::size_t kind) {
         std::vector<int128> cost;
-        for (const auto& each : classes)
-            cost.push_back(each.spec->request[kind]);
+        for (const auto& each : of.classes)
+            cost.push_back(each.spec.request[kind]);
         return cost;
     }
 
@@ -165,9 +158,8 @@ private:
                                      const std::vector<int128>& needs) const {
         int128 below = 0;
         // What stands in a queue above the gang's own is of its own.
-        for (const auto& [key, pod] : known_->pod_keys())
-            if (!is_above_gang(queue) && kept_.find_pod(key) && !gone_.find_pod(key) &&
-                (*known_)[(*known_)[pod].gang].queue == queue)
+        for (const pod_index pod : gone_)
+            if (!is_above_gang(queue) && (*known_)[(*known_)[pod].gang].queue == queue)
                 below += known_->request(pod)[kind];
         for (const auto& [key, child] : known_->queue_keys())
             if ((*known_)[child].parent == queue)
@@ -202,23 +194,18 @@ private:
     /// By pods that stay or may be evicted.
     [[nodiscard]] int128 use(queue_index queue, std::size_t kind) const {
         int128 used = 0;
-        for (const auto& [key, pod] : kept_.pod_keys()) {
-            const auto& record = kept_[pod];
-            if (!record.node || record.phase == pod_phase::succeeded ||
-                record.phase == pod_phase::failed)
-                continue;
-            for (auto at = kept_[record.gang].queue; at; at = kept_[*at].parent)
-                used += kept_[*at].key == (*known_)[queue].key ? kept_.request(pod)[kind] : 0;
-        }
+        for (const pod_index pod : stay_)
+            for (auto at = (*known_)[(*known_)[pod].gang].queue; at; at = (*known_)[*at].parent)
+                used += at == queue ? known_->request(pod)[kind] : 0;
         return used;
     }
 
     const state<Traits>* known_;
     gang_index by_;
     const Rule* rule_;
-    /// Without those who leave; and without those who may be evicted.
-    state<Traits> kept_;
-    state<Traits> gone_;
+    /// Those who do not leave, and of them those who may be evicted.
+    std::vector<pod_index> stay_;
+    std::vector<pod_index> gone_;
     bool borrows_ = false;
 };
 

@@ -5,15 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <muster/admission/certificate.hpp>
 #include <muster/base/checked.hpp>
-#include <muster/testing/cheapest_choice.hpp>
-#include <muster/testing/gang_view.hpp>
+#include <muster/model/state.hpp>
+#include <muster/testing/meeting_costs.hpp>
+#include <muster/testing/node_rules.hpp>
+#include <muster/testing/rebuilt_problem.hpp>
 
 namespace muster::inline v0_1 {
 namespace testing {
@@ -25,201 +26,197 @@ enum class proof_check : std::uint8_t {
     too_large,
 };
 
-/// Checks a certificate against the definition that stands beside its type, on a problem rebuilt
-/// from the state's records. Nothing that found the proof is trusted.
+/// Checks a certificate against the definition that stands beside its type. Of what found it, and
+/// of what else judges answers, nothing is used: see `rebuilt_problem`.
 template<class Traits>
 class certificate_verifier {
+    using problem = rebuilt_problem<Traits>;
+    using domain = typename problem::domain;
     static constexpr std::size_t width = Traits::width;
 
 public:
     certificate_verifier(const state<Traits>& known, gang_index which, const certificate& proof)
-        : proof_(&proof), view_(view_of(known, which, proof.scope)), classes_(kinds_of(view_)) {}
+        : proof_(proof),
+          asked_(known, which,
+                 proof.scope == certificate_scope::emptied ? moment::emptied
+                                                           : moment::now_and_later,
+                 {{}, {}, {}, proof.scope == certificate_scope::free_now}),
+          tree_(known[which].spec.tree) {}
 
     [[nodiscard]] proof_check check(std::size_t most_patterns = std::size_t{1} << 22U) {
         patterns_left_ = most_patterns;
-        too_large_ = false;
-        box at_start;
-        for (std::size_t node = 0; node < view_.nodes.size(); ++node)
-            for (std::size_t at = 0; at < classes_.size(); ++at)
-                at_start[{node, at}] = {0, classes_[at].waiting};
+        limits_by_place any(asked_.places.size());
+        for (std::size_t at = 0; at < any.size(); ++at)
+            for (const auto& each : asked_.classes) {
+                const bool may = asked_.welcome(each.spec.where, *asked_.places[at].spec);
+                any[at].push_back({0, may ? each.waiting : 0});
+            }
         std::size_t next = 0;
-        const bool holds = subtree(next, at_start, {});
-        if (too_large_)
-            return proof_check::too_large;
-        return holds && next == proof_->vertices.size() ? proof_check::valid : proof_check::invalid;
+        const bool holds = subtree(next, any, {}) && next == proof_.vertices.size();
+        return patterns_left_ == 0 ? proof_check::too_large
+               : holds             ? proof_check::valid
+                                   : proof_check::invalid;
     }
 
 private:
-    /// (node, class) -> at least, at most.
-    using box =
-        std::map<std::pair<std::size_t, std::size_t>, std::pair<std::int64_t, std::int64_t>>;
-
-    /// Where the branches above have the members of a vertex stand; nowhere without a place.
-    struct domain {
-        std::size_t vertex = 0;
-        standpoint where;
+    struct range {
+        std::int64_t least = 0;
+        std::int64_t most = 0;
     };
-    using confined = std::vector<domain>;
+    /// By place and class.
+    using limits_by_place = std::vector<std::vector<range>>;
+    /// Vertices of the gang's tree, and where the branches above have their members stand.
+    using confined = std::vector<std::pair<std::size_t, domain>>;
 
-    [[nodiscard]] bool subtree(std::size_t& next, const box& limits, const confined& above) {
-        if (next >= proof_->vertices.size() || too_large_)
+    [[nodiscard]] bool subtree(std::size_t& next, const limits_by_place& limits,
+                               const confined& above) {
+        if (next >= proof_.vertices.size() || patterns_left_ == 0)
             return false;
-        const certificate::vertex& vertex = proof_->vertices[next++];
+        const certificate::vertex& vertex = proof_.vertices[next++];
         if (vertex.leaf)
             return leaf(vertex, limits);
         if (vertex.together)
             return every_domain(next, vertex.together->value(), limits, above);
-        std::size_t node = 0;
-        while (node < view_.nodes.size() && view_.nodes[node].node != vertex.node)
-            ++node;
-        if (node == view_.nodes.size() || vertex.member_class >= classes_.size() ||
+        std::size_t at = 0;
+        while (at < asked_.places.size() && asked_.places[at].node != vertex.node)
+            ++at;
+        if (at == asked_.places.size() || vertex.member_class >= asked_.classes.size() ||
             vertex.at_most == std::numeric_limits<std::int64_t>::max())
             return false;
-        box low = limits;
-        box high = limits;
-        auto& upper = low[{node, vertex.member_class}].second;
-        auto& lower = high[{node, vertex.member_class}].first;
-        upper = std::min(upper, vertex.at_most);
-        lower = std::max(lower, vertex.at_most + 1);
+        limits_by_place low = limits;
+        limits_by_place high = limits;
+        range& fewer = low[at][vertex.member_class];
+        range& more = high[at][vertex.member_class];
+        fewer.most = std::min(fewer.most, vertex.at_most);
+        more.least = std::max(more.least, vertex.at_most + 1);
         return subtree(next, low, above) && subtree(next, high, above);
     }
 
-    /// A branch for each domain of the required level in which the vertex may stand and of which
-    /// the branches above leave it a node, in the order of the labels' values. When there is none a
-    /// single one remains, in which nobody is placed below the vertex.
-    [[nodiscard]] bool every_domain(std::size_t& next, std::size_t vertex, const box& limits,
-                                    const confined& above) {
-        if (vertex >= view_.tree->size())
+    /// A branch for each domain open to the vertex of which the branches above leave a node; if
+    /// there is none, one in which nobody is placed below it.
+    [[nodiscard]] bool every_domain(std::size_t& next, std::size_t vertex,
+                                    const limits_by_place& limits, const confined& above) {
+        if (vertex >= tree_.size() || !tree_[vertex].together || !tree_[vertex].together->required)
             return false;
-        const auto& how = (*view_.tree)[vertex].together;
-        if (!how || !how->required)
-            return false;
-        const auto at = [&](const domain& one, std::size_t node) {
-            const auto& of = *(*view_.tree)[one.vertex].together;
-            return one.where &&
-                   stands(*view_.nodes[node].spec, of.within, *of.required) == one.where;
+        const auto stands_in = [&](const std::pair<std::size_t, domain>& one, std::size_t at) {
+            return one.second && asked_.domain_of(one.first, *asked_.places[at].spec) == one.second;
         };
-        std::vector<standpoint> ways;
-        for (const standpoint& where : view_.standpoints(vertex, how->within, *how->required)) {
-            bool open = view_.holds_below(vertex);
-            for (std::size_t node = 0; node < view_.nodes.size() && !open; ++node)
-                open = at({vertex, where}, node) &&
-                       std::all_of(above.begin(), above.end(), [&](const domain& one) {
-                           return !lies_below(*view_.tree, vertex, one.vertex) || at(one, node);
+        std::vector<domain> ways;
+        for (const domain& where : asked_.domains_open_to(vertex)) {
+            bool left = asked_.is_held(vertex);
+            for (std::size_t at = 0; at < asked_.places.size() && !left; ++at)
+                left = stands_in({vertex, where}, at) &&
+                       std::all_of(above.begin(), above.end(), [&](const auto& one) {
+                           return !asked_.lies_below(vertex, one.first) || stands_in(one, at);
                        });
-            if (open)
+            if (left)
                 ways.push_back(where);
         }
         if (ways.empty())
             ways.push_back(std::nullopt);
-        return std::all_of(ways.begin(), ways.end(), [&](const standpoint& where) {
+        return std::all_of(ways.begin(), ways.end(), [&](const domain& where) {
             confined here = above;
             here.push_back({vertex, where});
-            box kept = limits;
-            for (auto& [place, counts] : kept)
-                if (lies_below(*view_.tree, classes_[place.second].role, vertex) &&
-                    !at(here.back(), place.first))
-                    counts.second = 0;
+            limits_by_place kept = limits;
+            for (std::size_t at = 0; at < kept.size(); ++at)
+                for (std::size_t each = 0; each < asked_.classes.size(); ++each)
+                    if (asked_.lies_below(asked_.classes[each].spec.role.value(), vertex) &&
+                        !stands_in(here.back(), at))
+                        kept[at][each].most = 0;
             return subtree(next, kept, here);
         });
     }
 
-    [[nodiscard]] bool leaf(const certificate::vertex& by, const box& limits) {
-        const auto negative = [](std::int64_t weight) { return weight < 0; };
-        if (by.weights.size() != classes_.size() ||
-            std::any_of(by.weights.begin(), by.weights.end(), negative))
+    /// D > B + p·left, as the certificate's definition has it.
+    [[nodiscard]] bool leaf(const certificate::vertex& by, const limits_by_place& limits) {
+        if (by.weights.size() != asked_.classes.size())
             return false;
-        std::vector<int128> cost(by.weights.begin(), by.weights.end());
+        std::vector<priced_class> choice;
+        for (std::size_t each = 0; each < by.weights.size(); ++each) {
+            if (by.weights[each] < 0)
+                return false;
+            choice.push_back({asked_.classes[each].spec.role.value(), 0, 0, by.weights[each]});
+        }
         int128 bound = 0;
         for (const certificate::price& price : by.prices) {
             const std::size_t kind = price.kind.value();
-            if (kind >= width || price.value < 0 || !view_.quota_left[kind])
+            if (kind >= width || price.value < 0 || !asked_.left[kind])
                 return false;
-            bound += static_cast<int128>(price.value) * *view_.quota_left[kind];
-            for (std::size_t at = 0; at < classes_.size(); ++at)
-                cost[at] += static_cast<int128>(price.value) * classes_[at].spec->request[kind];
+            bound += static_cast<int128>(price.value) * *asked_.left[kind];
+            for (std::size_t each = 0; each < choice.size(); ++each)
+                choice[each].cost +=
+                    static_cast<int128>(price.value) * asked_.classes[each].spec.request[kind];
         }
-        std::vector<std::int64_t> least(classes_.size(), 0);
-        std::vector<std::int64_t> most(classes_.size(), 0);
-        for (std::size_t node = 0; node < view_.nodes.size(); ++node) {
-            std::vector<std::int64_t> counts(classes_.size(), 0);
-            best_ = -1;
-            list_patterns(node, by.weights, limits, counts, 0, view_.nodes[node].free, 0);
-            if (best_ < 0 && !too_large_)
-                return true;
-            bound += best_;
-            for (std::size_t at = 0; at < classes_.size(); ++at) {
-                least[at] += limits.at({node, at}).first;
-                most[at] += alone(node, at, limits.at({node, at}).second);
+        for (std::size_t at = 0; at < limits.size(); ++at) {
+            std::vector<std::int64_t> beside(choice.size(), 0);
+            for (std::size_t each = 0; each < choice.size(); ++each) {
+                choice[each].least += limits[at][each].least;
+                choice[each].most +=
+                    room(at, each, limits[at][each].most, beside, asked_.places[at].free);
             }
+            const int128 best =
+                heaviest(at, by.weights, limits[at], beside, 0, asked_.places[at].free);
+            if (best < 0)
+                return patterns_left_ > 0;
+            bound += best;
         }
-        for (std::size_t at = 0; at < classes_.size(); ++at)
-            most[at] = std::min(most[at], classes_[at].waiting);
-        return !too_large_ && least_cost(cost, least, most) > bound;
+        for (std::size_t each = 0; each < choice.size(); ++each)
+            choice[each].most = std::min(choice[each].most, asked_.classes[each].waiting);
+        const auto costs = costs_of_meeting(tree_, 0, asked_.holding, choice);
+        return std::all_of(costs.begin(), costs.end(),
+                           [&](const auto& one) { return one.second > bound; });
     }
 
-    [[nodiscard]] int128 least_cost(const std::vector<int128>& cost,
-                                    const std::vector<std::int64_t>& least,
-                                    const std::vector<std::int64_t>& most) const {
-        std::vector<priced_members> priced;
-        for (std::size_t at = 0; at < classes_.size(); ++at)
-            priced.push_back({classes_[at].role, cost[at], least[at], most[at]});
-        return cheapest_choice(*view_.tree, view_.holding, priced);
+    /// How many of the class the place takes beside those, up to `most`.
+    [[nodiscard]] std::int64_t room(std::size_t at, std::size_t which, std::int64_t most,
+                                    const std::vector<std::int64_t>& beside,
+                                    const resources<width>& free) const {
+        const muster::pod<width>& asks = asked_.classes[which].spec;
+        const auto apart = [&](const std::vector<host_port>& others) {
+            return !node_rules::clash(asks.where.ports, others);
+        };
+        bool may = apart(asked_.places[at].ports);
+        for (std::size_t other = 0; other < beside.size(); ++other)
+            may = may && (beside[other] == 0 || apart(asked_.classes[other].spec.where.ports));
+        if (!apart(asks.where.ports))
+            most = std::min<std::int64_t>(most, 1);
+        for (std::size_t kind = 0; kind < width; ++kind)
+            if (asks.request[kind] > 0)
+                most = std::min(most, std::max<std::int64_t>(0, free[kind]) / asks.request[kind]);
+        return may ? most : 0;
     }
 
-    [[nodiscard]] bool may_share(std::size_t node, std::size_t at,
-                                 const std::vector<std::int64_t>& counts) const {
-        const constraints& where = classes_[at].spec->where;
-        if (!view_.welcome(where, *view_.nodes[node].spec) ||
-            clash(where.ports, view_.nodes[node].ports))
-            return false;
-        for (std::size_t other = 0; other < counts.size(); ++other)
-            if (counts[other] > 0 && clash(where.ports, classes_[other].spec->where.ports))
-                return false;
-        return true;
-    }
-
-    /// Every pattern within the limits: the largest weight into best_.
-    void list_patterns(std::size_t node, const std::vector<std::int64_t>& weights,
-                       const box& limits, std::vector<std::int64_t>& counts, std::size_t at,
-                       const resources<width>& free, int128 weight) {
-        if (patterns_left_ == 0) {
-            too_large_ = true;
-            return;
+    /// The largest weight of a pattern within the limits, of this class and those behind it beside
+    /// those; below 0 = there is none.
+    [[nodiscard]] int128 heaviest(std::size_t at, const std::vector<std::int64_t>& weights,
+                                  const std::vector<range>& limits,
+                                  std::vector<std::int64_t>& beside, std::size_t which,
+                                  const resources<width>& free) {
+        if (which == weights.size())
+            return 0;
+        const std::int64_t most = room(at, which, limits[which].most, beside, free);
+        // Of the last class as many as go: no weight is negative.
+        const bool last = which + 1 == weights.size();
+        int128 best = -1;
+        for (std::int64_t count = last ? std::max(most, limits[which].least) : limits[which].least;
+             count <= most && patterns_left_ > 0; ++count) {
+            --patterns_left_;
+            resources<width> rest = free;
+            for (std::size_t kind = 0; kind < width; ++kind)
+                rest[kind] -= count * asked_.classes[which].spec.request[kind];
+            beside[which] = count;
+            const int128 behind = heaviest(at, weights, limits, beside, which + 1, rest);
+            if (behind >= 0)
+                best = std::max(best, behind + static_cast<int128>(weights[which]) * count);
         }
-        --patterns_left_;
-        if (at == classes_.size()) {
-            best_ = std::max(best_, weight);
-            return;
-        }
-        const auto [low, high] = limits.at({node, at});
-        resources<width> rest = free;
-        for (counts[at] = 0; counts[at] <= high && !too_large_;) {
-            if (counts[at] >= low)
-                list_patterns(node, weights, limits, counts, at + 1, rest,
-                              weight + static_cast<int128>(weights[at]) * counts[at]);
-            if (!may_share(node, at, counts) || !draw(classes_[at].spec->request, rest))
-                break;
-            ++counts[at];
-        }
-        counts[at] = 0;
+        beside[which] = 0;
+        return best;
     }
 
-    [[nodiscard]] std::int64_t alone(std::size_t node, std::size_t at, std::int64_t high) const {
-        std::vector<std::int64_t> counts(classes_.size(), 0);
-        resources<width> rest = view_.nodes[node].free;
-        while (counts[at] < high && may_share(node, at, counts) &&
-               draw(classes_[at].spec->request, rest))
-            ++counts[at];
-        return counts[at];
-    }
-
-    const certificate* proof_;
-    gang_view<Traits> view_;
-    std::vector<member_kind<width>> classes_;
+    const certificate& proof_;
+    problem asked_;
+    const gang_tree& tree_;
     std::size_t patterns_left_ = 0;
-    bool too_large_ = false;
-    int128 best_ = -1;
 };
 
 /// Whether the certificate proves that the gang does not fit the state as it stands.

@@ -364,6 +364,44 @@ TEST_CASE("gangs that only branching decides are decided, and their proofs hold"
     CHECK(branched > 0);
 }
 
+/// The same gangs on a cluster with more of everything.
+world enlarged(world from, testing::random& chance) {
+    for (auto& [key, spec] : from.nodes) {
+        for (std::size_t kind = 0; kind < from.kinds; ++kind)
+            spec.allocatable[kind] += chance.between(0, 3);
+        spec.unschedulable = spec.unschedulable && chance.percent(50);
+        if (chance.percent(50))
+            spec.taints.clear();
+    }
+    for (auto& [key, spec, parent] : from.queues)
+        for (std::size_t kind = 0; kind < world_width; ++kind)
+            if (const auto top = spec.quota[kind_id{kind}])
+                spec.quota.set(kind_id{kind}, *top + chance.between(0, 6));
+    return from;
+}
+
+TEST_CASE("a proof holds no more where the gang fits") {
+    std::size_t overturned = 0;
+    const auto check = [&](const world& from) -> std::string {
+        testing::random chance(from.seed);
+        const cycle_result result = preview(to_state(from), 0);
+        const world_state larger = to_state(enlarged(from, chance));
+        for (const decision& made : result.decisions) {
+            if (!made.outcome.proof || !oracle(larger, made.gang, made.outcome.proof->scope).fits())
+                continue;
+            ++overturned;
+            if (verify(larger, made.gang, *made.outcome.proof) != proof_check::invalid)
+                return "a proof holds though the gang fits: " + larger[made.gang].key;
+        }
+        return {};
+    };
+    CHECK(count_faults("overturned proofs", 1'000, random_world, check) == 0);
+    CHECK(count_faults("overturned tangled proofs", 500, tangled_world, check) == 0);
+    CHECK(count_faults("overturned topology proofs", 500, close_world, check) == 0);
+    std::printf("overturned: %zu proofs\n", overturned);
+    CHECK(overturned > 0);
+}
+
 TEST_CASE("where pod after pod succeeds, a gang stands where it would put it") {
     CHECK(count_faults("best fit", 2'000, random_world, [](const world& from) {
               return check_greedy<best_fit>(from, naive_score::best_fit);

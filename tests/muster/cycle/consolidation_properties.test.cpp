@@ -14,6 +14,7 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/testing/brute_force.hpp>
 #include <muster/testing/cases.hpp>
+#include <muster/testing/check_placements.hpp>
 #include <muster/testing/random.hpp>
 
 #include "budget_rules.hpp"
@@ -206,6 +207,8 @@ std::string check_moves(const world& from) {
     const gang_index which = found->index;
     const world_state before = known;
     const cycle_result result = cycle(known, 0, how);
+    if (const std::string fault = check_placements(before, result); !fault.empty())
+        return "placements: " + fault;
     std::vector<placement> moves;
     for (const decision& made : result.decisions) {
         moves.insert(moves.end(), made.moves.begin(), made.moves.end());

@@ -16,6 +16,7 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/testing/brute_force.hpp>
 #include <muster/testing/cases.hpp>
+#include <muster/testing/check_placements.hpp>
 #include <muster/testing/random.hpp>
 #include <muster/testing/shortage_verifier.hpp>
 
@@ -292,6 +293,8 @@ std::string judge(const world& from, rule_kind rule, const Policy& evicting) {
         return {};
     const world_state before = known;
     const cycle_result result = cycle(known, 0, evicting);
+    if (const std::string fault = check_placements(before, result); !fault.empty())
+        return "placements: " + fault;
     std::vector<pod_index> gone;
     for (const decision& made : result.decisions) {
         gone.insert(gone.end(), made.evictions.begin(), made.evictions.end());
@@ -341,7 +344,10 @@ std::string judge(const world& from, rule_kind rule, const Policy& evicting) {
         return "again: a cycle on an unchanged cluster changes something";
     for (const pod_index pod : gone)
         expect_applied(known.remove_pod(before[pod].key));
-    static_cast<void>(cycle(known, 2, evicting));
+    const world_state left = known;
+    const cycle_result coming = cycle(known, 2, evicting);
+    if (const std::string fault = check_placements(left, coming); !fault.empty())
+        return "placements of those who come: " + fault;
     if (known[which].nominated > 0)
         return "bound: who was nominated did not come";
     return {};

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <muster/cycle/decision.hpp>
 #include <muster/testing/builders.hpp>
 #include <muster/testing/check_placements.hpp>
 #include <muster/testing/naive_scheduler.hpp>

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <muster/testing/brute_force.hpp>
 #include <muster/testing/builders.hpp>
+#include <muster/testing/cases.hpp>
+#include <muster/testing/random.hpp>
 #include <muster/testing/verifier.hpp>
 
 namespace testing_verifier_test {
@@ -154,6 +161,117 @@ TEST_CASE("more patterns than the cap are not judged") {
     certificate_verifier<world_traits> verifier(known, known.find_gang("gang")->index, proof);
     CHECK(verifier.check(3) == proof_check::too_large);
     CHECK(verifier.check() == proof_check::valid);
+}
+
+TEST_CASE("who is nominated has its place, and who leaves has it still") {
+    world made = big_and_small();
+    made.nodes[1].spec.allocatable = amounts({4});
+    add_gang(made, "other", gang_tree(1));
+    add_pod(made, "n", "other", 0, {2});
+    world_state known = to_state(made);
+    const gang_index which = known.find_gang("gang")->index;
+    const certificate proof{certificate_scope::free_now, {leaf({2, 1})}};
+    CHECK(verify(known, which, proof) == invalid);
+    expect_applied(known.nominate("n", "a"));
+    CHECK(verify(known, which, proof) == valid);
+    expect_applied(known.forget("n"));
+    made.pods.back().spec.phase = pod_phase::running;
+    made.pods.back().on = "b";
+    world_state leaving = to_state(made);
+    expect_applied(leaving.evict("n"));
+    CHECK(verify(leaving, which, proof) == valid);
+}
+
+TEST_CASE("what is reserved for others is not free, what is for the gang itself is") {
+    world made = big_and_small();
+    made.nodes[1].spec.allocatable = amounts({4});
+    add_gang(made, "other", gang_tree(1));
+    add_pod(made, "n", "other", 0, {2});
+    world_state known = to_state(made);
+    const gang_index which = known.find_gang("gang")->index;
+    const certificate proof{certificate_scope::free_now, {leaf({2, 1})}};
+    reservation<world_width> kept;
+    kept.owner = *known.find_gang("other");
+    kept.parts.push_back({known.find_node("a")->index, amounts({2})});
+    CHECK(known.reserve(kept));
+    CHECK(verify(known, which, proof) == valid);
+    static_cast<void>(known.lift_reservations());
+    kept.owner = *known.find_gang("gang");
+    CHECK(known.reserve(kept));
+    CHECK(verify(known, which, proof) == invalid);
+}
+
+TEST_CASE("members that must stand together are split on every domain that is left") {
+    world made = big_and_small();
+    made.nodes[1].spec.allocatable = amounts({4});
+    made.nodes[0].spec.labels = {{"rack", "l"}};
+    made.nodes[1].spec.labels = {{"rack", "r"}};
+    made.gangs.front().spec.tree.keep_together(vertex_index{0}, {{{"rack"}}, 0, {}});
+    certificate::vertex racks;
+    racks.leaf = false;
+    racks.together = vertex_index{0};
+    CHECK(check(made, {leaf({3, 2})}) == invalid);
+    CHECK(check(made, {racks, leaf({3, 2}), leaf({3, 2})}) == valid);
+    CHECK(check(made, {racks, leaf({3, 2})}) == invalid);
+    CHECK(check(made, {racks, leaf({3, 2}), leaf({3, 2}), leaf({3, 2})}) == invalid);
+    CHECK(check(made, {racks, leaf({0, 1}), leaf({3, 2})}) == invalid);
+    racks.together = vertex_index{1};
+    CHECK(check(made, {racks, leaf({3, 2}), leaf({3, 2})}) == invalid);
+    racks.together = vertex_index{9};
+    CHECK(check(made, {racks, leaf({3, 2}), leaf({3, 2})}) == invalid);
+}
+
+/// Anything that has the form of a proof, more or less.
+certificate invented(const world_state& known, gang_index which, testing::random& chance) {
+    certificate made;
+    made.scope = chance.percent(70) ? certificate_scope::free_now : certificate_scope::emptied;
+    const std::size_t classes = 1 + chance.below(3);
+    std::size_t open = 1;
+    for (; open > 0 && made.vertices.size() < 6; --open) {
+        certificate::vertex next;
+        next.leaf = chance.percent(70);
+        for (std::size_t at = 0; next.leaf && at < classes; ++at)
+            next.weights.push_back(chance.between(0, 4));
+        for (std::size_t kind = 0; next.leaf && kind < 3; ++kind)
+            if (chance.percent(15))
+                next.prices.push_back({kind_id{kind}, chance.between(0, 3)});
+        if (!next.leaf && chance.percent(40))
+            next.together = vertex_index{chance.below(known[which].spec.tree.size())};
+        next.member_class = chance.below(classes);
+        next.node = node_index{chance.below(4)};
+        next.at_most = chance.between(0, 2);
+        open += next.leaf ? 0U : 2U;
+        made.vertices.push_back(std::move(next));
+    }
+    return made;
+}
+
+TEST_CASE("no invented proof holds for a gang that fits") {
+    std::size_t held = 0;
+    std::size_t refused = 0;
+    const auto check = [&](const world& from) -> std::string {
+        const world_state known = to_state(from);
+        testing::random chance(from.seed);
+        for (const auto& [key, which] : known.gang_keys()) {
+            brute_force<world_traits> now(known, which);
+            brute_force<world_traits> emptied(known, which, certificate_scope::emptied);
+            if (!now.enough_members() || !now.enough_supported())
+                continue;
+            for (int tries = 0; tries < 20; ++tries) {
+                const certificate proof = invented(known, which, chance);
+                const bool holds = verify(known, which, proof) == valid;
+                (holds ? held : refused) += 1;
+                if (holds && (proof.scope == certificate_scope::emptied ? emptied : now).fits())
+                    return "a proof holds for a gang that fits: " + key;
+            }
+        }
+        return {};
+    };
+    CHECK(count_faults("invented proofs", 1'000, random_world, check) == 0);
+    CHECK(count_faults("invented proofs in a topology", 1'000, close_world, check) == 0);
+    std::printf("invented proofs: %zu hold, %zu do not\n", held, refused);
+    CHECK(held > 0);
+    CHECK(refused > 0);
 }
 
 } // namespace testing_verifier_test
