@@ -252,6 +252,13 @@ private:
 
 int up(const up_request& asked) {
     api_store store(asked.seed, clock_now());
+    // Where leases are, for programs that are started by hand.
+    if (const auto wrong = add(store, {{"apiVersion", "v1"},
+                                       {"kind", "Namespace"},
+                                       {"metadata", json::object{{"name", "muster-system"}}}})) {
+        complain(*wrong);
+        return broken;
+    }
     if (!load(store, asked.files))
         return invalid_input;
     faults trouble(asked.seed);

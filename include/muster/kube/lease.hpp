@@ -78,7 +78,7 @@ public:
     void done(const http_answer& answer, instant now) {
         const question asked = std::exchange(asking_, question::nothing);
         due_ = now.steady + how_.retry + jitter_.between(0, how_.retry / 5);
-        trouble_.clear();
+        const std::string before = std::exchange(trouble_, {});
         if (answer.is_success()) {
             std::string wrong;
             const auto document = detail::one_document("lease", answer.body, wrong);
@@ -102,7 +102,8 @@ public:
         if (const auto wait = status_of(answer).retry_after)
             due_ = std::max(due_, now.steady + *wait);
         if (answer.fault == http_fault::none && answer.status == 404 && asked == question::look) {
-            trouble_.clear();
+            // What hindered its making goes on until it is made.
+            trouble_ = before;
             known_.reset();
             absent_ = true;
             due_ = now.steady;

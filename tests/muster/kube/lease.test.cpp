@@ -209,6 +209,29 @@ TEST_CASE("a renewal whose answer is lost is looked after, and the leader goes o
     CHECK(a.trouble().empty());
 }
 
+TEST_CASE("what hinders the making of a lease is said until it is made") {
+    lease a(named("a"));
+    http_answer missing;
+    missing.status = 404;
+    std::string said;
+    for (int turn = 0; turn < 8; ++turn) {
+        const std::int64_t now = a.wakes();
+        const auto asked = a.next(at(now));
+        REQUIRE(asked);
+        a.done(missing, at(now));
+        if (turn > 0) {
+            CHECK_FALSE(a.trouble().empty());
+            CHECK((turn == 1 || a.trouble() == said));
+        }
+        said = a.trouble();
+    }
+    store server;
+    std::int64_t now = a.wakes();
+    run(a, server, now, 4 * second);
+    CHECK(a.leads(now));
+    CHECK(a.trouble().empty());
+}
+
 TEST_CASE("of two that write at once one leads") {
     store server;
     lease a(named("a"));
