@@ -19,6 +19,7 @@
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/patches.hpp>
 #include <muster/testing/api_server/pod_actions.hpp>
+#include <muster/testing/api_server/protobuf_namespace.hpp>
 #include <muster/testing/api_server/registry.hpp>
 #include <muster/testing/api_server/strategic_patch.hpp>
 #include <muster/testing/api_server/tables.hpp>
@@ -367,11 +368,15 @@ private:
             return remove(at, asked, how.dry_run);
         if (asked.method == "PATCH")
             return patch(at, key, asked, how);
-        if (asked.content_type.find("json") == std::string::npos)
+        std::optional<json::value> body;
+        if (asked.content_type.find("json") != std::string::npos)
+            body = parse_json(asked.body);
+        else if (auto read = read_protobuf_namespace(asked.body))
+            body = *std::move(read);
+        else
             return refused(415, "UnsupportedMediaType",
                            "this server reads JSON only (expected Content-Type: application/json, "
                            "which kubectl sends with -f)");
-        auto body = parse_json(asked.body);
         if (!body || !body->is_object())
             return bad_request("the object provided is unrecognized (must be of type " +
                                registry_.kinds[at.kind].kind + "): couldn't get version/kind");
