@@ -32,6 +32,7 @@ func (s *stage) startProgram(in place, command, user string, more ...string) (*e
 		program.Process.Kill()
 		program.Wait()
 		log.Close()
+		s.on.admin.do("DELETE", "/apis/coordination.k8s.io/v1/namespaces/muster-system/leases/muster-controller", "", "")
 	})
 	return program, nil
 }
@@ -42,10 +43,6 @@ func controlled(cpus map[string]int, story func(s *stage, in place, controller *
 	return func(on *server, in place, namespace string) error {
 		if in.standIn != "" || !hasCommand(in.muster, "controller") {
 			return skipped("this muster has no command controller")
-		}
-		// The kinds of the backends of Grove's sets, before somebody looks for them.
-		if _, err := on.kubectl(in, "apply", "-f", filepath.Join(in.source, "tests/live/crds")); err != nil {
-			return err
 		}
 		return onStage(cpus, func(s *stage) error {
 			controller, err := s.startProgram(in, "controller", controllerUser, append([]string{"-v", "--namespace", namespace}, options...)...)
@@ -244,7 +241,8 @@ var controllerScenarios = []scenario{
 			s.phase("pytorchtrainingjobs", "torch", "Running")); err != nil {
 			return err
 		}
-		if made, err := s.created("pods", controllerUser); err != nil || made != 6 {
+		// Of a request whose sender was killed the log does not say that it was carried out.
+		if made, err := s.created("pods", controllerUser); err != nil || made < 5 || made > 6 {
 			return fmt.Errorf("%d pods were made instead of 6 (%v)", made, err)
 		}
 		return nil

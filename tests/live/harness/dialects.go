@@ -3,7 +3,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -50,9 +49,6 @@ func dialectScenarios() []scenario {
 		if in.standIn != "" {
 			return skipped("the stand-in speaks T9k's dialect alone")
 		}
-		if _, err := on.kubectl(in, "apply", "-f", filepath.Join(in.source, "tests/live/crds")); err != nil {
-			return err
-		}
 		for path, queue := range map[string]string{
 			"/apis/scheduling.volcano.sh/v1beta1/queues": `{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{"name":"v-` + namespace + `"},"spec":{"weight":1}}`,
 			"/apis/scheduling.run.ai/v2/queues": `{"apiVersion":"scheduling.run.ai/v2","kind":"Queue","metadata":{"name":"k-` + namespace + `"},` +
@@ -63,7 +59,9 @@ func dialectScenarios() []scenario {
 			}
 		}
 		return onStage(map[string]int{"a": 8, "b": 7}, func(s *stage) error {
-			on.admin.post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+			const bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+			s.ended = append(s.ended, func() { on.admin.do("DELETE", bindings+"/user-muster-scheduler-dialects", "", "") })
+			on.admin.post(bindings,
 				`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"user-muster-scheduler-dialects"},`+
 					`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"muster-scheduler-dialects"},`+
 					`"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"muster-scheduler"}]}`)

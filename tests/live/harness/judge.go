@@ -5,10 +5,12 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // written is one write that a server carried out or refused, as its own log has it.
@@ -16,23 +18,33 @@ type written struct {
 	verb, resource, namespace, name, user string
 	code                                  int
 	body, answer                          any
+	started, ended                        time.Time
+}
+
+func timeOf(from any, name string) time.Time {
+	made, _ := time.Parse(time.RFC3339Nano, text(from, name))
+	return made
 }
 
 // writes reads the server's own log: the audit log of a real one, the journal of the embedded one.
 func (s *server) writes() ([]written, error) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	made := s.log
 	if s.name == "fake" {
-		code, answer := s.admin.get("/muster/journal")
+		code, answer := s.admin.get(fmt.Sprintf("/muster/journal?since=%d", len(made)))
 		if code != 200 {
 			return nil, fmt.Errorf("journal: %d", code)
 		}
-		made := []written{}
 		for _, each := range items(answer, "entries") {
 			code, _ := at(each, "code").(float64)
 			body := object{}
 			json.Unmarshal([]byte(text(each, "body")), &body)
 			made = append(made, written{text(each, "verb"), text(each, "resource"), text(each, "namespace"),
-				text(each, "name"), text(each, "user"), int(code), body, at(each, "answered")})
+				text(each, "name"), text(each, "user"), int(code), body, at(each, "answered"),
+				timeOf(each, "time"), timeOf(each, "time")})
 		}
+		s.log = made
 		return made, nil
 	}
 	log, err := os.Open(filepath.Join(s.folder, "audit.log"))
@@ -40,12 +52,22 @@ func (s *server) writes() ([]written, error) {
 		return nil, err
 	}
 	defer log.Close()
-	made := []written{}
-	lines := bufio.NewScanner(log)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
+	if _, err := log.Seek(s.read, io.SeekStart); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReaderSize(log, 1<<20)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err == io.EOF {
+			s.log = made
+			return made, nil // A line that is not whole yet is read next time.
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.read += int64(len(line))
 		event := object{}
-		if json.Unmarshal(lines.Bytes(), &event) != nil || text(event, "stage") != "ResponseComplete" {
+		if json.Unmarshal(line, &event) != nil || text(event, "stage") != "ResponseComplete" {
 			continue
 		}
 		resource := text(event, "objectRef", "resource")
@@ -61,9 +83,9 @@ func (s *server) writes() ([]written, error) {
 			name = text(event, "responseObject", "metadata", "name")
 		}
 		made = append(made, written{text(event, "verb"), resource, text(event, "objectRef", "namespace"), name,
-			text(event, "user", "username"), int(code), at(event, "requestObject"), at(event, "responseObject")})
+			text(event, "user", "username"), int(code), at(event, "requestObject"), at(event, "responseObject"),
+			timeOf(event, "requestReceivedTimestamp"), timeOf(event, "stageTimestamp")})
 	}
-	return made, lines.Err()
 }
 
 // judge follows the writes of one namespace from the first to the last and gives what must never be:
@@ -75,13 +97,27 @@ func judge(all []written, nodes map[string]amounts, namespace string, ours []str
 		takes     amounts
 		scheduler string
 		node      string
+		seen      bool // its kubelet said so first
 	}
 	pods := map[string]*known{}
 	used := map[string]amounts{}
-	leave := func(name string) {
+	// The log has its entries as their answers were sent: a pod that began to go before a bind ended may
+	// have made room for it, though it stands behind it.
+	type excess struct {
+		node, resource, says string
+		over                 int64
+		bound                time.Time
+	}
+	beyond := []*excess{}
+	leave := func(name string, began time.Time) {
 		if pod := pods[name]; pod != nil && pod.node != "" {
 			for resource, amount := range pod.takes {
 				used[pod.node][resource] -= amount
+				for _, each := range beyond {
+					if each.node == pod.node && each.resource == resource && !began.After(each.bound) {
+						each.over -= amount
+					}
+				}
 			}
 			pod.node = ""
 		}
@@ -104,13 +140,22 @@ func judge(all []written, nodes map[string]amounts, namespace string, ours []str
 		switch {
 		case each.resource == "pods" && each.verb == "create":
 			name := text(each.answer, "metadata", "name")
-			leave(name)
+			leave(name, each.started)
 			pods[name] = &known{takes: requestOf(each.answer), scheduler: text(each.answer, "spec", "schedulerName")}
-		case each.resource == "pods/binding" && each.verb == "create":
+		case each.resource == "pods/binding" && each.verb == "create",
+			each.resource == "pods/status" && pods[each.name] != nil && pods[each.name].node == "" && text(each.answer, "status", "phase") == "Running":
 			pod, node := pods[each.name], text(each.body, "target", "name")
+			if each.resource == "pods/status" { // The log does not say that the bind was carried out: its sender was killed.
+				node = text(each.answer, "spec", "nodeName")
+			}
 			if pod == nil {
 				continue
 			}
+			if pod.seen && pod.node == node && each.resource == "pods/binding" {
+				pod.seen = false
+				continue
+			}
+			pod.seen = each.resource == "pods/status"
 			if pod.node != "" {
 				faults = append(faults, each.name+" was bound twice")
 			}
@@ -121,17 +166,23 @@ func judge(all []written, nodes map[string]amounts, namespace string, ours []str
 			for resource, amount := range pod.takes {
 				used[node][resource] += amount
 				if has := nodes[node][resource]; used[node][resource] > has {
-					faults = append(faults, fmt.Sprintf("%s holds %d milli of %s and has %d", node, used[node][resource], resource, has))
+					beyond = append(beyond, &excess{node, resource, fmt.Sprintf("%s holds %d milli of %s and has %d", node, used[node][resource], resource, has),
+						used[node][resource] - has, each.ended})
 				}
 			}
 		case each.verb == "delete" && each.resource == "pods":
 			if grace, _ := at(each.answer, "metadata", "deletionGracePeriodSeconds").(float64); grace == 0 {
-				leave(each.name)
+				leave(each.name, each.started)
 			}
 		case each.resource == "pods/status":
 			if phase := text(each.answer, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
-				leave(each.name)
+				leave(each.name, each.started)
 			}
+		}
+	}
+	for _, each := range beyond {
+		if each.over > 0 {
+			faults = append(faults, each.says)
 		}
 	}
 	return faults

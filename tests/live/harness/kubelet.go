@@ -104,6 +104,7 @@ type kubelets struct {
 	nodes   map[string]amounts
 	used    map[string]amounts
 	tenants map[string]tenant // by uid
+	early   map[string]any    // pods, by uid, whose nodes nobody has seen yet
 	work    chan func()
 	refused []string
 	stop    context.CancelFunc
@@ -118,7 +119,7 @@ type tenant struct {
 func startKubelets(on *client) *kubelets {
 	ctx, stop := context.WithCancel(context.Background())
 	made := &kubelets{on: on, nodes: map[string]amounts{}, used: map[string]amounts{},
-		tenants: map[string]tenant{}, work: make(chan func(), 100000), stop: stop}
+		tenants: map[string]tenant{}, early: map[string]any{}, work: make(chan func(), 100000), stop: stop}
 	for range 16 {
 		made.done.Add(1)
 		go func() {
@@ -154,6 +155,12 @@ func (k *kubelets) end() {
 	k.done.Wait()
 }
 
+func (k *kubelets) refusedSoFar() []string {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	return append([]string{}, k.refused...)
+}
+
 func (k *kubelets) follow(ctx context.Context, path string) {
 	_, list := k.on.get(path)
 	for _, each := range items(list, "items") {
@@ -177,9 +184,23 @@ func (k *kubelets) see(what, path string, found any) {
 	defer k.lock.Unlock()
 	if path == "/api/v1/nodes" {
 		k.nodes[text(found, "metadata", "name")] = allocatableOf(found)
+		if what == "DELETED" {
+			delete(k.nodes, text(found, "metadata", "name"))
+			return
+		}
+		for _, pod := range k.early {
+			if text(pod, "spec", "nodeName") == text(found, "metadata", "name") {
+				k.seePod("ADDED", pod)
+			}
+		}
 		return
 	}
+	k.seePod(what, found)
+}
+
+func (k *kubelets) seePod(what string, found any) {
 	uid, node := text(found, "metadata", "uid"), text(found, "spec", "nodeName")
+	delete(k.early, uid)
 	known, runs := k.tenants[uid]
 	if runs && (what == "DELETED" || !held(found)) {
 		delete(k.tenants, uid)
@@ -201,14 +222,15 @@ func (k *kubelets) see(what, path string, found any) {
 		return
 	}
 	takes, allocatable := requestOf(found), k.nodes[node]
+	if allocatable == nil {
+		k.early[uid] = found
+		return
+	}
 	if k.used[node] == nil {
 		k.used[node] = amounts{}
 	}
 	for name, amount := range takes {
 		if k.used[node][name]+amount > allocatable[name] && amount > 0 {
-			if allocatable == nil {
-				return // Nobody is there to run it.
-			}
 			k.refused = append(k.refused, at+": OutOf"+name)
 			k.report(at, object{"phase": "Failed", "reason": "OutOf" + name})
 			return

@@ -15,26 +15,6 @@ import (
 	"time"
 )
 
-// verdict is what became of one scenario on one server.
-type verdict struct {
-	state string // passed, failed, skipped
-	why   string
-}
-
-// report prints one line for each scenario and counts what failed.
-type report struct{ failed int }
-
-func (r *report) line(name, on string, found verdict, took time.Duration) {
-	why := ""
-	if found.why != "" {
-		why = ": " + found.why
-	}
-	fmt.Printf("%-7s %-5s %-24s %6.1f s%s\n", found.state, on, name, took.Seconds(), why)
-	if found.state == "failed" {
-		r.failed++
-	}
-}
-
 func differences(fake, real []string) string {
 	made := []string{}
 	for at := 0; at < max(len(fake), len(real)); at++ {
@@ -67,6 +47,11 @@ func main() {
 	muster := flag.String("muster", "", "the program under test")
 	binaries := flag.String("binaries", "", "folder with etcd, kube-apiserver, kube-controller-manager, kubectl; empty: no real server")
 	list := flag.Bool("list", false, "name the scenarios and end")
+	scaled := flag.Bool("scale", false, "only measure: 500 gangs of 20 pods on 1,000 nodes, latency, memory")
+	compared := flag.Bool("compare", false, "with -scale: kube-scheduler too")
+	rounds := flag.Int("rounds", 3, "with -scale: how many pairs of runs")
+	lanes := flag.Int("lanes", 4, "how many pairs of servers scenarios are told on at once")
+	longest := flag.Duration("limit", 15*time.Minute, "what is not told by then has failed")
 	keep := flag.String("folder", "", "where servers keep their files and logs")
 	serve := flag.Bool("serve", false, "only start the real server, and keep it until interrupted")
 	standIn := flag.String("stand-in", "", "schedule by the stand-in: `gangs` passes all scenarios, none fails half of them")
@@ -78,6 +63,7 @@ func main() {
 		for _, each := range slices.Concat(scenarios, liveScenarios()) {
 			fmt.Println(each.name)
 		}
+		fmt.Println("25/every-right-is-used")
 		return
 	}
 	wanted := func(name string) bool {
@@ -98,7 +84,11 @@ func main() {
 	if *serve {
 		os.Exit(serveReal(*binaries, folder))
 	}
-	os.Exit(run(place{*source, *binaries, *muster, *standIn}, folder, wanted))
+	in := place{*source, *binaries, *muster, *standIn}
+	if *scaled || *compared {
+		os.Exit(scale(in, folder, *compared, *rounds))
+	}
+	os.Exit(tellAll(works(in, wanted), in, folder, *lanes, *longest, flag.NArg() == 0))
 }
 
 // serveReal lets somebody look around in a real server.
@@ -116,88 +106,56 @@ func serveReal(binaries, folder string) int {
 	return 0
 }
 
-func run(in place, folder string, wanted func(string) bool) int {
-	fake, err := startFake(in.muster, filepath.Join(folder, "fake"), "--no-kubelets")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "the fake server does not start:", err)
-		return 1
-	}
-	defer fake.stop()
-	var real *server
-	if in.binaries != "" {
-		began := time.Now()
-		if real, err = startReal(in.binaries, filepath.Join(folder, "real")); err != nil {
-			fmt.Fprintln(os.Stderr, "the real server does not start:", err)
-			return 1
-		}
-		defer real.stop()
-		fmt.Printf("the real server is ready after %.1f s\n", time.Since(began).Seconds())
-	}
-	var told report
+// works gives all that is to be told, on each server that can show it.
+func works(in place, wanted func(string) bool) []work {
+	made := []work{}
 	for _, each := range truths {
-		name := "truth/" + each.name
-		if !wanted(name) {
-			continue
-		}
-		began := time.Now()
-		tell := func(on *server) []string {
-			made := &transcript{on: on.admin, names: map[string]string{}}
-			each.tell(made, namespaceFor(on, each.name))
-			return made.lines
-		}
-		if real == nil {
-			told.line(name, "both", verdict{"skipped", "there is no real server to compare with"}, 0)
-			continue
-		}
-		found := verdict{"passed", ""}
-		if differ := differences(tell(fake), tell(real)); differ != "" {
-			found = verdict{"failed", "the servers do not answer alike\n" + differ}
-		}
-		told.line(name, "both", found, time.Since(began))
-	}
-	for _, each := range scenarios {
-		if wanted(each.name) {
-			tell(&told, each, fake, real, in)
+		if name := "truth/" + each.name; wanted(name) {
+			made = append(made, work{name, "both", func(on *lane) verdict {
+				if on.real == nil {
+					return verdict{"skipped", "there is no real server to compare with"}
+				}
+				return sameTruth(on, each)
+			}})
 		}
 	}
 	schedules := in.standIn != "" || hasCommand(in.muster, "schedule")
-	for _, each := range liveScenarios() {
+	lives := len(scenarios)
+	for at, each := range slices.Concat(scenarios, liveScenarios()) {
 		if !wanted(each.name) {
 			continue
 		}
-		if !schedules {
+		if at >= lives && !schedules {
 			each.realOnly, each.fakeOnly = "this muster has no command schedule", "this muster has no command schedule"
 		}
-		tell(&told, each, fake, real, in)
+		made = append(made, work{each.name, "fake", func(on *lane) verdict { return each.on(on.fake, each.realOnly, in) }},
+			work{each.name, "real", func(on *lane) verdict { return each.on(on.real, each.fakeOnly, in) }})
 	}
-	if told.failed > 0 {
-		return 1
-	}
-	return 0
+	return made
 }
 
-// tell runs a scenario on each server that can show it.
-func tell(told *report, each scenario, fake, real *server, in place) {
-	for _, on := range []*server{fake, real} {
-		name, why := "fake", each.realOnly
-		if on == real {
-			name, why = "real", each.fakeOnly
-		}
-		if real == nil && (on == nil || in.binaries == "") {
-			why = "there is no real server, and no kubectl"
-		}
-		if why != "" {
-			told.line(each.name, name, verdict{"skipped", why}, 0)
-			continue
-		}
-		began := time.Now()
-		found := verdict{"passed", ""}
-		if err := each.tell(on, in, namespaceFor(on, strings.ReplaceAll(each.name, "/", "-"))); err != nil {
-			found = verdict{"failed", err.Error()}
-			if why, ok := err.(skipped); ok {
-				found = verdict{"skipped", string(why)}
-			}
-		}
-		told.line(each.name, name, found, time.Since(began))
+func sameTruth(on *lane, of truth) verdict {
+	tell := func(on *server) []string {
+		made := &transcript{on: on.admin, names: map[string]string{}}
+		of.tell(made, namespaceFor(on, of.name))
+		return made.lines
 	}
+	if differ := differences(tell(on.fake), tell(on.real)); differ != "" {
+		return verdict{"failed", "the servers do not answer alike\n" + differ}
+	}
+	return verdict{"passed", ""}
+}
+
+// on tells the scenario on a server, unless something says why not.
+func (s scenario) on(on *server, why string, in place) verdict {
+	if on == nil || in.binaries == "" {
+		why = "there is no real server, and no kubectl"
+	}
+	if why != "" {
+		return verdict{"skipped", why}
+	}
+	if err := on.prepare(in); err != nil {
+		return verdict{"failed", err.Error()}
+	}
+	return verdictOf(s.tell(on, in, namespaceFor(on, strings.ReplaceAll(s.name, "/", "-"))))
 }

@@ -3,6 +3,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -23,13 +24,16 @@ type flaw struct {
 	skip   int    // so many pass before
 	times  int    // so many are befallen; 0: all that follow
 	// lose: carried out, no answer. reset: not carried out. refuse: code. truncate: half an answer.
-	// half-line, end, hold, gone: of watches, after that many events.
+	// half-line, end, hold, gone: of watches, after that many events. before, behind: something is done
+	// before it is passed on, or before its answer is. rewrite: of what is answered. count: nothing.
 	what   string
 	code   int
 	after  string // Retry-After
 	events int
 	span   time.Duration
-	do     func() // called, and no answer given: before the request is passed on (stop), or after (crash)
+	do     func(body string) // of stop and crash, without an answer, and of before and behind
+	change func(line string) string
+	when   func(r *http.Request) bool
 	seen   int
 	used   int
 }
@@ -43,10 +47,21 @@ type proxy struct {
 	url    string
 	server *http.Server
 	open   map[net.Conn]bool
+	shown  *tls.Certificate // instead of the first
+	asked  map[string]bool  // verb and path of all that ever came
 }
 
 func startProxy(on *server, trust *authority) (*proxy, error) {
 	if err := trust.issue(on.folder, "proxy"); err != nil {
+		return nil, err
+	}
+	return startProxyWith(on, &tls.Config{}, "proxy")
+}
+
+// startProxyWith shows NAME.crt of the server's folder.
+func startProxyWith(on *server, config *tls.Config, name string) (*proxy, error) {
+	certificate, err := tls.LoadX509KeyPair(filepath.Join(on.folder, name+".crt"), filepath.Join(on.folder, name+".key"))
+	if err != nil {
 		return nil, err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,8 +69,13 @@ func startProxy(on *server, trust *authority) (*proxy, error) {
 		return nil, err
 	}
 	made := &proxy{to: on.admin, url: fmt.Sprintf("https://127.0.0.1:%d", listener.Addr().(*net.TCPAddr).Port)}
-	made.open = map[net.Conn]bool{}
-	made.server = &http.Server{Handler: made, TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
+	made.open, made.asked, made.shown = map[net.Conn]bool{}, map[string]bool{}, &certificate
+	config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		made.lock.Lock()
+		defer made.lock.Unlock()
+		return made.shown, nil
+	}
+	made.server = &http.Server{Handler: made, TLSConfig: config, TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 		ErrorLog: log.New(io.Discard, "", 0),
 		ConnState: func(connection net.Conn, state http.ConnState) {
 			made.lock.Lock()
@@ -66,7 +86,7 @@ func startProxy(on *server, trust *authority) (*proxy, error) {
 				made.open[connection] = true
 			}
 		}}
-	go made.server.ServeTLS(listener, filepath.Join(on.folder, "proxy.crt"), filepath.Join(on.folder, "proxy.key"))
+	go made.server.ServeTLS(listener, "", "")
 	return made, nil
 }
 
@@ -96,11 +116,21 @@ func (p *proxy) befallen() int {
 	return made
 }
 
-func (p *proxy) meet(verb, path string) *flaw {
+// used gives how many requests a flaw has met.
+func (p *proxy) used(of *flaw) int {
 	p.lock.Lock()
 	defer p.lock.Unlock()
+	return of.used
+}
+
+func (p *proxy) meet(verb, path string, r *http.Request) *flaw {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.asked[verb+" "+path] = true
+	user, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	allRights.use(strings.TrimSuffix(user, "-next"), verb, path)
 	for _, each := range p.flaws {
-		if (each.verb != "" && each.verb != verb) || !strings.HasSuffix(path, each.suffix) {
+		if (each.verb != "" && each.verb != verb) || !strings.HasSuffix(path, each.suffix) || (each.when != nil && !each.when(r)) {
 			continue
 		}
 		each.seen++
@@ -133,7 +163,12 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if watching {
 		verb = "WATCH"
 	}
-	found := p.meet(verb, r.URL.Path)
+	found := p.meet(verb, r.URL.Path, r)
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		reset(w)
+		return
+	}
 	if found == nil {
 		found = &flaw{events: 1 << 30}
 	}
@@ -142,9 +177,11 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reset(w)
 		return
 	case "stop":
-		found.do()
+		found.do(string(content))
 		reset(w)
 		return
+	case "before":
+		found.do(string(content))
 	case "refuse":
 		if found.after != "" {
 			w.Header().Set("Retry-After", found.after)
@@ -156,14 +193,13 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "delay":
 		time.Sleep(found.span)
 	}
-	passed, err := http.NewRequestWithContext(r.Context(), r.Method, p.to.url+r.URL.RequestURI(), r.Body)
+	passed, err := http.NewRequestWithContext(r.Context(), r.Method, p.to.url+r.URL.RequestURI(), bytes.NewReader(content))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}
 	passed.Header = r.Header.Clone()
 	passed.Header.Del("Accept-Encoding")
-	passed.ContentLength = r.ContentLength
 	answer, err := p.to.http.Transport.RoundTrip(passed)
 	if err != nil {
 		reset(w)
@@ -173,7 +209,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if found.what == "lose" || found.what == "crash" {
 		io.Copy(io.Discard, answer.Body)
 		if found.do != nil {
-			found.do()
+			found.do(string(content))
 		}
 		reset(w)
 		return
@@ -189,6 +225,12 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		reset(w)
 		return
+	}
+	if found.what == "behind" {
+		found.do(string(content))
+	}
+	if found.what == "rewrite" {
+		body = []byte(found.change(string(body)))
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(answer.StatusCode)
@@ -228,6 +270,9 @@ func (p *proxy) stream(w http.ResponseWriter, answer *http.Response, found *flaw
 			flush.Flush()
 			reset(w)
 			return
+		}
+		if found.what == "rewrite" {
+			line = []byte(found.change(string(line)))
 		}
 		if _, err := w.Write(line); err != nil {
 			return

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -31,7 +32,12 @@ type server struct {
 	kubeconfig string
 	authority  []byte
 	trust      *authority // of the proxy, and of the real server
+	prepared   bool
+	process    *exec.Cmd // that answers requests
 	ended      []func()
+	reading    sync.Mutex
+	log        []written // as far as it was read
+	read       int64
 }
 
 func (s *server) stop() {
@@ -115,6 +121,11 @@ func (a *authority) issue(folder, name string) error {
 	if err != nil {
 		return err
 	}
+	return a.save(folder, name, raw, key)
+}
+
+// save writes NAME.crt and NAME.key.
+func (a *authority) save(folder, name string, raw []byte, key *ecdsa.PrivateKey) error {
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return err
@@ -132,6 +143,7 @@ const tokens = `admin,admin,1,"system:masters"
 muster-scheduler,muster-scheduler,2,"muster"
 muster-controller,muster-controller,3,"muster"
 stranger,stranger,4,"nobody"
+muster-scheduler-next,muster-scheduler,2,"muster"
 `
 
 const auditPolicy = `apiVersion: audit.k8s.io/v1
@@ -160,7 +172,11 @@ contexts:
 }
 
 // startReal starts etcd, kube-apiserver and, when it is there, kube-controller-manager.
-func startReal(binaries, folder string) (made *server, err error) {
+func startReal(binaries, folder string) (*server, error) {
+	return startRealWith(binaries, folder, true)
+}
+
+func startRealWith(binaries, folder string, audited bool) (made *server, err error) {
 	made = &server{name: "real", folder: folder}
 	defer func() {
 		if err != nil {
@@ -216,7 +232,11 @@ func startReal(binaries, folder string) (made *server, err error) {
 		"--log-level=error"); err != nil {
 		return
 	}
-	if _, err = made.start(filepath.Join(binaries, "kube-apiserver"), "--etcd-servers="+etcdURL,
+	audit := []string{}
+	if audited {
+		audit = []string{"--audit-policy-file=" + in("audit.yaml"), "--audit-log-path=" + in("audit.log")}
+	}
+	if made.process, err = made.start(filepath.Join(binaries, "kube-apiserver"), append(audit, "--etcd-servers="+etcdURL,
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port), "--cert-dir="+folder,
 		"--tls-cert-file="+in("apiserver.crt"), "--tls-private-key-file="+in("apiserver.key"),
@@ -228,8 +248,7 @@ func startReal(binaries, folder string) (made *server, err error) {
 		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection",
 		"--feature-gates=GenericWorkload=true",
 		"--runtime-config=scheduling.k8s.io/v1alpha2=true",
-		"--audit-policy-file="+in("audit.yaml"), "--audit-log-path="+in("audit.log"),
-		"--event-ttl=10m", "--v=1"); err != nil {
+		"--event-ttl=10m", "--v=1")...); err != nil {
 		return
 	}
 	made.authority = trust.text
@@ -283,6 +302,7 @@ func startFake(muster, folder string, arguments ...string) (*server, error) {
 	if err := program.Start(); err != nil {
 		return nil, err
 	}
+	made.process = program
 	made.ended = append(made.ended, func() {
 		program.Process.Kill()
 		program.Wait()

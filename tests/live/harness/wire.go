@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// gang makes a gang of so many and waits until it runs.
+func (s *stage) gang(name string, count int) error {
+	return firstOf(s.group(name, count, ""), s.members(name, count, "1"), s.runs(name, count))
+}
+
+// counts what passes, and does nothing to it.
+func counted(verb, suffix string) *flaw { return &flaw{verb: verb, suffix: suffix, what: "count"} }
+
+var specOpens = regexp.MustCompile(`"spec":\{(.)`)
+
+// strange adds fields that nobody knows to all objects of an answer.
+func strange(line string) string {
+	return specOpens.ReplaceAllStringFunc(line, func(found string) string {
+		made := `"spec":{"fieldOfTheFuture":{"x":[1,null,{"y":"z"}]}`
+		if next := found[len(found)-1:]; next != "}" {
+			return made + "," + next
+		}
+		return made + "}"
+	})
+}
+
+func wireScenarios() []scenario {
+	made := []scenario{}
+	add := func(name string, tell func(on *server, in place, namespace string) error) {
+		made = append(made, scenario{name: name, tell: ofMuster("the stand-in watches nothing, and trusts whom it is told to", tell)})
+	}
+	add("16/bookmarks-alone", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		if err := s.gang("g", 2); err != nil {
+			return err
+		}
+		// A watch on which nothing but bookmarks comes is no reason to list again.
+		lists := counted("GET", "/podgroups")
+		s.befall(lists)
+		if err := s.wait(70 * time.Second); err != nil {
+			return err
+		}
+		if found := s.proxy.used(lists); found > 1 {
+			return fmt.Errorf("%d lists in 70 s in which nothing happened", found)
+		}
+		return s.gang("h", 2)
+	}))
+	add("16/ends-for-ever", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		ends := &flaw{verb: "WATCH", suffix: "/pods", what: "end"}
+		s.befall(ends)
+		s.proxy.drop()
+		if err := s.wait(8 * time.Second); err != nil {
+			return err
+		}
+		if found := s.proxy.used(ends); found < 2 || found > 60 {
+			return fmt.Errorf("%d watches were begun in 8 s (expected 2 to 60)", found)
+		}
+		s.befall()
+		return s.gang("g", 4)
+	}))
+	add("16/large-object", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		value := strings.Repeat("x", 1_400_000)
+		return firstOf(s.on.admin.expect(201, "POST", podsOf(s.namespace), fmt.Sprintf(
+			`{"metadata":{"name":"large"},"spec":{"schedulerName":%q,"nodeSelector":{"stage":%q},"containers":[{"name":"c","image":"i","env":[{"name":"X","value":%q}]}]}}`,
+			schedulerName, s.namespace, value)), s.runs("large", 1), s.gang("g", 2), s.restarted(), s.gang("h", 2))
+	}))
+	add("16/unknown-fields", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		s.befall(&flaw{verb: "WATCH", what: "rewrite", change: strange}, &flaw{verb: "GET", suffix: "s", what: "rewrite", change: strange})
+		s.proxy.drop()
+		return firstOf(s.gang("g", 2), s.restarted(), s.gang("h", 2))
+	}))
+	add("16/unknown-event", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		odd := &flaw{verb: "WATCH", suffix: "/pods", times: 2, what: "rewrite", change: func(line string) string {
+			return `{"type":"RENAMED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","namespace":"x","resourceVersion":"1"}}}` + "\n" + line
+		}}
+		s.befall(odd)
+		s.proxy.drop()
+		return firstOf(s.gang("g", 2), s.met(odd))
+	}))
+	add("17/storm-of-429", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		storm := &flaw{verb: "POST", suffix: "/binding", times: 12, what: "refuse", code: 429, after: "1"}
+		s.befall(storm)
+		began := time.Now()
+		if err := firstOf(s.gang("g", 4), s.met(storm)); err != nil {
+			return err
+		}
+		// Twelve refusals of four pods, a second apart as they ask for.
+		if took := time.Since(began); took < 2*time.Second {
+			return fmt.Errorf("12 binds were refused for a second, and all were done after %v", took)
+		}
+		return nil
+	}))
+	add("17/storm-of-429-for-all", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		storm := &flaw{what: "refuse", code: 429, after: "1", when: func(r *http.Request) bool { return !strings.Contains(r.URL.Path, "/leases") }}
+		s.befall(storm)
+		if err := firstOf(s.group("g", 4, ""), s.members("g", 4, "1"), s.wait(6*time.Second)); err != nil {
+			return err
+		}
+		if found := s.proxy.used(storm); found > 150 {
+			return fmt.Errorf("%d requests in 6 s, though each was to wait a second", found)
+		}
+		s.befall()
+		return s.runs("g", 4)
+	}))
+	add("18/server-away-for-a-minute", onStage(map[string]int{"a": 4, "b": 4}, func(s *stage) error {
+		if err := s.gang("g", 2); err != nil {
+			return err
+		}
+		s.befall(&flaw{what: "reset"})
+		s.proxy.drop()
+		// What it knows becomes wrong meanwhile.
+		if err := firstOf(s.on.admin.expect(200, "DELETE", s.nodePath("a"), ""), s.change(s.nodePath("b"), `{"spec":{"unschedulable":true}}`),
+			s.group("h", 4, ""), s.members("h", 4, "1"), s.waits("h", 60*time.Second), s.addNode("c", 4)); err != nil {
+			return err
+		}
+		s.befall()
+		return s.runs("h", 4)
+	}))
+	add("18/server-frozen", onStage(map[string]int{"a": 8}, func(s *stage) error {
+		if err := firstOf(s.gang("g", 2), s.group("h", 4, ""), s.members("h", 3, "1")); err != nil {
+			return err
+		}
+		s.frozen = true
+		s.on.process.Process.Signal(syscall.SIGSTOP)
+		time.Sleep(10 * time.Second)
+		s.on.process.Process.Signal(syscall.SIGCONT)
+		return firstOf(s.member("h-3", "h", "1", schedulerName), s.runs("h", 4))
+	}))
+	add("19/two-instances-one-writer", onStage(map[string]int{"a": 8}, func(s *stage) error {
+		if err := s.gang("g", 2); err != nil {
+			return err
+		}
+		other, err := startProxy(s.on, s.on.trust)
+		if err != nil {
+			return err
+		}
+		s.ended = append(s.ended, func() { other.server.Close() })
+		writes := []*flaw{{verb: "POST", suffix: "", what: "count"}, {verb: "PATCH", what: "count"}}
+		other.plan(writes...)
+		first := s.proxy
+		s.proxy = other
+		if err := s.startScheduler(s.in); err != nil {
+			return err
+		}
+		s.proxy = first
+		if err := firstOf(s.gang("h", 4), s.wait(2*time.Second)); err != nil {
+			return err
+		}
+		if found := other.befallen(); found != 0 {
+			return unsafe(fmt.Sprintf("%d writes of one who does not lead", found))
+		}
+		return nil
+	}))
+	add("19/stopped-for-long", onStage(map[string]int{"a": 8}, func(s *stage) error {
+		if err := s.gang("g", 2); err != nil {
+			return err
+		}
+		leader, first := s.program, s.proxy
+		other, err := startProxy(s.on, s.on.trust)
+		if err != nil {
+			return err
+		}
+		s.ended = append(s.ended, func() { other.server.Close() })
+		s.proxy = other
+		if err := firstOf(s.startScheduler(s.in), s.wait(time.Second)); err != nil {
+			return err
+		}
+		leader.Process.Signal(syscall.SIGSTOP)
+		if err := firstOf(s.wait(20*time.Second), s.gang("h", 2)); err != nil {
+			return err
+		}
+		writes := []*flaw{{verb: "POST", what: "count"}, {verb: "PATCH", what: "count"}}
+		first.plan(writes...)
+		leader.Process.Signal(syscall.SIGCONT)
+		if err := firstOf(s.gang("i", 4), s.wait(3*time.Second)); err != nil {
+			return err
+		}
+		if found := first.befallen(); found != 0 {
+			return unsafe(fmt.Sprintf("%d writes of one who led before it was stopped", found))
+		}
+		return nil
+	}))
+	add("20/401-once", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		once := &flaw{times: 2, what: "refuse", code: 401}
+		s.befall(once)
+		s.proxy.drop()
+		return firstOf(s.gang("g", 4), s.met(once))
+	}))
+	add("20/token-rotated", onFiles(func(s *stage, files string) error {
+		if err := s.gang("g", 2); err != nil {
+			return err
+		}
+		old := &flaw{what: "refuse", code: 401, when: func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer muster-scheduler" }}
+		s.befall(old)
+		s.proxy.drop()
+		if err := firstOf(s.wait(2*time.Second), write(filepath.Join(files, "token"), "muster-scheduler-next\n"), s.group("h", 2, ""), s.members("h", 2, "1")); err != nil {
+			return err
+		}
+		return firstOf(s.runsWithin("h", 2, 90*time.Second), s.met(old))
+	}))
+	add("20/authority-rotated", onFiles(func(s *stage, files string) error {
+		if err := s.gang("g", 2); err != nil {
+			return err
+		}
+		trust, err := newAuthority()
+		if err != nil {
+			return err
+		}
+		if err := firstOf(trust.issue(s.on.folder, "rotated"), write(filepath.Join(files, "ca.crt"), string(trust.text))); err != nil {
+			return err
+		}
+		shown, err := tls.LoadX509KeyPair(filepath.Join(s.on.folder, "rotated.crt"), filepath.Join(s.on.folder, "rotated.key"))
+		if err != nil {
+			return err
+		}
+		s.proxy.lock.Lock()
+		s.proxy.shown = &shown
+		s.proxy.lock.Unlock()
+		s.proxy.drop()
+		return firstOf(s.group("h", 2, ""), s.members("h", 2, "1"), s.runsWithin("h", 2, 90*time.Second))
+	}))
+	for _, each := range []struct{ name, says string }{
+		{"wrong-authority", "certificate"}, {"wrong-name", "certificate|name|host"}, {"expired", "expired|certificate"},
+		{"tls-1.1", "(?i)tls|ssl|version|protocol"}, {"truncated", ""},
+	} {
+		add("21/"+each.name, func(on *server, in place, namespace string) error { return refusesServer(on, in, each.name, each.says) })
+	}
+	return made
+}
+
+// onFiles tells a story of a scheduler whose token and authority are in files.
+func onFiles(story func(s *stage, files string) error) func(on *server, in place, namespace string) error {
+	return onStage(map[string]int{"a": 8}, func(s *stage) error {
+		files := filepath.Join(s.on.folder, "files-"+s.namespace)
+		if err := firstOf(os.MkdirAll(files, 0o700), write(filepath.Join(files, "token"), "muster-scheduler\n"),
+			write(filepath.Join(files, "ca.crt"), string(s.on.trust.text))); err != nil {
+			return err
+		}
+		s.program.Process.Kill()
+		s.program.Wait()
+		if err := s.startSchedulerWith(s.in, fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- name: c\n  cluster: {server: %q, certificate-authority: %q}\n"+
+			"users:\n- name: u\n  user: {tokenFile: %q}\ncontexts:\n- name: c\n  context: {cluster: c, user: u}\n",
+			s.proxy.url, filepath.Join(files, "ca.crt"), filepath.Join(files, "token"))); err != nil {
+			return err
+		}
+		return story(s, files)
+	})
+}
+
+// issueOdd writes NAME.crt, of somebody else or out of date.
+func (a *authority) issueOdd(folder, name string, host string, until time.Time) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	wish := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: until, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	if host == "" {
+		wish.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	} else {
+		wish.DNSNames = []string{host}
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, wish, a.certificate, &key.PublicKey, a.key)
+	if err != nil {
+		return err
+	}
+	return a.save(folder, name, raw, key)
+}
+
+// refusesServer tells that the program says no to a server that it must not trust, or that answers
+// by halves: it ends with an error, and has sent nothing to whom it does not trust.
+func refusesServer(on *server, in place, how, says string) error {
+	trust, config := on.trust.text, &tls.Config{}
+	name, err := "odd-"+how, error(nil)
+	switch how {
+	case "wrong-name":
+		err = on.trust.issueOdd(on.folder, name, "elsewhere.example", time.Now().Add(time.Hour))
+	case "expired":
+		err = on.trust.issueOdd(on.folder, name, "", time.Now().Add(-time.Hour))
+	default:
+		err = on.trust.issue(on.folder, name)
+	}
+	if how == "wrong-authority" {
+		other, failed := newAuthority()
+		if failed != nil {
+			return failed
+		}
+		trust = other.text
+	}
+	if how == "tls-1.1" {
+		config.MinVersion, config.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
+	}
+	if err != nil {
+		return err
+	}
+	proxy, err := startProxyWith(on, config, name)
+	if err != nil {
+		return err
+	}
+	defer proxy.server.Close()
+	if how == "truncated" {
+		proxy.plan(&flaw{verb: "GET", suffix: "/pods", what: "truncate"})
+		on.admin.post("/api/v1/namespaces/default/pods", podText("odd", ""))
+	}
+	access := filepath.Join(on.folder, name+".kubeconfig")
+	if err := write(access, kubeconfigText(proxy.url, trust, "admin")); err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	defer stop()
+	program := exec.CommandContext(ctx, in.muster, "snapshot", "--kubeconfig", access, "--timeout", "3")
+	var said, made bytes.Buffer
+	program.Stdout, program.Stderr = &made, &said
+	err = program.Run()
+	if ctx.Err() != nil {
+		return fmt.Errorf("it does not end within 30 s")
+	}
+	if program.ProcessState == nil || !program.ProcessState.Exited() {
+		return unsafe(fmt.Sprintf("it crashed: %v", err))
+	}
+	if program.ProcessState.ExitCode() == 0 || made.Len() > 0 {
+		return unsafe(fmt.Sprintf("it made a snapshot of %d bytes", made.Len()))
+	}
+	if found := len(proxy.asked); how != "truncated" && found != 0 {
+		return unsafe(fmt.Sprintf("%d requests were sent to a server that is not to be trusted", found))
+	}
+	if says == "" {
+		says = "."
+	}
+	if !regexp.MustCompile(says).MatchString(said.String()) {
+		return fmt.Errorf("it says %q", said.String())
+	}
+	return nil
+}
