@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <boost/json/object.hpp>
 
@@ -17,6 +18,7 @@
 #include <muster/translate/to_grove.hpp>
 #include <muster/translate/to_kai.hpp>
 #include <muster/translate/to_koordinator.hpp>
+#include <muster/translate/to_pods.hpp>
 #include <muster/translate/to_scheduler_plugins.hpp>
 #include <muster/translate/to_t9k.hpp>
 #include <muster/translate/to_volcano.hpp>
@@ -94,19 +96,16 @@ inline written write_pods(const gang_bundle& bundle, const write_options& option
             manifest_check(object, made.violations).metadata();
     }
     writing out(bundle, {}, options);
-    // ACK's labels say all there is to say about a gang.
-    const bool complete =
-        gang.origin && (*gang.origin == target::ack_1_30 || *gang.origin == target::ack_1_31);
-    if (!complete && out.minima().total > 1) {
-        const std::string total = std::to_string(out.minima().total) + " members start together: ";
-        out.lose(loss_kind::total_minimum,
-                 total + (marked || by_origin ? "stands in its group's object, which is no pod"
-                                              : "nothing on its pods says so"));
-        if (out.minima().any_role_minimum() && out.gang().tree.size() > 1)
-            out.lose(loss_kind::role_minima, "minima of roles");
-    }
+    said_by_pods(made.objects, out).lose_the_rest();
+    // Of what the marks' own API has no words for, its writer has told already.
+    std::vector<loss> told = std::move(made.losses);
+    made.losses.clear();
     for (loss& each : std::move(out).done().losses)
         made.losses.push_back(std::move(each));
+    for (loss& each : told)
+        if (std::ranges::none_of(made.losses,
+                                 [&](const loss& other) { return other.what == each.what; }))
+            made.losses.push_back(std::move(each));
     return made;
 }
 

@@ -223,12 +223,14 @@ TEST_CASE("an option names another scheduler") {
 TEST_CASE("pods get back the marks that they came with") {
     gang_bundle made = plain();
     for (gang_pod& pod : made.pods)
-        pod.marks = json("{'metadata': {'labels': {'a': 'b'}}, 'spec': {'schedulerName': 's'}}")
+        pod.marks = json("{'metadata': {'labels': {'pod-group.scheduling.sigs.k8s.io/name': 'g', "
+                         "'pod-group.scheduling.sigs.k8s.io/min-available': '2'}}, 'spec': "
+                         "{'schedulerName': 's'}}")
                         .as_object();
     made.gang.origin = target::ack_1_31;
     const written out = write(target::pods, made);
     CHECK(out.objects.size() == 3);
-    CHECK(metadata(out, "Pod").at("labels") == json("{'a': 'b'}"));
+    CHECK(metadata(out, "Pod").at("labels") == made.pods[0].marks.at("metadata").at("labels"));
     CHECK(spec(out, "Pod").at("schedulerName") == "s");
     CHECK(losses(out) == "");
 }
@@ -249,8 +251,53 @@ TEST_CASE("pods of no gang API are plain, and a gang of several is lost") {
     const written out = write(target::pods, plain());
     CHECK(object(out, "Pod") == plain().pods[0].document);
     CHECK(losses(out) == "total-minimum role-minima");
-    gang_bundle single = gang("p", 1);
+    gang_bundle single = gang("p", 0);
+    add(single, "w", 1, 1);
     CHECK(losses(write(target::pods, single)) == "");
+}
+
+TEST_CASE("of a gang all is named that no plain pod says") {
+    gang_bundle made = plain();
+    gang_object& asked = made.gang;
+    asked.origin = target::kai_0_15;
+    asked.queue = "team";
+    asked.priority.class_name = "high";
+    asked.preemptible = true;
+    asked.wait_seconds = 30;
+    asked.min_resources = json("{'cpu': '3'}").as_object();
+    asked.topology_name = "dc";
+    asked.tree.keep_together(muster::vertex_index{0}, levels({"zone", "rack"}, 0, 1));
+    asked.own_words.push_back({gang_api::kai, loss_kind::lifecycle, "schedulingBackoff", 1});
+    const std::string all = "total-minimum role-minima queue priority preemptibility timeout "
+                            "min-resources topology-required topology-preferred lifecycle";
+    CHECK(losses(write(target::pods, made)) == all);
+    // Marks that pods come with say some of it.
+    for (gang_pod& pod : made.pods) {
+        pod.document["spec"].as_object()["priorityClassName"] = "high";
+        pod.marks = json("{'metadata': {'labels': {'kai.scheduler/queue': 'team', "
+                         "'kai.scheduler/preemptibility': 'preemptible'}, 'annotations': "
+                         "{'gang.scheduling.koordinator.sh/waiting-time': '30s', "
+                         "'kai.scheduler/topology-required-placement': 'zone', "
+                         "'kai.scheduler/topology-preferred-placement': 'rack'}}}")
+                        .as_object();
+    }
+    CHECK(losses(write(target::pods, made)) == "total-minimum role-minima min-resources lifecycle");
+    // One pod that does not say it is enough to lose it.
+    made.pods.front().marks.clear();
+    made.pods.front().document["spec"].as_object().erase("priorityClassName");
+    CHECK(losses(write(target::pods, made)) == all);
+    // Without pods nothing says anything.
+    made.pods.clear();
+    CHECK(losses(write(target::pods, made)) == all);
+}
+
+TEST_CASE("subgroups are lost with the object that lists them") {
+    gang_bundle made = gang("g", 0);
+    const auto part = add(made, "part", 1);
+    add(made, "a", 1, 1, part);
+    add(made, "b", 1, 1, part);
+    made.gang.tree.require_subgroups(part, 1);
+    CHECK(losses(write(target::pods, made)) == "subgroup-minima nesting");
 }
 
 } // namespace translate_write_test
