@@ -32,6 +32,8 @@
 #include <muster/codec/t9k_job_reader.hpp>
 #include <muster/codec/train_job_reader.hpp>
 #include <muster/codec/workload_reader.hpp>
+#include <muster/translate/job_object.hpp>
+#include <muster/translate/lifecycle_words.hpp>
 #include <muster/translate/t9k_gang.hpp>
 #include <muster/translate/t9k_objects.hpp>
 #include <muster/translate/t9k_pods.hpp>
@@ -145,6 +147,8 @@ private:
             expand(each);
         for (const auto& [where, order] : train_jobs_)
             expand(where, order);
+        for (const auto& [name, title] : idle_runtimes_)
+            ++made_.apart[title];
         groups_.finish();
         return book_.finish();
     }
@@ -246,7 +250,8 @@ private:
         } else if (version == trainer_api &&
                    (kind == "TrainingRuntime" || kind == "ClusterTrainingRuntime")) {
             runtimes_.add(object, context_);
-            ++made_.apart[std::string(version) + " " + std::string(kind)];
+            idle_runtimes_.emplace(translate::metadata_name(object.value()->get_object()),
+                                   std::string(version) + " " + std::string(kind));
         } else if (is_grove(version, kind, "PodCliqueSet")) {
             const std::size_t errors = out_->errors();
             auto set = read_pod_clique_set(object, options_->dialect, context_);
@@ -276,6 +281,10 @@ private:
         else
             for (translate::gang_pod& each : pods)
                 book_.add_pod(std::move(each.document), where, order);
+        translate::lose_lifecycle(made_.losses,
+                                  std::string(to_text(job.kind)) + " " + job.name_space + "/" +
+                                      std::string(job.name),
+                                  translate::lifecycle_words(job));
         const std::size_t first = made_.companions.size();
         if (auto map = translate::config_map_of(job, options_->t9k))
             made_.companions.push_back(std::move(*map));
@@ -288,6 +297,9 @@ private:
     /// A TrainJob at its place.
     void expand(const object_place& where, std::size_t order) {
         object_at(where, *out_, [&](object_reader& object) {
+            const auto* const spec = translate::find_object(&object.value()->get_object(), "spec");
+            const auto* const runtime = translate::find_object(spec, "runtimeRef");
+            idle_runtimes_.erase(std::string(translate::find_text(runtime, "name").value_or("")));
             const std::size_t errors = out_->errors();
             translate::job_gangs read = read_train_job(object, context_, options_->jobs, runtimes_);
             if (out_->errors() == errors)
@@ -296,6 +308,13 @@ private:
     }
 
     void expand(const grove_source& from) {
+        const std::string title =
+            "PodCliqueSet " + from.set.name_space + "/" + std::string(from.set.name);
+        translate::lose_lifecycle(made_.losses, title, translate::lifecycle_words(from.set));
+        if (translate::starts_in_order(from.set))
+            made_.losses.push_back({translate::loss_kind::startup_order, title,
+                                    "which of its parts start first: Grove's own controller sees "
+                                    "to it"});
         for (translate::gang_bundle& each : expand_grove_set(
                  from.set, options_->dialect, topologies_, from.where, made_.companions, *out_))
             book_.add_job(std::move(each), from.where, from.order);
@@ -359,6 +378,7 @@ private:
     std::vector<grove_source> sets_;
     std::vector<std::pair<object_place, std::size_t>> train_jobs_;
     training_runtimes runtimes_;
+    std::multimap<std::string, std::string> idle_runtimes_; ///< titles by name
     std::vector<translate::grove_topology> topologies_;
     std::map<std::string, std::size_t> understood_;
     std::set<std::tuple<std::string, std::string, std::string, std::string>> names_;

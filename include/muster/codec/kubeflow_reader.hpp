@@ -136,10 +136,13 @@ inline void read_scheduling_policy(const field& at, translate::kubeflow_job& job
         agree_with_labels(minimum_at, role.pod_template, role.type);
         sum += role.replicas;
     }
+    // An elastic job may be scaled up to it; read_elastic_policy() has come first.
+    if (job.elastic && job.elastic->most)
+        sum = std::max(sum, *job.elastic->most);
     if (job.scheduling.min_available && *job.scheduling.min_available > sum)
-        minimum_at.warning(std::to_string(*job.scheduling.min_available) +
-                           " members are wanted of " + std::to_string(sum) +
-                           ": the gang can never start (expected at most all replicas)");
+        minimum_at.error(std::to_string(*job.scheduling.min_available) + " members of " +
+                         std::to_string(sum) +
+                         " can never start together (expected at most all replicas)");
 }
 
 inline void read_elastic_policy(const field& at, translate::kubeflow_job& job) {
@@ -200,6 +203,8 @@ read_kubeflow_job(object_reader& object, reading_context& context, translate::ku
     const field spec_at = object.required("spec");
     object_reader spec = spec_at.as_object();
     detail::read_kubeflow_roles(spec, rules, job, context);
+    if (kind == pytorch || kind == paddle)
+        detail::read_elastic_policy(spec.optional("elasticPolicy"), job);
     detail::read_run_policy(spec, job);
     const field policy_at = spec.optional("runPolicy");
     object_reader policy = policy_at.as_object();
@@ -209,8 +214,6 @@ read_kubeflow_job(object_reader& object, reading_context& context, translate::ku
     note_present(spec, {"successPolicy"}, job.lifecycle);
     if (kind == tensorflow)
         job.dynamic_workers = spec.optional("enableDynamicWorker").as_boolean().value_or(false);
-    if (kind == pytorch || kind == paddle)
-        detail::read_elastic_policy(spec.optional("elasticPolicy"), job);
     if (kind == pytorch)
         if (const field at = spec.optional("nprocPerNode"); at.is_present())
             job.processes_per_node = text_of(at);

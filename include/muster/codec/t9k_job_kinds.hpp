@@ -71,18 +71,55 @@ inline void read_tensorflow(object_reader& spec, translate::t9k_job& job,
         specs_at.error("there is neither chief nor worker (expected one of them)");
 }
 
+/// torchrun runs what the training container's args say: its command counts for nothing.
+inline void warn_of_commands(const field& specs_at) {
+    const array_reader list = specs_at.as_array();
+    list.for_each([&](const field& each_at) {
+        object_reader each = each_at.as_object();
+        const field template_at = each.optional("template");
+        object_reader pod = template_at.as_object();
+        const field spec_at = pod.optional("spec");
+        object_reader spec = spec_at.as_object();
+        const field containers_at = spec.optional("containers");
+        const array_reader containers = containers_at.as_array();
+        const bool named = translate::has_container(object_at(template_at), "python");
+        bool found = false;
+        containers.for_each([&](const field& container_at) {
+            object_reader container = container_at.as_object();
+            const field name_at = container.optional("name");
+            const boost::json::value* const name = name_at.value();
+            if (found || (named && (!name || *name != boost::json::value("python"))))
+                return;
+            found = true;
+            const bool has_args = container.optional("args").is_present();
+            const field command_at = container.optional("command");
+            if (command_at.is_present())
+                command_at.warning(has_args ? "is left out: torchrun runs what args say"
+                                            : "is left out, and torchrun has nothing to run "
+                                              "(expected the script and its arguments in args)");
+        });
+    });
+}
+
 inline void read_pytorch(object_reader& spec, translate::t9k_job& job, reading_context& context) {
-    read_replica_specs(spec.required("replicaSpecs"), job, context);
+    const field specs_at = spec.required("replicaSpecs");
+    read_replica_specs(specs_at, job, context);
     warn_of_tensorboard(spec);
     translate::torchrun_config config;
     const field at = spec.optional("torchrunConfig");
     object_reader torchrun = at.as_object();
     config.enabled = torchrun.optional("enabled").as_boolean().value_or(false);
     config.max_restarts = torchrun.optional("maxRestarts").as_integer(0, largest_member_count);
-    config.processes_per_node = text_at(torchrun.optional("procPerNode"));
+    if (const field processes_at = torchrun.optional("procPerNode");
+        processes_at.value() && !processes_at.value()->is_string())
+        processes_at.mismatch("a string such as \"4\" or auto, in quotes if it is a number");
+    else
+        config.processes_per_node = text_at(processes_at);
     config.rendezvous_backend = text_at(torchrun.optional("rdzvBackend"), "c10d");
     config.extra_options = string_list_at(torchrun.optional("extraOptions"));
     torchrun.finish();
+    if (config.enabled)
+        warn_of_commands(specs_at);
     job.config = config;
     const field elastic_at = spec.optional("elastic");
     job.elastic = read_elastic(elastic_at);

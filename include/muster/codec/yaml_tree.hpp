@@ -245,6 +245,14 @@ private:
     return true;
 }
 
+/// Whether the line at `offset` begins with a tab, or with blanks and a tab.
+[[nodiscard]] inline bool is_indented_by_tab(std::string_view text, std::size_t offset) {
+    const std::size_t before = text.substr(0, offset).rfind('\n');
+    const std::size_t first = before == std::string_view::npos ? 0 : before + 1;
+    const std::size_t blanks = text.find_first_not_of(' ', first);
+    return blanks != std::string_view::npos && text[blanks] == '\t';
+}
+
 /// The tree of the one document in `text` (printable UTF-8); an empty tree when there is none.
 [[nodiscard]] inline result<yaml_tree, yaml_fault> read_yaml_tree(std::string_view text) {
     using answer = result<yaml_tree, yaml_fault>;
@@ -258,8 +266,12 @@ private:
     } catch (const yaml_fault& fault) {
         return answer(failure<yaml_fault>{{fault.offset, fault.message, builder.path()}});
     } catch (const YAML::Exception& error) {
+        const std::size_t at = yaml_tree_builder::offset_of(error.mark);
+        // yaml-cpp takes such a line for a part of the one before it, and falls over what follows.
         return answer(failure<yaml_fault>{
-            {yaml_tree_builder::offset_of(error.mark), yaml_error_text(error.msg)}});
+            {at, yaml_error_text(is_indented_by_tab(text, at)
+                                     ? std::string_view("illegal tab when looking for indentation")
+                                     : std::string_view(error.msg))}});
     }
     // Only the last scalar can lack its end: it would have swallowed all others.
     const auto last = std::find_if(tree.rbegin(), tree.rend(), [](const yaml_node& node) {

@@ -97,15 +97,21 @@ inline void lose(job_plan& plan, loss_kind what, const job_object& job, std::str
     plan.losses.push_back({what, title_of(job), std::move(detail)});
 }
 
-/// What happens after the start, by the fields that say it; nothing when there are none.
-inline void lose_lifecycle(job_plan& plan, const job_object& job,
+/// What happens after the start, by the fields that say it; nothing when there are none. `title` as
+/// of title_of().
+inline void lose_lifecycle(std::vector<loss>& to, std::string title,
                            const std::vector<std::string_view>& fields) {
     if (fields.empty())
         return;
     std::string detail;
     for (const std::string_view field : fields)
         detail.append(detail.empty() ? "" : ", ").append(field);
-    lose(plan, loss_kind::lifecycle, job, detail + ": the job's own controller sees to it");
+    to.push_back(
+        {loss_kind::lifecycle, std::move(title), detail + ": the job's own controller sees to it"});
+}
+inline void lose_lifecycle(job_plan& plan, const job_object& job,
+                           const std::vector<std::string_view>& fields) {
+    lose_lifecycle(plan.losses, title_of(job), fields);
 }
 
 } // namespace translate

@@ -438,7 +438,10 @@ TEST_CASE("bad Kubeflow jobs are refused at the field that is wrong") {
     refused(mpi, job("MPIJob", "mpiReplicaSpecs", role("Worker", "1")),
             "no replicas of type \"Launcher\"");
     refused(tf, job("TFJob", "tfReplicaSpecs", role("Worker", "1"), scheduling("minAvailable: 2")),
-            "warning: spec.runPolicy.schedulingPolicy.minAvailable: 2 members are wanted of 1");
+            "spec.runPolicy.schedulingPolicy.minAvailable: 2 members of 1 can never start "
+            "together (expected at most all replicas)");
+    read_job(torch, job("PyTorchJob", specs, role("Worker", "1"),
+                        scheduling("minAvailable: 2") + "  elasticPolicy: {maxReplicas: 2}\n"));
 }
 
 } // namespace codec_kubeflow_reader_test

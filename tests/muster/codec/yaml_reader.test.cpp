@@ -195,6 +195,7 @@ TEST_CASE("a syntax error of YAML says where it is and what was expected") {
     CHECK(outcome("a: b: c\n") ==
           "f.yaml:1:5: a mapping cannot start here (expected one 'key: value' a line; quote a text "
           "that contains ': ')\n");
+    CHECK(outcome("a:\n\tb: 1\n") == "f.yaml:2:3: a tab in the indentation (expected blanks)\n");
     CHECK(outcome("a: 1\n---\nx: \"open\n") ==
           "f.yaml:3:4: the quoted string has no end\n{\"a\":1}\n");
     CHECK(outcome("x: 'it''s\n") == "f.yaml:1:4: the quoted string has no end\n");
