@@ -320,7 +320,8 @@ int run_jobs(const cli::request& asked, const cli::run_request& more, const look
     // All that refers to documents comes after this.
     std::ranges::move(others.documents, std::back_inserter(documents));
     std::vector<muster::sim::job_input> jobs = muster::sim::read_jobs(documents, context, found);
-    std::vector<muster::sim::set_input> sets = muster::sim::read_sets(documents, context, found);
+    std::vector<muster::sim::set_input> sets =
+        muster::sim::read_sets(documents, context, found, more.dialect);
     for (const auto& each : others.losses)
         complain("lost: " + std::string(to_text(each.what)) + " of " + each.object + ": " +
                  each.detail);
@@ -564,6 +565,15 @@ void add_request(CLI::App& to, cli::request& asked) {
         ->type_name("N");
 }
 
+void add_dialect(CLI::App& to, muster::translate::grove_dialect& into) {
+    using muster::translate::grove_dialect;
+    static const std::map<std::string, grove_dialect> dialects{
+        {"seed", grove_dialect::seed}, {"upstream", grove_dialect::upstream}};
+    add_choice(to, "--dialect", into, dialects,
+               "Whose reading of Grove is meant: as merged (upstream, the default), or as its "
+               "complete example has it (seed)");
+}
+
 void add_translation(CLI::App& to, cli::translate_request& asked) {
     using namespace muster::translate;
     static const std::map<std::string, target> names = [] {
@@ -572,8 +582,6 @@ void add_translation(CLI::App& to, cli::translate_request& asked) {
             all.emplace(name, which);
         return all;
     }();
-    static const std::map<std::string, grove_dialect> dialects{
-        {"seed", grove_dialect::seed}, {"upstream", grove_dialect::upstream}};
     static const std::map<std::string, kai_naming> namings{{"backend", kai_naming::backend},
                                                            {"podgrouper", kai_naming::podgrouper}};
     static const std::map<std::string, bool> formats{{"yaml", false}, {"json", true}};
@@ -584,9 +592,7 @@ void add_translation(CLI::App& to, cli::translate_request& asked) {
         ->type_name("FILE|DIR|-");
     add_choice(to, "--to", asked.to, names, "Whose objects to write");
     to.get_option("--to")->required();
-    add_choice(to, "--dialect", asked.how.dialect, dialects,
-               "Whose reading of Grove is meant: as merged (upstream, the default), or as its "
-               "complete example has it (seed)");
+    add_dialect(to, asked.how.dialect);
     add_choice(to, "-o,--output", asked.json, formats, "How to print (default: yaml)");
     to.add_flag("--strict", asked.strict, "What is lost, and all warnings, are errors");
     to.add_option("-n,--namespace", asked.default_namespace,
@@ -699,7 +705,6 @@ void add_leading(CLI::App& to, cli::leading_request& asked) {
 }
 
 void add_controlling(CLI::App& to, cli::controller_request& asked) {
-    using muster::translate::grove_dialect;
     using muster::translate::target;
     static const std::map<std::string, target> backends = [] {
         std::map<std::string, target> all;
@@ -709,8 +714,6 @@ void add_controlling(CLI::App& to, cli::controller_request& asked) {
                 all.emplace(name, which);
         return all;
     }();
-    static const std::map<std::string, grove_dialect> dialects{
-        {"seed", grove_dialect::seed}, {"upstream", grove_dialect::upstream}};
     add_live(to, asked);
     to.add_option("-n,--namespace", asked.name_space, "Jobs of this one only")
         ->type_name("NAMESPACE");
@@ -725,9 +728,7 @@ void add_controlling(CLI::App& to, cli::controller_request& asked) {
         ->check(CLI::IsMember(backends))
         ->allow_extra_args(false)
         ->type_name("BACKEND");
-    add_choice(to, "--dialect", asked.dialect, dialects,
-               "Whose reading of Grove is meant: as merged (upstream, the default), or as its "
-               "complete example has it (seed)");
+    add_dialect(to, asked.dialect);
     add_leading(to, asked);
 }
 
@@ -885,6 +886,7 @@ int run(int argc, char** argv) {
     add_request(running, asked);
     add_look(running, how, {"table", "json", "yaml", "csv"});
     running.add_option("--events", more.events, "What happens from outside")->type_name("FILE");
+    add_dialect(running, more.dialect);
     running.add_flag("--seed-conditions", more.sample_conditions,
                      "Conditions as in T9k's own sample of a status: Initializing, and Running and "
                      "ReplicaFailure as they were before the end");
@@ -942,6 +944,14 @@ int run(int argc, char** argv) {
     add_choice(completing, "shell", which, shells, "For which shell");
     completing.get_option("shell")->required();
 
+    // `help` and `help COMMAND` are what --help says.
+    std::vector<char*> words(argv, argv + argc);
+    std::string help = "--help";
+    if (argc > 1 && std::string_view(argv[1]) == "help") {
+        words.erase(words.begin() + 1);
+        words.insert(words.begin() + std::min<std::ptrdiff_t>(2, std::ssize(words)), help.data());
+        argv = words.data();
+    }
     std::string all;
     bool known = argc < 2 || *argv[1] == '-';
     for (const CLI::App* each : app.get_subcommands(nullptr)) {

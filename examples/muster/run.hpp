@@ -14,6 +14,7 @@
 #include <muster/sim/read_sets.hpp>
 #include <muster/sim/run_record.hpp>
 #include <muster/sim/run_script.hpp>
+#include <muster/translate/target.hpp>
 
 #include "output.hpp"
 #include "report.hpp"
@@ -26,6 +27,8 @@ struct run_request {
     std::string events;
     /// In seconds.
     std::int64_t until = 7 * 86'400;
+    /// Of Grove's sets.
+    muster::translate::grove_dialect dialect = muster::translate::grove_dialect::upstream;
     /// Conditions as in T9k's own sample of a status.
     bool sample_conditions = false;
 };

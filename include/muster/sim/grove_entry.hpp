@@ -41,10 +41,8 @@ namespace sim {
 /// One PodCliqueSet of a run: as it was written, as it is read, and how it fares.
 class set_entry {
 public:
-    static constexpr translate::grove_options options{translate::grove_dialect::upstream};
-
     set_entry(set_input of, codec::diagnostics& out)
-        : input(std::move(of)), key(key_of(input.document)) {
+        : input(std::move(of)), options{input.dialect}, key(key_of(input.document)) {
         reread();
         for (std::size_t at = 0; at < read.cliques.size(); ++at)
             attempts.push_back(
@@ -58,6 +56,7 @@ public:
     set_entry& operator=(const set_entry&) = delete;
 
     set_input input;
+    translate::grove_options options;
     codec::object_key key;
     translate::grove_set read;               ///< views what it was read from
     std::vector<declared_attempts> attempts; ///< of each clique

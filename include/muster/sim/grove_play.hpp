@@ -150,7 +150,7 @@ public:
         set.read.status = translate::find_object(&stored, "status");
         const lifecycle::grove_step step =
             lifecycle::reconcile(set.read, store_.all(), now_, pod_gang_backend{set.read.scheduler},
-                                 set_entry::options, set.within());
+                                 set.options, set.within());
         for (const lifecycle::grove_write& each : step.writes)
             write(which, each);
         if (!step.is_quiet())

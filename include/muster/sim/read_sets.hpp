@@ -33,6 +33,8 @@ struct set_input {
     codec::object_place where;
     /// When it was created, or is to be.
     std::optional<codec::timestamp> created;
+    /// Whose reading of Grove it is played by.
+    translate::grove_dialect dialect = translate::grove_dialect::upstream;
     /// The topology that it asks for, if the input has it.
     std::optional<translate::grove_topology> within{};
 };
@@ -46,9 +48,10 @@ struct set_input {
 
 /// The PodCliqueSets of an input, as Grove itself would take them; other objects are passed over.
 /// O(input).
-[[nodiscard]] inline std::vector<set_input> read_sets(const std::vector<codec::document>& documents,
-                                                      codec::reading_context& context,
-                                                      codec::diagnostics& out) {
+[[nodiscard]] inline std::vector<set_input>
+read_sets(const std::vector<codec::document>& documents, codec::reading_context& context,
+          codec::diagnostics& out,
+          translate::grove_dialect dialect = translate::grove_dialect::upstream) {
     std::vector<set_input> made;
     std::vector<translate::grove_set> sets;
     std::vector<translate::grove_topology> topologies;
@@ -62,10 +65,9 @@ struct set_input {
                 topologies.push_back(codec::read_grove_topology(object, context));
                 return;
             }
-            set_input one{object.value()->get_object(), std::move(where), {}};
+            set_input one{object.value()->get_object(), std::move(where), {}, dialect};
             const std::size_t errors = out.errors();
-            sets.push_back(
-                codec::read_pod_clique_set(object, translate::grove_dialect::upstream, context));
+            sets.push_back(codec::read_pod_clique_set(object, dialect, context));
             const translate::grove_set& set = sets.back();
             boost::json::object& metadata = translate::child_at(one.document, "metadata");
             metadata["namespace"] = set.name_space;
