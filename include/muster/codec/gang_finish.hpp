@@ -275,6 +275,7 @@ private:
             for (const translate::leaf_size& known : of.gang.sizes)
                 if (known.leaf.value() == at)
                     size = known;
+            size.only_seen = size.only_seen || size.replicas == 0;
             size.replicas = std::max(size.replicas, pods[at]);
             if (size.replicas > 0 || !size.object.empty())
                 sizes.push_back(std::move(size));

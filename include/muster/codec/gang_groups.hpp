@@ -80,8 +80,11 @@ inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& ou
                 vertex_index{0}, one.gang.tree[0].min_member,
                 ambiguous ? one.gang.name_space + "-" + one.gang.name : one.gang.name);
             translate::leaf_size size{leaf, static_cast<std::int64_t>(one.pods.size())};
-            for (const translate::leaf_size& own : one.gang.sizes)
+            size.only_seen = true;
+            for (const translate::leaf_size& own : one.gang.sizes) {
                 size.replicas = std::max(size.replicas, own.replicas);
+                size.only_seen = size.only_seen && own.only_seen;
+            }
             if (one.gang.name_space != whole.gang.name_space)
                 size.name_space = one.gang.name_space;
             size.object = one.gang.name;

@@ -110,7 +110,6 @@ struct vertex_minima {
     for (const leaf_size& size : bundle.gang.sizes)
         size_at[size.leaf.value()] = &size;
     bool sizes_known = true;
-    bool reached = true;
     std::int64_t members = 0;
     for (std::size_t at = 0; at < tree.size(); ++at) {
         if (!tree.is_leaf(at)) {
@@ -125,27 +124,21 @@ struct vertex_minima {
         role.minimum = by_vertex.always[at] ? by_vertex.least[at] : 0;
         role.name_space = bundle.gang.name_space;
         std::int64_t replicas = pods[at];
-        if (const leaf_size* size = size_at[at]) {
+        const leaf_size* const size = size_at[at];
+        if (size) {
             replicas = std::max(replicas, size->replicas);
             role.object = size->object;
             if (!size->name_space.empty())
                 role.name_space = size->name_space;
         }
-        if (replicas > 0 || !bundle.pods.empty())
+        // Pods that are here are not all that there will be: they say nothing of a role's size.
+        if (size && !size->only_seen)
             role.replicas = replicas;
-        sizes_known = sizes_known && role.replicas;
-        reached = reached && replicas >= role.minimum;
         members += replicas;
-        if (at == 0 || replicas > 0 || !role.name.empty() || tree[at].min_member > 0)
+        if (at == 0 || replicas > 0 || !role.name.empty() || tree[at].min_member > 0) {
+            sizes_known = sizes_known && role.replicas;
             found.roles.push_back(std::move(role));
-    }
-    // Pods that cannot start are not all that there will be: they say nothing of a role's size.
-    if (!reached || members < found.total) {
-        for (gang_role& role : found.roles)
-            if (!size_at[role.leaf]) {
-                role.replicas.reset();
-                sizes_known = false;
-            }
+        }
     }
     if (sizes_known)
         found.members = members;

@@ -47,6 +47,9 @@ struct leaf_size {
     /// The object that stands for this leaf alone in its API, where there is one: a gang of a gang
     /// group, a PodGroup of a Workload.
     std::string object{};
+    /// Nobody says how many there are to be: so many pods were seen, and there may be others. No
+    /// minimum follows from it.
+    bool only_seen = false;
 
     [[nodiscard]] friend bool operator==(const leaf_size&, const leaf_size&) = default;
 };
@@ -84,6 +87,20 @@ struct own_word {
     [[nodiscard]] friend bool operator==(const own_word&, const own_word&) = default;
 };
 
+/// Kubernetes' Workload API: which template of which Workload a group follows.
+struct group_template {
+    std::string workload; ///< empty: the group follows none
+    std::string name;     ///< in the Workload
+    std::size_t at = 0;   ///< its place there
+    std::string copy;     ///< 1.35: the replica key by which its pods name it
+    /// Its members start one by one (policy `basic`).
+    bool basic = false;
+    /// Nobody has made a group of it yet (1.36 and later).
+    bool unused = false;
+    boost::json::object labels; ///< of the Workload
+    boost::json::object annotations;
+};
+
 /// A gang as any gang API describes it: what all readers give and all writers take. What an API has
 /// no word for stays absent, so that a writer can tell what was asked for from what was not.
 struct gang_object {
@@ -112,6 +129,7 @@ struct gang_object {
     std::string topology_name;
     std::vector<vertex_topology> other_topologies; ///< of vertices that name another one
     std::vector<own_word> own_words;
+    std::optional<group_template> follows;
     /// Whose object it is read from, or whose marks its pods would get from their job's controller;
     /// absent: of no gang API.
     std::optional<target> origin;
