@@ -12,7 +12,7 @@
 
 #include <muster/codec/gang_reader.hpp>
 #include <muster/codec/input.hpp>
-#include <muster/translate/write.hpp>
+#include <muster/translate/write_all.hpp>
 
 #include "output.hpp"
 
@@ -68,13 +68,11 @@ translation translate(const translate_request& asked, mc::diagnostics& found) {
     std::vector<boost::json::object> objects = std::move(read.companions);
     std::vector<mt::loss> losses = std::move(read.losses);
     std::vector<std::string> refusals;
-    for (const mt::gang_bundle& each : read.bundles) {
-        mt::written one = mt::write(asked.to, each, asked.how);
-        std::ranges::move(one.objects, std::back_inserter(objects));
-        std::ranges::move(one.losses, std::back_inserter(losses));
-        for (const mt::violation& wrong : one.violations)
-            refusals.push_back(text_of(wrong));
-    }
+    mt::written all = mt::write_all(asked.to, read.bundles, asked.how);
+    std::ranges::move(all.objects, std::back_inserter(objects));
+    std::ranges::move(all.losses, std::back_inserter(losses));
+    for (const mt::violation& wrong : all.violations)
+        refusals.push_back(text_of(wrong));
     if (!read.apart.empty())
         made.remarks.push_back(text_of(read.apart));
     for (const mt::loss& each : losses)

@@ -391,6 +391,8 @@ private:
             const entry& from = entries_[original];
             entry copy{from.made, from.api, from.order, {}, {}, false, from.undescribed};
             copy.made.gang.name += '-' + which;
+            if (copy.made.gang.follows)
+                copy.made.gang.follows->copy = which;
             entries_.push_back(std::move(copy));
             entries_[original].copied = true;
         }

@@ -66,6 +66,8 @@ public:
         for (const group& each : groups_)
             if (!each.workload.empty())
                 used.insert({each.made.gang.name_space, each.workload + '/' + each.template_name});
+        for (group& each : groups_)
+            know_workload(each);
         for (group& each : templates_) {
             const object_key key{each.made.gang.name_space,
                                  each.workload + '/' + each.template_name};
@@ -128,13 +130,16 @@ private:
     }
 
     /// `basic: {}` (one is enough) or `gang: {minCount}`.
-    static std::int64_t read_policy(const field& at, std::string_view count) {
+    static std::int64_t read_policy(const field& at, std::string_view count,
+                                    bool* is_basic = nullptr) {
         object_reader policy = at.as_object();
         const field basic_at = policy.optional("basic");
         const field gang_at = policy.optional("gang");
         if (at.is_present() && basic_at.is_present() == gang_at.is_present())
             policy.error("found " + std::string(gang_at.is_present() ? "both" : "none") +
                          " of basic and gang (expected exactly one)");
+        if (is_basic)
+            *is_basic = basic_at.is_present();
         object_reader gang = gang_at.as_object();
         const std::int64_t least = gang.required(count).as_integer(1, most_).value_or(1);
         gang.finish();
@@ -178,8 +183,9 @@ private:
         group one;
         one.order = order;
         one.composite = composite;
+        bool basic = false;
         one.least = read_policy(spec.required("schedulingPolicy"),
-                                composite ? "minGroupCount" : "minCount");
+                                composite ? "minGroupCount" : "minCount", &basic);
         read_common(spec, made);
         one.parent = spec.optional("parentCompositePodGroupName").as_string().value_or("");
         const field old_at = spec.optional("podGroupTemplateRef");
@@ -199,6 +205,7 @@ private:
         old.finish();
         reference.finish();
         spec.finish();
+        made.gang.follows = {one.workload, one.template_name, 0, {}, basic, false, {}, {}};
         one.made = std::move(made);
         groups_.push_back(std::move(one));
     }
@@ -215,6 +222,8 @@ private:
                  {},
                  true});
         const std::string controls(controller.optional("name").as_string().value_or(""));
+        keep_word(made, controller_at, translate::gang_api::workload, "controllerRef",
+                  translate::loss_kind::lifecycle);
         controller.ignore_rest();
         const bool old = origin == translate::target::workload_1_35;
         const field list_at = spec.optional(old ? "podGroups" : "podGroupTemplates");
@@ -245,11 +254,15 @@ private:
             one.made.where = made.where;
             if (list.size() + trees.size() > 1)
                 one.made.gang.name += '-' + one.template_name;
+            translate::group_template& follows = one.made.gang.follows.emplace();
+            follows = {one.workload, one.template_name, names.size() - 1,     {}, false,
+                       !old,         made.gang.labels,  made.gang.annotations};
             if (composite)
                 read_composite_template(each, vertex_index{0}, 1, one.made);
             else
-                one.made.gang.tree = gang_tree(
-                    read_policy(each.required(old ? "policy" : "schedulingPolicy"), "minCount"));
+                one.made.gang.tree =
+                    gang_tree(read_policy(each.required(old ? "policy" : "schedulingPolicy"),
+                                          "minCount", &follows.basic));
             if (!composite) {
                 read_common(each, one.made);
                 each.finish();
@@ -315,6 +328,20 @@ private:
             tree.require_subgroups(at, least);
     }
 
+    /// Tells a group what its Workload says, if the input has that.
+    void know_workload(group& of) const {
+        for (const group& each : templates_)
+            if (each.workload == of.workload && each.template_name == of.template_name &&
+                each.made.gang.name_space == of.made.gang.name_space) {
+                of.made.gang.follows->at = each.made.gang.follows->at;
+                of.made.gang.follows->labels = each.made.gang.follows->labels;
+                of.made.gang.follows->annotations = each.made.gang.follows->annotations;
+                for (const translate::own_word& word : each.made.gang.own_words)
+                    if (word.field == "controllerRef")
+                        of.made.gang.own_words.push_back(word);
+            }
+    }
+
     void hand_over(std::size_t at, gang_book& to, diagnostics& out) {
         group& top = groups_[at];
         top.done = true;
@@ -341,13 +368,15 @@ private:
         place(at, vertex_index{0}, roles, whole, leaves);
         total_from_leaves(whole.gang.tree);
         const std::string home = whole.gang.name_space;
+        const std::string name = whole.gang.name;
         for (const auto& [leaf, vertex] : leaves) {
             translate::leaf_size size{vertex, 0};
             size.object = groups_[leaf].made.gang.name;
             whole.gang.sizes.push_back(std::move(size));
         }
-        const std::size_t made =
-            to.define(translate::gang_api::workload, std::move(whole), top.order);
+        // Pods name the groups below it, of which one may be called as it is.
+        const std::size_t made = to.define(translate::gang_api::workload, std::move(whole),
+                                           top.order, "CompositePodGroup/" + name);
         for (const auto& [leaf, vertex] : leaves)
             to.anchor(translate::gang_api::workload, home, groups_[leaf].made.gang.name, made,
                       vertex);

@@ -43,8 +43,15 @@ struct workload_writer {
             return;
         }
         const std::vector<part> parts = parts_of(out);
-        const std::string name = out.name(out.gang().name, dns_subdomain, "the Workload");
-        boost::json::object workload = out.manifest(api(), "Workload", name);
+        const auto& follows = out.gang().follows;
+        const bool since_groups = version != workload_version::v1_35;
+        const bool alone =
+            since_groups && follows && follows->workload.empty() && parts.size() == 1;
+        const bool unused = since_groups && follows && follows->unused && out.bundle().pods.empty();
+        const std::string name =
+            alone ? std::string()
+                  : out.name(detail::workload_name(out), dns_subdomain, "the Workload");
+        boost::json::object workload = detail::start_workload(api(), name, out);
         boost::json::array templates;
         for (const part& each : parts) {
             boost::json::object made{{"name", each.name}};
@@ -54,8 +61,9 @@ struct workload_writer {
             templates.push_back(std::move(made));
         }
         child_at(workload, "spec")[templates_key()] = std::move(templates);
-        out.add(std::move(workload));
-        if (version != workload_version::v1_35)
+        if (!alone)
+            out.add(std::move(workload));
+        if (since_groups && !unused)
             for (const part& each : parts)
                 add_group(name, each, out);
         std::vector<const part*> by_leaf(out.gang().tree.size(), &parts.front());
@@ -65,7 +73,7 @@ struct workload_writer {
             const part* own = by_leaf[pod.leaf.value()];
             boost::json::object& spec = child_at(pod.document, "spec");
             if (version == workload_version::v1_35)
-                spec["workloadRef"] = boost::json::object{{"name", name}, {"podGroup", own->name}};
+                spec["workloadRef"] = reference_of(name, *own, out);
             else
                 spec["schedulingGroup"] = boost::json::object{{"podGroupName", own->group}};
             out.add(std::move(pod.document));
@@ -125,7 +133,9 @@ private:
     void add_group(const std::string& workload, const part& each, writing& out) const {
         boost::json::object group = out.manifest(api(), "PodGroup", each.group);
         boost::json::object& spec = child_at(group, "spec");
-        if (version == workload_version::v1_36)
+        if (workload.empty()) {
+            // It follows none.
+        } else if (version == workload_version::v1_36)
             spec["podGroupTemplateRef"] = boost::json::object{
                 {"workload", boost::json::object{{"workloadName", workload},
                                                  {"podGroupTemplateName", each.name}}}};
@@ -135,6 +145,14 @@ private:
         spec["schedulingPolicy"] = detail::workload_policy("minCount", each.minimum);
         detail::add_workload_words(spec, version, each.level, out);
         out.add(std::move(group));
+    }
+
+    [[nodiscard]] static boost::json::object reference_of(const std::string& workload,
+                                                          const part& of, const writing& out) {
+        boost::json::object made{{"name", workload}, {"podGroup", of.name}};
+        if (const auto& follows = out.gang().follows; follows && !follows->copy.empty())
+            made["podGroupReplicaKey"] = follows->copy;
+        return made;
     }
 
     void refuse_what_grove_does(writing& out) const {
@@ -157,11 +175,13 @@ private:
             out.lose_all_but_total();
             part all;
             all.name =
-                out.name(tree[0].name.empty() ? "gang" : tree[0].name, dns_label, "the pod group");
+                out.name(detail::template_name(out, tree[0].name.empty() ? "gang" : tree[0].name),
+                         dns_label, "the pod group");
             const gang_role* only = minima.roles.size() == 1 ? &minima.roles.front() : nullptr;
             all.group = out.name(only && !only->object.empty() ? only->object : out.gang().name,
                                  dns_subdomain, "the PodGroup");
-            all.minimum = minima.total;
+            const auto& follows = out.gang().follows;
+            all.minimum = follows && follows->basic && minima.total == 1 ? 0 : minima.total;
             if (version != workload_version::v1_35)
                 all.level = required_level(tree[0]);
             return {std::move(all)};

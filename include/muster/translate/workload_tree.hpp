@@ -32,6 +32,8 @@ public:
             levels_below |= !required_level(tree[at]).empty();
         const bool any_needed = std::ranges::any_of(
             minima.roles, [](const gang_role& role) { return role.needed > 0; });
+        if (out.gang().origin == target::workload_1_37 && tree.size() > 1 && any_needed)
+            return true;
         return minima.roles.size() > 1 && any_needed &&
                (!minima.roles_follow || minima.some_optional || minima.nested || levels_below ||
                 out.from_grove());
@@ -60,13 +62,15 @@ public:
     void write() {
         const gang_tree& tree = out_->gang().tree;
         lose_rest();
-        workload_ = out_->name(out_->gang().name, dns_subdomain, "the Workload");
+        workload_ = out_->name(detail::workload_name(*out_), dns_subdomain, "the Workload");
         boost::json::object workload =
-            out_->manifest("scheduling.k8s.io/v1beta1", "Workload", workload_);
+            detail::start_workload("scheduling.k8s.io/v1beta1", workload_, *out_);
         child_at(workload, "spec")["compositePodGroupTemplates"] = boost::json::array{form(0)};
         out_->add(std::move(workload));
+        const auto& follows = out_->gang().follows;
+        const bool unused = follows && follows->unused && out_->bundle().pods.empty();
         for (std::size_t at = 0; at < tree.size(); ++at)
-            if (stands(at))
+            if (stands(at) && !unused)
                 out_->add(group_at(at));
         for (gang_pod& pod : out_->pods({})) {
             const group& own = groups_[pod.leaf.value()];
@@ -107,7 +111,8 @@ private:
 
     void name() {
         const gang_tree& tree = out_->gang().tree;
-        std::string root = tree[0].name.empty() ? "gang" : tree[0].name;
+        std::string root =
+            detail::template_name(*out_, tree[0].name.empty() ? "gang" : tree[0].name);
         for (std::size_t at = 1; at < tree.size(); ++at)
             while (tree[at].name == root)
                 root += "-0";

@@ -59,8 +59,41 @@ inline void add_workload_words(boost::json::object& to, workload_version version
     if (version == workload_version::v1_37 && !out.gang().priority.class_name.empty())
         to["priorityClassName"] = out.gang().priority.class_name;
     for (const own_word& word : out.gang().own_words)
-        if (out.knows(word) && (of_pods || word.field != "resourceClaims"))
+        if (out.knows(word) && word.field != "controllerRef" &&
+            (of_pods || word.field != "resourceClaims"))
             give_back_workload_word(word, to, version, out);
+}
+
+/// The beginning of the gang's Workload: of the one that it follows, where it follows one.
+[[nodiscard]] inline boost::json::object start_workload(std::string_view api,
+                                                        const std::string& name, writing& out) {
+    boost::json::object made = out.manifest(api, "Workload", name);
+    if (const auto& follows = out.gang().follows; follows && !follows->workload.empty()) {
+        boost::json::object& metadata = child_at(made, "metadata");
+        metadata.erase("labels");
+        metadata.erase("annotations");
+        if (!follows->labels.empty())
+            metadata["labels"] = follows->labels;
+        if (!follows->annotations.empty())
+            metadata["annotations"] = follows->annotations;
+        if (!follows->unused)
+            metadata.erase("ownerReferences");
+    }
+    for (const own_word& word : out.gang().own_words)
+        if (out.knows(word) && word.field == "controllerRef")
+            child_at(made, "spec")[word.field] = word.value;
+    return made;
+}
+
+/// What the gang's Workload is called, and what the gang is called in it; `otherwise` where it
+/// follows no template.
+[[nodiscard]] inline std::string workload_name(const writing& out) {
+    const auto& follows = out.gang().follows;
+    return follows && !follows->workload.empty() ? follows->workload : out.gang().name;
+}
+[[nodiscard]] inline std::string template_name(const writing& out, std::string otherwise) {
+    const auto& follows = out.gang().follows;
+    return follows && !follows->name.empty() ? follows->name : otherwise;
 }
 
 } // namespace detail

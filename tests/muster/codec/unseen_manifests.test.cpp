@@ -149,8 +149,9 @@ TEST_CASE("Jobs of a JobSet that are grouped by a template of its Workload are g
                  "w}\nspec: {controllerRef: {apiGroup: jobset.x-k8s.io, kind: JobSet, name: s}, "
                  "podGroupTemplates: [{name: t, schedulingPolicy: {gang: {minCount: 2}}}]}\n" +
                  set);
-    CHECK(made.starts_with("Workload default/w-s-r-0 :2 x3 | /s-r-0-0-"));
-    CHECK(made.find("\nWorkload default/w-s-r-1 :2 x3 | /s-r-1-0-") != std::string::npos);
+    CHECK(made.starts_with("Workload default/w-s-r-0 :2 controllerRef x3 | /s-r-0-0-"));
+    CHECK(made.find("\nWorkload default/w-s-r-1 :2 controllerRef x3 | /s-r-1-0-") !=
+          std::string::npos);
     CHECK(made.find("JobSet") == std::string::npos);
     // Without the Workload all pods of a Job stand for its minimum.
     CHECK(gangs_of(set).find("PodGroup default/s-t-s-r-1 :3 x3") != std::string::npos);
