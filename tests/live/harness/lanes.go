@@ -84,7 +84,7 @@ func (l *lane) stop(who string) {
 }
 
 // No scenario may take longer, whatever its own waits are.
-const longestScenario = 4 * time.Minute
+var longestScenario = 4 * time.Minute
 
 // unsafe is a fault that may never be, however slow the machine: it is not told a second time.
 type unsafe string

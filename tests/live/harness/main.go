@@ -49,6 +49,7 @@ func main() {
 	list := flag.Bool("list", false, "name the scenarios and end")
 	scaled := flag.Bool("scale", false, "only measure: 500 gangs of 20 pods on 1,000 nodes, latency, memory")
 	compared := flag.Bool("compare", false, "with -scale: kube-scheduler too")
+	long := flag.Duration("long", 0, "only let gangs come and go for so long, and kill the scheduler every 30 s")
 	rounds := flag.Int("rounds", 3, "with -scale: how many pairs of runs")
 	lanes := flag.Int("lanes", 4, "how many pairs of servers scenarios are told on at once")
 	longest := flag.Duration("limit", 15*time.Minute, "what is not told by then has failed")
@@ -87,6 +88,17 @@ func main() {
 	in := place{*source, *binaries, *muster, *standIn}
 	if *scaled || *compared {
 		os.Exit(scale(in, folder, *compared, *rounds))
+	}
+	if *long > 0 {
+		longestScenario = *long + 5*time.Minute
+		both := []work{}
+		for _, each := range []work{{name: "long/soak", on: "fake"}, {name: "long/soak", on: "real"}} {
+			each.tell = func(l *lane) verdict {
+				return soak(*long).on(map[string]*server{"fake": l.fake, "real": l.real}[each.on], "", in)
+			}
+			both = append(both, each)
+		}
+		os.Exit(tellAll(both, in, folder, 2, *long*3, false))
 	}
 	os.Exit(tellAll(works(in, wanted), in, folder, *lanes, *longest, flag.NArg() == 0))
 }

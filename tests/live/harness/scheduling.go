@@ -528,7 +528,7 @@ func crashScenarios() []scenario {
 }
 
 func liveScenarios() []scenario {
-	return slices.Concat(schedulingScenarios, numberedScenarios(), wireScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), storyScenarios)
+	return slices.Concat(schedulingScenarios, numberedScenarios(), absentScenarios(), wireScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), storyScenarios)
 }
 
 // gone waits until a pod is no more.
