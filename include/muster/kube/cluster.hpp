@@ -16,10 +16,10 @@
 
 #include <muster/adapter/cluster_concept.hpp>
 #include <muster/kube/answers.hpp>
+#include <muster/kube/conversation.hpp>
 #include <muster/kube/events.hpp>
 #include <muster/kube/fresh_listing.hpp>
 #include <muster/kube/group_report.hpp>
-#include <muster/kube/lease.hpp>
 #include <muster/kube/live_objects.hpp>
 #include <muster/kube/order_requests.hpp>
 #include <muster/kube/reflector.hpp>
@@ -28,16 +28,8 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-struct cluster_options {
+struct cluster_options : conversation_options {
     live_options live;
-    /// Absent: it leads without asking anybody.
-    std::optional<lease_options> election;
-    event_options events;
-    /// Of all watches; each gets a path and a spread of its own.
-    reflector_options watches;
-    /// What takes longer is given up, and nobody knows whether it was done.
-    std::int64_t write_patience = 10 * second;
-    std::size_t most_under_way = 48;
 };
 
 /// The Kubernetes model of `adapter::cluster`: the groups and queues of its dialects, groups by
@@ -55,26 +47,13 @@ public:
 
     /// The carrier outlives it.
     cluster(Carrier& carrier, cluster_options how, Status status = {})
-        : carrier_(&carrier),
-          how_(std::move(how)),
-          status_(std::move(status)),
-          live_(how_.live),
-          events_(how_.events) {
-        for (const collection& each : live_.collections()) {
-            reflector_options watch = how_.watches;
-            watch.path = each.path();
-            watch.seed += reflectors_.size();
-            watch.may_be_absent = each.may_be_absent;
-            watch.may_be_denied = each.may_be_denied;
-            reflectors_.emplace_back(std::move(watch));
-        }
-        told_lists_.resize(reflectors_.size());
-        if (!how_.election)
-            return;
-        // What is begun at the last moment ends before another may lead.
-        how_.write_patience =
-            std::min(how_.write_patience, how_.election->duration - how_.election->renew_deadline);
-        lease_.emplace(*how_.election);
+        : status_(std::move(status)), live_(std::move(how.live)), with_(carrier, std::move(how)) {
+        for (const collection& each : live_.collections())
+            with_.follow(each.path(), [&](reflector_options& watch) {
+                watch.may_be_absent = each.may_be_absent;
+                watch.may_be_denied = each.may_be_denied;
+            });
+        told_lists_.resize(with_.followed().size());
     }
     cluster(const cluster&) = delete;
     cluster& operator=(const cluster&) = delete;
@@ -85,80 +64,50 @@ public:
     /// told to, and until one of the handles is readable.
     void pump(std::int64_t patience, std::span<const int> others = {}) {
         send();
-        const std::int64_t now = carrier_->now().steady;
-        const std::int64_t wake = wakes();
-        const std::int64_t longest =
-            wake == never_comes ? patience : std::max<std::int64_t>(wake - now, 0);
-        for (arrival& each : carrier_->poll(std::min(patience, longest), others))
+        for (const arrival& each : with_.wait(patience, wakes(), others))
             take(each);
         send();
     }
 
     /// When it has something to do by itself. Steady.
     [[nodiscard]] std::int64_t wakes() const {
-        std::int64_t first = lease_ ? lease_->wakes() : never_comes;
-        if (may_write())
-            first = std::min(first, events_.wakes());
-        for (std::size_t at = 0; at < reflectors_.size(); ++at)
-            if (may_start(at))
-                first = std::min(first, reflectors_[at].wakes());
-        if (listing_)
-            first = std::min(first, listing_->wakes());
-        return first;
+        const std::int64_t first = with_.wakes([&](std::size_t at) { return may_start(at); });
+        return listing_ ? std::min(first, listing_->wakes()) : first;
     }
 
     /// Starts no write any more, lets those end that are under way, and gives the lease up.
     void stop() {
-        stopping_ = true;
+        with_.stop();
         send();
     }
-    [[nodiscard]] bool stopped() const {
-        return stopping_ && writes_ == 0 && (!lease_ || lease_->released());
-    }
+    [[nodiscard]] bool stopped() const { return with_.stopped(); }
 
     [[nodiscard]] const live_objects<Width>& objects() const noexcept { return live_; }
     [[nodiscard]] bool synced() const noexcept { return synced_; }
     /// What goes wrong at the moment, a line each; empty when all is well.
-    [[nodiscard]] std::vector<std::string> troubles() const {
-        std::vector<std::string> found;
-        for (const reflector& each : reflectors_)
-            if (!each.trouble().empty())
-                found.push_back(each.trouble());
-        if (lease_ && !lease_->trouble().empty())
-            found.push_back("lease: " + lease_->trouble());
-        return found;
-    }
-    [[nodiscard]] std::uint64_t dropped_events() const noexcept { return events_.dropped(); }
-    [[nodiscard]] std::size_t under_way() const noexcept { return asked_.size(); }
+    [[nodiscard]] std::vector<std::string> troubles() const { return with_.troubles(); }
+    [[nodiscard]] std::uint64_t dropped_events() const noexcept { return with_.events().dropped(); }
+    [[nodiscard]] std::size_t under_way() const noexcept { return with_.under_way(); }
 
     /// How many writes had each outcome.
-    [[nodiscard]] const outcome_counts& outcomes() const noexcept { return outcomes_; }
+    [[nodiscard]] const outcome_counts& outcomes() const noexcept { return with_.outcomes(); }
 
     // ---- adapter::cluster ----------------------------------------------------------------------
 
-    [[nodiscard]] instant now() const { return carrier_->now(); }
+    [[nodiscard]] instant now() const { return with_.now(); }
 
-    [[nodiscard]] bool may_write() const {
-        return !stopping_ && (!lease_ || lease_->leads(carrier_->now().steady));
-    }
+    [[nodiscard]] bool may_write() const { return with_.may_write(); }
 
     adapter::view_status observe(adapter::cluster_view<traits>& view) {
         adapter::view_status made;
-        const std::int64_t now = carrier_->now().steady;
-        made.term = lease_ ? lease_->term() : 1;
-        if (made.term != term_) {
-            term_ = made.term;
+        made.term = with_.term();
+        if (with_.begin_term())
             synced_ = false;
-            for (reflector& each : reflectors_)
-                each.distrust();
-        }
-        const bool whole =
-            std::ranges::all_of(reflectors_, [](const reflector& each) { return each.is_whole(); });
-        if (whole) {
+        if (with_.is_whole()) {
             typename live_objects<Width>::whole all;
-            for (std::size_t at = 0; at < reflectors_.size(); ++at) {
-                if (std::exchange(told_lists_[at], reflectors_[at].lists()) ==
-                    reflectors_[at].lists())
+            for (std::size_t at = 0; at < told_lists_.size(); ++at) {
+                const std::uint64_t lists = with_.followed()[at].lists();
+                if (std::exchange(told_lists_[at], lists) == lists)
                     continue;
                 const content holds = live_.collections()[at].holds;
                 all.nodes |= holds == content::node;
@@ -175,9 +124,7 @@ public:
             synced_ = true;
         }
         made.synced = synced_;
-        made.as_of = now;
-        for (const reflector& each : reflectors_)
-            made.as_of = std::min(made.as_of, each.as_of(now));
+        made.as_of = with_.as_of(now().steady);
         return made;
     }
 
@@ -207,8 +154,8 @@ public:
         for (const auto& each : all) {
             if (const auto about = reference(each.gang)) {
                 event_words words = words_of(each);
-                events_.record(*about, words.type, words.reason, words.action,
-                               std::move(words.note), carrier_->now());
+                with_.events().record(*about, words.type, words.reason, words.action,
+                                      std::move(words.note), now());
             }
             results_.push_back({each.of, adapter::outcome::applied, {}, {}, {}});
         }
@@ -218,8 +165,8 @@ public:
         for (const auto& each : all) {
             http_request request;
             request.path = pod_path(each.pod);
-            request.patience = how_.write_patience;
-            start({task::where, 0, each.of, each.uid, {}}, std::move(request));
+            request.patience = with_.options().write_patience;
+            with_.ask({matter::where, 0, each.of, each.uid, {}}, std::move(request));
         }
     }
     void is_current(std::span<const adapter::is_current_order<traits>> all) {
@@ -239,10 +186,10 @@ public:
             for (const group_record* const one : objects) {
                 http_request request;
                 request.path = one->of.path_of(one->who.key);
-                request.patience = how_.write_patience;
-                start({task::current, 0, each.of, objects.size() > 1 ? one->who.uid : each.uid,
-                       one->told},
-                      std::move(request));
+                request.patience = with_.options().write_patience;
+                with_.ask({matter::current, 0, each.of,
+                           objects.size() > 1 ? one->who.uid : each.uid, one->told},
+                          std::move(request));
             }
         }
     }
@@ -260,7 +207,8 @@ public:
 
     void ask_listing() {
         if (!listing_)
-            listing_.emplace(how_.watches, live_.collections(), how_.live.scheduler_names);
+            listing_.emplace(with_.options().watches, live_.collections(),
+                             live_.options().scheduler_names);
     }
     bool take_listing(adapter::listing<traits>& into) {
         if (!listing_ || !listing_->complete())
@@ -270,17 +218,14 @@ public:
         return true;
     }
 
-    void relist() {
-        for (reflector& each : reflectors_)
-            each.relist();
-    }
+    void relist() { with_.relist(); }
 
 private:
     /// What a request is about.
-    struct task {
-        enum kind : std::uint8_t { watch, listing, election, event, write, where, current };
-        kind what = watch;
-        std::uint64_t number = 0; ///< of the stream, or the event's own
+    struct matter {
+        enum kind : std::uint8_t { listing, write, where, current };
+        kind what = write;
+        std::uint64_t stream = 0; ///< of a listing
         adapter::ticket of = 0;
         adapter::object_uid uid;
         std::string mark; ///< of a group, as it was seen
@@ -309,7 +254,7 @@ private:
                 continue;
             const auto members = live_.gangs().members(gang, *each);
             const boost::json::object wanted =
-                status_(group_report{each, members, &status}, carrier_->now().wall);
+                status_(group_report{each, members, &status}, now().wall);
             if (wanted.empty())
                 continue;
             const boost::json::object* const seen = each->status.if_object();
@@ -353,120 +298,66 @@ private:
 
     void enqueue(std::deque<queued>& into, adapter::ticket of, const adapter::object_uid& uid,
                  http_request request) {
-        request.patience = how_.write_patience;
         into.push_back({of, uid, std::move(request)});
-    }
-
-    void start(task about, http_request request) {
-        writes_ += about.what == task::write ? 1 : 0;
-        asked_.emplace(carrier_->start(std::move(request)), std::move(about));
     }
 
     /// Pods are listed when all else was: what they refer to is known then.
     [[nodiscard]] bool may_start(std::size_t at) const {
-        return live_.collections()[at].holds != content::pod || reflectors_[at].synced() ||
-               std::ranges::all_of(reflectors_.begin(), reflectors_.end() - 1,
+        const std::vector<reflector>& all = with_.followed();
+        return live_.collections()[at].holds != content::pod || all[at].synced() ||
+               std::ranges::all_of(all.begin(), all.end() - 1,
                                    [](const reflector& each) { return each.synced(); });
     }
 
     void send() {
-        const instant now = carrier_->now();
-        for (std::size_t at = 0; at < reflectors_.size(); ++at) {
-            if (!may_start(at))
-                continue;
-            reflector::wish wanted = reflectors_[at].next(now.steady);
-            if (wanted.cancel)
-                cancel(task::watch, at);
-            if (wanted.start)
-                start({task::watch, at, 0, {}, {}}, std::move(*wanted.start));
-        }
+        with_.send_watches([&](std::size_t at) { return may_start(at); });
         if (listing_)
-            listing_->next(now.steady, [&](std::size_t at, http_request request) {
-                start({task::listing, at, 0, {}, {}}, std::move(request));
+            listing_->next(now().steady, [&](std::size_t at, http_request request) {
+                with_.ask({matter::listing, at, 0, {}, {}}, std::move(request));
             });
         send_writes(pods_);
         send_writes(reports_);
-        if (may_write())
-            while (auto one = events_.next(now))
-                start({task::event, one->first, 0, {}, {}}, std::move(one->second));
-        if (!lease_)
-            return;
-        if (stopping_ && writes_ == 0)
-            lease_->release();
-        if (auto request = lease_->next(now))
-            start({task::election, 0, 0, {}, {}}, std::move(*request));
+        with_.send_events_and_election();
     }
 
     void send_writes(std::deque<queued>& from) {
-        while (!from.empty() && writes_ < how_.most_under_way) {
+        while (!from.empty() && (with_.may_begin_write() || !may_write())) {
             queued one = std::move(from.front());
             from.pop_front();
             if (may_write())
-                start({task::write, 0, one.of, std::move(one.uid), {}}, std::move(one.request));
+                with_.write({matter::write, 0, one.of, std::move(one.uid), {}},
+                            std::move(one.request));
             else
                 conclude({one.of, adapter::outcome::not_started, {}, {}, {}});
         }
     }
 
-    void cancel(typename task::kind what, std::uint64_t number) {
-        for (auto at = asked_.begin(); at != asked_.end(); ++at)
-            if (at->second.what == what && at->second.number == number) {
-                carrier_->cancel(at->first);
-                asked_.erase(at);
-                return;
-            }
-    }
-
     void take(const arrival& each) {
-        const auto at = asked_.find(each.of);
-        if (at == asked_.end())
-            return;
-        const instant now = carrier_->now();
-        if (each.is_part) {
-            if (at->second.what == task::watch) {
-                const std::size_t stream = at->second.number;
-                reflectors_[stream].bytes(each.part, now.steady, sink{&live_, stream});
-            }
-            return;
-        }
-        const task about = std::move(at->second);
-        asked_.erase(at);
-        switch (about.what) {
-        case task::watch:
-            return reflectors_[about.number].done(each.answer, now.steady,
-                                                  sink{&live_, about.number});
-        case task::listing:
-            if (listing_)
-                listing_->done(about.number, each.answer, now.steady);
-            return;
-        case task::election:
-            return lease_->done(each.answer, now);
-        case task::event:
-            return events_.done(about.number, each.answer, now);
-        case task::write: {
-            --writes_;
-            judged_answer judged = judge(each.answer);
-            ++outcomes_[static_cast<std::size_t>(judged.what)];
-            return conclude(
-                {about.of, judged.what, judged.retry_after, {}, std::move(judged.message)});
-        }
-        case task::where:
-            return results_.push_back(where_it_is<traits>(about.of, about.uid, each.answer));
-        case task::current:
-            return conclude(whether_current<traits>(about.of, about.uid, about.mark, each.answer));
-        }
+        with_.take(
+            each,
+            [&](std::size_t stream) {
+                return sink{&live_, stream};
+            },
+            [&](const matter& of, judged_answer judged, const http_answer&) {
+                conclude({of.of, judged.what, judged.retry_after, {}, std::move(judged.message)});
+            },
+            [&](const matter& of, const http_answer& answer) { answered(of, answer); });
     }
 
-    Carrier* carrier_;
-    cluster_options how_;
+    void answered(const matter& asked, const http_answer& answer) {
+        if (asked.what == matter::where)
+            results_.push_back(where_it_is<traits>(asked.of, asked.uid, answer));
+        else if (asked.what == matter::current)
+            conclude(whether_current<traits>(asked.of, asked.uid, asked.mark, answer));
+        else if (listing_)
+            listing_->done(asked.stream, answer, now().steady);
+    }
+
     Status status_;
     live_objects<Width> live_;
-    std::vector<reflector> reflectors_;
+    conversation<matter, Carrier> with_;
     std::vector<std::uint64_t> told_lists_;
-    std::optional<lease> lease_;
-    event_recorder events_;
     std::optional<fresh_listing> listing_;
-    std::map<std::uint64_t, task> asked_;
     std::deque<queued> pods_;
     std::deque<queued> reports_;
     std::vector<adapter::order_result<traits>> results_;
@@ -475,11 +366,7 @@ private:
         std::optional<adapter::order_result<traits>> worst;
     };
     std::map<adapter::ticket, shared> shares_;
-    outcome_counts outcomes_{};
-    std::size_t writes_ = 0;
-    std::uint64_t term_ = 0;
     bool synced_ = false;
-    bool stopping_ = false;
 };
 
 } // namespace kube

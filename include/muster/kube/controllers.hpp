@@ -19,8 +19,7 @@
 
 #include <muster/kube/answers.hpp>
 #include <muster/kube/controller_work.hpp>
-#include <muster/kube/events.hpp>
-#include <muster/kube/lease.hpp>
+#include <muster/kube/conversation.hpp>
 #include <muster/kube/object_cache.hpp>
 #include <muster/kube/object_requests.hpp>
 #include <muster/kube/reflector.hpp>
@@ -29,18 +28,10 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-struct controller_options {
+struct controller_options : conversation_options {
     /// Only objects of this namespace; empty: of all.
     std::string name_space;
-    /// Absent: it leads without asking anybody.
-    std::optional<lease_options> election;
-    event_options events;
-    /// Of all watches; each gets a path and a spread of its own.
-    reflector_options watches;
     adapter::rate pace{500, 500};
-    /// What takes longer is given up, and nobody knows whether it was done.
-    std::int64_t write_patience = 10 * second;
-    std::size_t most_under_way = 32;
     /// What is known is older than that: nothing is decided.
     std::int64_t stale_after = 5 * second;
     /// How long it is waited for that what was written is seen.
@@ -66,28 +57,18 @@ class controllers {
 public:
     /// The carrier outlives it.
     controllers(Carrier& carrier, controller_options how, Logic logic = {})
-        : carrier_(&carrier),
-          how_(std::move(how)),
+        : how_(std::move(how)),
           logic_(std::move(logic)),
           cache_(logic_.kinds()),
-          events_(how_.events),
+          with_(carrier, how_),
           bucket_(how_.pace),
           spread_(how_.watches.seed) {
-        for (std::size_t at = 0; at < cache_.kinds().size(); ++at) {
-            const followed_kind& kind = cache_.kinds()[at];
-            reflector_options watch = how_.watches;
-            watch.path = kind.path(kind.as == followed_kind::role::shared ? "" : how_.name_space);
-            watch.query = kind.query;
-            watch.seed += at;
-            watch.may_be_absent = !kind.built_in;
-            reflectors_.emplace_back(std::move(watch));
-        }
-        if (!how_.election)
-            return;
-        // What is begun at the last moment ends before another may lead.
-        how_.write_patience =
-            std::min(how_.write_patience, how_.election->duration - how_.election->renew_deadline);
-        lease_.emplace(*how_.election);
+        for (const followed_kind& kind : cache_.kinds())
+            with_.follow(kind.path(kind.as == followed_kind::role::shared ? "" : how_.name_space),
+                         [&](reflector_options& watch) {
+                             watch.query = kind.query;
+                             watch.may_be_absent = !kind.built_in;
+                         });
     }
     controllers(const controllers&) = delete;
     controllers& operator=(const controllers&) = delete;
@@ -96,58 +77,41 @@ public:
     /// told to, and until one of the handles is readable.
     void pump(std::int64_t patience, std::span<const int> others = {}) {
         send();
-        const std::int64_t now = carrier_->now().steady;
-        const std::int64_t wake = wakes();
-        const std::int64_t longest =
-            wake == never_comes ? patience : std::max<std::int64_t>(wake - now, 0);
-        for (arrival& each : carrier_->poll(std::min(patience, longest), others))
+        for (const arrival& each : with_.wait(patience, wakes(), others))
             take(each);
         send();
     }
 
     /// When it has something to do by itself. Steady.
     [[nodiscard]] std::int64_t wakes() const {
-        std::int64_t first = std::min(wakes_, lease_ ? lease_->wakes() : never_comes);
-        if (may_write())
-            first = std::min(first, events_.wakes());
-        for (std::size_t at = 0; at < reflectors_.size(); ++at)
-            if (may_start(at))
-                first = std::min(first, reflectors_[at].wakes());
-        return first;
+        return std::min(wakes_, with_.wakes([&](std::size_t at) { return may_start(at); }));
     }
 
     /// Starts no write any more, lets those end that are under way, and gives the lease up.
     void stop() {
-        stopping_ = true;
+        with_.stop();
         send();
     }
-    [[nodiscard]] bool stopped() const {
-        return stopping_ && writes_ == 0 && (!lease_ || lease_->released());
-    }
+    [[nodiscard]] bool stopped() const { return with_.stopped(); }
 
-    [[nodiscard]] instant now() const { return carrier_->now(); }
+    [[nodiscard]] instant now() const { return with_.now(); }
     [[nodiscard]] bool synced() const noexcept { return synced_; }
-    [[nodiscard]] bool leads() const { return !lease_ || lease_->leads(carrier_->now().steady); }
+    [[nodiscard]] bool leads() const { return with_.leads(); }
     [[nodiscard]] const object_cache& objects() const noexcept { return cache_; }
     [[nodiscard]] std::uint64_t looks() const noexcept { return looks_; }
     /// How many writes had each outcome.
-    [[nodiscard]] const outcome_counts& outcomes() const noexcept { return outcomes_; }
-    [[nodiscard]] std::uint64_t dropped_events() const noexcept { return events_.dropped(); }
+    [[nodiscard]] const outcome_counts& outcomes() const noexcept { return with_.outcomes(); }
+    [[nodiscard]] std::uint64_t dropped_events() const noexcept { return with_.events().dropped(); }
 
     /// Nothing is under way or to be done now.
     [[nodiscard]] bool is_quiet() const {
-        return synced_ && writes_ == 0 &&
+        return synced_ && with_.writes() == 0 &&
                std::ranges::all_of(works_, [](const auto& each) { return each.second.is_idle(); });
     }
 
     /// What goes wrong at the moment, a line each; empty when all is well.
     [[nodiscard]] std::vector<std::string> troubles() const {
-        std::vector<std::string> found;
-        for (const reflector& each : reflectors_)
-            if (!each.trouble().empty())
-                found.push_back(each.trouble());
-        if (lease_ && !lease_->trouble().empty())
-            found.push_back("lease: " + lease_->trouble());
+        std::vector<std::string> found = with_.troubles();
         for (const auto& [id, each] : works_)
             for (const std::string& trouble : each.troubles)
                 found.push_back(name_of(id) + ": " + trouble);
@@ -176,10 +140,7 @@ private:
     using verb = lifecycle::object_write::verb;
 
     /// What a request is about.
-    struct task {
-        enum kind : std::uint8_t { watch, election, event, write };
-        kind what = watch;
-        std::uint64_t number = 0; ///< of the stream, or the event's own
+    struct matter {
         object_id owner;
         object_change change;
     };
@@ -192,60 +153,32 @@ private:
         void gone(const listed_object& who) { to->lose(kind, who); }
     };
 
-    [[nodiscard]] bool may_write() const { return !stopping_ && leads(); }
-
     /// What is owned is listed when its owners were: it is never older than they.
     [[nodiscard]] bool may_start(std::size_t at) const {
-        if (cache_.kinds()[at].as != followed_kind::role::owned || reflectors_[at].synced())
+        const std::vector<reflector>& all = with_.followed();
+        if (cache_.kinds()[at].as != followed_kind::role::owned || all[at].synced())
             return true;
-        for (std::size_t other = 0; other < reflectors_.size(); ++other)
-            if (cache_.kinds()[other].as != followed_kind::role::owned &&
-                !reflectors_[other].synced())
+        for (std::size_t other = 0; other < all.size(); ++other)
+            if (cache_.kinds()[other].as != followed_kind::role::owned && !all[other].synced())
                 return false;
         return true;
     }
 
     void send() {
-        const instant now = carrier_->now();
-        if (lease_ && lease_->term() != term_) {
-            term_ = lease_->term();
+        if (with_.begin_term()) {
             synced_ = false;
-            for (reflector& each : reflectors_)
-                each.distrust();
             for (auto& [id, each] : works_)
                 each.forget();
         }
-        for (std::size_t at = 0; at < reflectors_.size(); ++at) {
-            if (!may_start(at))
-                continue;
-            reflector::wish wanted = reflectors_[at].next(now.steady);
-            if (wanted.cancel)
-                cancel_watch(at);
-            if (wanted.start)
-                start({task::watch, at, {}, {}}, std::move(*wanted.start));
-        }
-        const bool whole =
-            std::ranges::all_of(reflectors_, [](const reflector& each) { return each.is_whole(); });
+        with_.send_watches([&](std::size_t at) { return may_start(at); });
+        const bool whole = with_.is_whole();
         synced_ |= whole;
         wakes_ = never_comes;
-        if (synced_ && whole && may_write() && is_fresh(now.steady))
-            look_around(now);
-        send_writes(now.steady);
-        if (may_write())
-            while (auto one = events_.next(now))
-                start({task::event, one->first, {}, {}}, std::move(one->second));
-        if (!lease_)
-            return;
-        if (stopping_ && writes_ == 0)
-            lease_->release();
-        if (auto request = lease_->next(now))
-            start({task::election, 0, {}, {}}, std::move(*request));
-    }
-
-    [[nodiscard]] bool is_fresh(std::int64_t now) const {
-        return std::ranges::all_of(reflectors_, [&](const reflector& each) {
-            return now - each.as_of(now) <= how_.stale_after;
-        });
+        if (const instant at = now(); synced_ && whole && with_.may_write() &&
+                                      at.steady - with_.as_of(at.steady) <= how_.stale_after)
+            look_around(at);
+        send_writes(now().steady);
+        with_.send_events_and_election();
     }
 
     void wake_at(std::int64_t when) { wakes_ = std::min(wakes_, when); }
@@ -286,7 +219,7 @@ private:
                                                  const object_cache::entry& own) const {
         const std::vector<const boost::json::object*> seen = cache_.around(id);
         // Times in objects are whole seconds.
-        const std::int64_t wall = carrier_->now().wall;
+        const std::int64_t wall = now().wall;
         return logic_.look(cache_.kinds()[id.kind], own.object, seen, wall - wall % second);
     }
 
@@ -329,17 +262,18 @@ private:
     void tell(const object_id& id, const std::string& uid, bool warns, std::string_view reason,
               std::string message, instant now) {
         const followed_kind& kind = cache_.kinds()[id.kind];
-        events_.record({kind.api_version, kind.kind, id.key, uid}, warns ? "Warning" : "Normal",
-                       reason, "Reconciling", std::move(message), now);
+        with_.events().record({kind.api_version, kind.kind, id.key, uid},
+                              warns ? "Warning" : "Normal", reason, "Reconciling",
+                              std::move(message), now);
     }
 
     void send_writes(std::int64_t now) {
         for (auto& [owner, work] : works_) {
-            if (!may_write() && !work.todo.empty()) {
+            if (!with_.may_write() && !work.todo.empty()) {
                 work.todo.clear();
                 work.dirty = true;
             }
-            while (work.may_send() && writes_ < how_.most_under_way) {
+            while (work.may_send() && with_.may_begin_write()) {
                 if (!bucket_.take(now))
                     return wake_at(bucket_.ready(now));
                 object_change change = work.take_next();
@@ -347,59 +281,27 @@ private:
                 http_request request =
                     request_of(change, cache_.kinds()[change.of.kind],
                                version == work.versions.end() ? std::string{} : version->second);
-                request.patience = how_.write_patience;
                 if (watch_writes)
                     watch_writes(change, std::nullopt);
-                start({task::write, 0, owner, std::move(change)}, std::move(request));
+                with_.write({owner, std::move(change)}, std::move(request));
             }
         }
-    }
-
-    void start(task about, http_request request) {
-        writes_ += about.what == task::write ? 1U : 0U;
-        asked_.emplace(carrier_->start(std::move(request)), std::move(about));
-    }
-
-    void cancel_watch(std::uint64_t number) {
-        for (auto at = asked_.begin(); at != asked_.end(); ++at)
-            if (at->second.what == task::watch && at->second.number == number) {
-                carrier_->cancel(at->first);
-                asked_.erase(at);
-                return;
-            }
     }
 
     void take(const arrival& each) {
-        const auto at = asked_.find(each.of);
-        if (at == asked_.end())
-            return;
-        const instant now = carrier_->now();
-        if (each.is_part) {
-            if (at->second.what == task::watch) {
-                const std::size_t stream = at->second.number;
-                reflectors_[stream].bytes(each.part, now.steady, sink{&cache_, stream});
-            }
-            return;
-        }
-        const task about = std::move(at->second);
-        asked_.erase(at);
-        switch (about.what) {
-        case task::watch:
-            return reflectors_[about.number].done(each.answer, now.steady,
-                                                  sink{&cache_, about.number});
-        case task::election:
-            return lease_->done(each.answer, now);
-        case task::event:
-            return events_.done(about.number, each.answer, now);
-        case task::write:
-            return written(about, each.answer, now);
-        }
+        with_.take(
+            each,
+            [&](std::size_t stream) {
+                return sink{&cache_, stream};
+            },
+            [&](const matter& about, const judged_answer& judged, const http_answer& answer) {
+                written(about, judged, answer, now());
+            },
+            [](const matter&, const http_answer&) {});
     }
 
-    void written(const task& about, const http_answer& answer, instant now) {
-        --writes_;
-        const judged_answer judged = judge(answer);
-        ++outcomes_[static_cast<std::size_t>(judged.what)];
+    void written(const matter& about, const judged_answer& judged, const http_answer& answer,
+                 instant now) {
         if (watch_writes)
             watch_writes(about.change, judged.what);
         const auto at = works_.find(about.owner);
@@ -442,24 +344,16 @@ private:
                                       : "FailedUpdate";
     }
 
-    Carrier* carrier_;
     controller_options how_;
     Logic logic_;
     object_cache cache_;
-    std::vector<reflector> reflectors_;
-    std::optional<lease> lease_;
-    event_recorder events_;
+    conversation<matter, Carrier> with_;
     token_bucket bucket_;
     jitter spread_;
-    std::map<std::uint64_t, task> asked_;
     std::map<object_id, controller_work> works_;
-    outcome_counts outcomes_{};
-    std::size_t writes_ = 0;
     std::uint64_t looks_ = 0;
-    std::uint64_t term_ = 0;
     std::int64_t wakes_ = never_comes;
     bool synced_ = false;
-    bool stopping_ = false;
 };
 
 } // namespace kube
