@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include <muster/testing/generator.hpp>
+#include <muster/testing/settings.hpp>
 #include <muster/testing/world.hpp>
 
 namespace muster::inline v0_1 {
@@ -111,18 +111,13 @@ using world_maker = std::function<world(std::uint64_t seed)>;
     return from;
 }
 
-[[nodiscard]] inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-    const char* set = std::getenv(name);
-    return set ? std::strtoull(set, nullptr, 10) : otherwise;
-}
-
-/// Checks `usually` many worlds, or MUSTER_CASES many when that is set, made from MUSTER_SEED on,
-/// which is printed. Gives the number of worlds with a fault, after
-/// printing the first of each kind with its seed and as small as it gets.
+/// Checks case_count(usually) worlds, made from MUSTER_SEED on, which is printed. Gives the number
+/// of worlds with a fault, after printing the first of each kind with its seed and as small as it
+/// gets.
 [[nodiscard]] inline std::size_t count_faults(const char* what, std::size_t usually,
                                               const world_maker& make, const world_check& check) {
-    const std::uint64_t seed = from_environment("MUSTER_SEED", 1);
-    const auto cases = static_cast<std::size_t>(from_environment("MUSTER_CASES", usually));
+    const std::uint64_t seed = random_seed();
+    const auto cases = static_cast<std::size_t>(case_count(usually));
     std::size_t faults = 0;
     std::vector<std::string> seen;
     for (std::size_t number = 0; number < cases; ++number) {

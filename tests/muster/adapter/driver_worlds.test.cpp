@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,17 +10,13 @@
 #include <doctest/doctest.h>
 
 #include <muster/testing/random.hpp>
+#include <muster/testing/settings.hpp>
 
 #include "driver_bench.hpp"
 
 namespace adapter_driver_worlds_test {
 
 using namespace driver_bench;
-
-std::int64_t setting(const char* name, std::int64_t otherwise) {
-    const char* const text = std::getenv(name);
-    return text != nullptr ? std::strtoll(text, nullptr, 10) : otherwise;
-}
 
 /// Two nodes, two gangs, and everything that can go wrong for a while. Then all is well again, and
 /// must be so with the gangs too.
@@ -198,8 +193,8 @@ struct world {
 };
 
 TEST_CASE("whatever goes wrong for a while, in the end every gang stands and nothing is written") {
-    const auto first = static_cast<std::uint64_t>(setting("MUSTER_SEED", 1));
-    const auto cases = static_cast<std::uint64_t>(setting("MUSTER_CASES", 2'000));
+    const std::uint64_t first = muster::testing::random_seed();
+    const std::uint64_t cases = muster::testing::case_count(2'000);
     for (std::uint64_t seed = first; seed < first + cases; ++seed) {
         CAPTURE(seed);
         world of(seed);

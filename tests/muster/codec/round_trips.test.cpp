@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
@@ -20,6 +19,7 @@
 #include <muster/codec/gang_reader.hpp>
 #include <muster/codec/read_documents.hpp>
 #include <muster/testing/random.hpp>
+#include <muster/testing/settings.hpp>
 #include <muster/translate/write.hpp>
 
 #include "gang_texts.hpp"
@@ -30,11 +30,6 @@ namespace {
 using namespace muster::translate;
 using muster::gang_tree;
 using muster::vertex_index;
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-    const char* const text = std::getenv(name);
-    return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 // --- a gang of any shape -------------------------------------------------------------------------
 
@@ -324,9 +319,12 @@ back_again there_and_back(const gang_bundle& bundle, target to) {
 } // namespace
 
 TEST_CASE("what is written can be read again, and is the same gang but for the losses it names") {
-    const std::uint64_t seed = from_environment("MUSTER_SEED", 1);
-    const std::uint64_t cases = from_environment("MUSTER_CASES", 300);
-    for (const auto& [to, target_name] : targets) {
+    const std::uint64_t seed = muster::testing::random_seed();
+    const std::uint64_t cases = muster::testing::case_count(300);
+    for (const auto& each_target : targets) {
+        // Structured bindings cannot be captured.
+        const target to = each_target.first;
+        const auto target_name = each_target.second;
         std::size_t lossless = 0;
         std::size_t refused = 0;
         for (std::uint64_t at = 0; at < cases; ++at) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/testing/random.hpp>
+#include <muster/testing/settings.hpp>
 
 namespace kube_lease_test {
 
@@ -298,11 +298,10 @@ TEST_CASE("odd records do not crash and do not lead") {
 }
 
 TEST_CASE("never do two lead, whatever is lost, late or frozen") {
-    const char* const wanted = std::getenv("MUSTER_CASES");
-    const int cases = wanted ? std::atoi(wanted) : 200;
-    for (int seed = 1; seed <= cases; ++seed) {
+    const std::uint64_t cases = muster::testing::case_count(200);
+    for (std::uint64_t seed = 1; seed <= cases; ++seed) {
         CAPTURE(seed);
-        muster::testing::random chance(static_cast<std::uint64_t>(seed));
+        muster::testing::random chance(seed);
         store server;
         struct process {
             lease who;
@@ -314,7 +313,7 @@ TEST_CASE("never do two lead, whatever is lost, late or frozen") {
         std::vector<process> all;
         for (int i = 0; i < 3; ++i) {
             lease_options how = named("p" + std::to_string(i));
-            how.seed = static_cast<std::uint64_t>(seed * 3 + i);
+            how.seed = seed * 3 + static_cast<std::uint64_t>(i);
             // Their clocks have nothing in common but their rate.
             all.push_back({lease(how), chance.between(0, 1000) * second, {}, {}, 0});
         }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/testing/random.hpp>
+#include <muster/testing/settings.hpp>
 
 namespace kube_reflector_test {
 
@@ -530,15 +530,14 @@ private:
 } // namespace
 
 TEST_CASE("when all is quiet the cache is what a listing says, whatever went wrong before") {
-    const char* const asked = std::getenv("MUSTER_CASES");
-    const int cases = asked ? std::atoi(asked) : 300;
-    for (int seed = 1; seed <= cases; ++seed) {
+    const std::uint64_t cases = muster::testing::case_count(300);
+    for (std::uint64_t seed = 1; seed <= cases; ++seed) {
         CAPTURE(seed);
-        muster::testing::random chance(static_cast<std::uint64_t>(seed));
+        muster::testing::random chance(seed);
         tiny_server server(chance);
         cache sink;
         reflector_options how = pods();
-        how.seed = static_cast<std::uint64_t>(seed);
+        how.seed = seed;
         reflector of(how);
         std::int64_t now = 0;
         std::optional<http_request> asks;

@@ -12,6 +12,7 @@
 
 #include <muster/lifecycle/advance.hpp>
 #include <muster/testing/random.hpp>
+#include <muster/testing/settings.hpp>
 
 #include "job_bench.hpp"
 #include "random_jobs.hpp"
@@ -150,8 +151,8 @@ std::string difference(const std::vector<std::string>& expected,
 }
 
 TEST_CASE("a controller that dies between any two writes comes to the same end") {
-    const std::uint64_t seed = from_environment("MUSTER_SEED", 1);
-    const std::uint64_t cases = from_environment("MUSTER_CASES", 10'000) / 50;
+    const std::uint64_t seed = muster::testing::random_seed();
+    const std::uint64_t cases = muster::testing::case_count(10'000) / 50;
     std::size_t runs = 0;
     std::size_t faults = 0;
     const auto compare = [&](std::uint64_t case_seed, const std::vector<std::string>& expected,

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <string>
 
+#include <muster/testing/settings.hpp>
+
 #include "random_world.hpp"
 
 namespace lifecycle_histories_test {
@@ -15,8 +17,8 @@ using muster::translate::t9k_kind;
 
 /// Runs histories of a kind, prints how often each event happened in each phase, and judges.
 void judge(t9k_kind kind, std::uint64_t usual) {
-    const std::uint64_t seed = from_environment("MUSTER_SEED", 1);
-    const std::uint64_t cases = from_environment("MUSTER_CASES", usual);
+    const std::uint64_t seed = muster::testing::random_seed();
+    const std::uint64_t cases = muster::testing::case_count(usual);
     const events_of_kind may{kind != t9k_kind::beam,
                              kind == t9k_kind::pytorch || kind == t9k_kind::deepspeed};
     coverage seen{};

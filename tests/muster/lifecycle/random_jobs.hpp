@@ -4,13 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <muster/lifecycle/job_plan.hpp>
 #include <muster/testing/random.hpp>
+#include <muster/testing/settings.hpp>
 
 #include "job_bench.hpp"
 #include "slow_model.hpp"
@@ -19,11 +19,6 @@ namespace lifecycle_test {
 
 using dice_cup = muster::testing::random;
 namespace slow = slow_model;
-
-inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-    const char* set = std::getenv(name);
-    return set != nullptr ? std::strtoull(set, nullptr, 10) : otherwise;
-}
 
 inline slow::rule random_rule(dice_cup& dice, const slow::job& job) {
     slow::rule made;

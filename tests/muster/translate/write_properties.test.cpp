@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <random>
@@ -14,6 +13,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include <muster/testing/settings.hpp>
 
 #include "gangs.hpp"
 
@@ -282,11 +283,6 @@ std::string text(const muster::gang_tree& tree, std::size_t at = 0) {
            (tree[at].min_subgroups ? "/" + std::to_string(*tree[at].min_subgroups) : "");
 }
 
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-    const char* value = std::getenv(name);
-    return value ? std::strtoull(value, nullptr, 10) : otherwise;
-}
-
 bool says(const written& out, std::initializer_list<loss_kind> any) {
     return std::ranges::any_of(out.losses, [&](const loss& each) {
         return std::ranges::find(any, each.what) != any.end();
@@ -314,8 +310,8 @@ void for_each_choice(const gang_bundle& bundle, Visit visit) {
 } // namespace
 
 TEST_CASE("a target never asks for more than the gang, and for less only where it says so") {
-    gang_maker make(setting("MUSTER_SEED", 1));
-    const std::uint64_t cases = setting("MUSTER_CASES", 300);
+    gang_maker make(muster::testing::random_seed());
+    const std::uint64_t cases = muster::testing::case_count(300);
     std::map<std::string, std::int64_t> exact;
     for (std::uint64_t at = 0; at < cases; ++at) {
         const gang_bundle bundle = make();

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+
+namespace muster::inline v0_1 {
+namespace testing {
+
+/// A number from the environment, or `otherwise` where it is not set.
+[[nodiscard]] inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+    const char* set = std::getenv(name);
+    return set ? std::strtoull(set, nullptr, 10) : otherwise;
+}
+
+/// What random cases are made from: MUSTER_SEED, which a test prints.
+[[nodiscard]] inline std::uint64_t random_seed() {
+    return from_environment("MUSTER_SEED", 1);
+}
+
+/// How many random cases a test makes: MUSTER_CASES, or else what it usually makes, of which
+/// MUSTER_PART says only one in so many (for builds in which every case is slow).
+[[nodiscard]] inline std::uint64_t case_count(std::uint64_t usually) {
+    const std::uint64_t part = from_environment("MUSTER_PART", 1);
+    return from_environment("MUSTER_CASES", part > 1 ? (usually + part - 1) / part : usually);
+}
+
+} // namespace testing
+} // namespace muster::inline v0_1
