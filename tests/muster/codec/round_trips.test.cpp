@@ -397,8 +397,8 @@ std::multiset<std::string> minima_of_groups(const std::vector<gang_bundle>& all,
 } // namespace
 
 TEST_CASE("the minima that are written do not depend on which pods are there") {
-    const std::uint64_t seed = from_environment("MUSTER_SEED", 1);
-    const std::uint64_t cases = from_environment("MUSTER_CASES", 300) / 3;
+    const std::uint64_t seed = muster::testing::random_seed();
+    const std::uint64_t cases = muster::testing::case_count(300) / 3;
     for (const target from : {target::t9k, target::scheduler_plugins, target::volcano,
                               target::koordinator, target::kai_0_15, target::workload_1_37})
         for (std::uint64_t at = 0; at < cases; ++at) {
