@@ -200,19 +200,19 @@ func numberedScenarios() []scenario {
 		})
 		return firstOf(s.group("g", 4, ""), s.members("g", 4, "1"), s.runs("g", 4), s.met(planned))
 	}))
-	add("11/group-of-running-pods-made-again", onStage(map[string]int{"a": 4}, func(s *stage) error {
+	add("11/group-of-running-pods-made-again", ofMuster("the stand-in knows groups by name alone", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		// Pods of the old group do not count for the new one.
 		return firstOf(s.group("g", 2, ""), s.members("g", 2, "1"), s.runs("g", 2), s.wait(1100*time.Millisecond),
 			s.on.admin.expect(200, "DELETE", groups+s.namespace+"/podgroups/g", ""), s.group("g", 3, ""),
 			s.member("g-7", "g", "1", schedulerName), s.waits("g-7", 2*time.Second),
 			s.changeGroup("g", 1), s.runs("g-7", 1))
-	}))
+	})))
 	add("14/closed-queue", ofMuster("the stand-in knows no closed queues", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		queue := s.namespace + "-shut"
 		return firstOf(s.queue(queue, `"closed":true`), s.group("g", 2, `,"queue":"`+queue+`"`), s.members("g", 2, "1"), s.waits("g", 3*time.Second),
 			s.change(groups+"t9k-system/queues/"+queue, `{"spec":{"closed":false}}`), s.runs("g", 2))
 	})))
-	add("15/quota-lowered-below-usage", onStage(map[string]int{"a": 8}, func(s *stage) error {
+	add("15/quota-lowered-below-usage", ofMuster("the stand-in knows no quotas", onStage(map[string]int{"a": 8}, func(s *stage) error {
 		queue := s.namespace + "-q"
 		quota := func(cpu string) string { return `"quota":{"requests":{"cpu":"` + cpu + `"}}` }
 		if err := firstOf(s.queue(queue, quota("4")), s.group("g", 3, `,"queue":"`+queue+`"`), s.members("g", 3, "1"), s.runs("g", 3),
@@ -224,7 +224,7 @@ func numberedScenarios() []scenario {
 			return unsafe("what ran was evicted for a quota that was lowered")
 		}
 		return firstOf(s.change(groups+"t9k-system/queues/"+queue, `{"spec":{`+quota("4")+`}}`), s.runs("h", 1))
-	}))
+	})))
 	add("schedule/preempts-a-queue", ofMuster("the stand-in evicts nobody", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		low, high := s.namespace+"-low", s.namespace+"-high"
 		s.program.Process.Kill()
@@ -263,7 +263,7 @@ func numberedScenarios() []scenario {
 		}
 		return nil
 	}))
-	add("22/odd-quotas", onStage(map[string]int{"a": 8}, func(s *stage) error {
+	add("22/odd-quotas", ofMuster("the stand-in knows no quotas", onStage(map[string]int{"a": 8}, func(s *stage) error {
 		queue := s.namespace + "-q"
 		path := groups + "t9k-system/queues/" + queue
 		if err := firstOf(s.queue(queue, `"quota":{"requests":{"cpu":"0.1m"}}`), s.group("g", 2, `,"queue":"`+queue+`"`), s.members("g", 2, "1"),
@@ -278,7 +278,7 @@ func numberedScenarios() []scenario {
 			}
 		}
 		return firstOf(s.change(path, `{"spec":{"quota":{"requests":{"cpu":"1e30"}}}}`), s.runs("g", 2))
-	}))
+	})))
 	add("26/large-annotation", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		return firstOf(s.on.admin.expect(201, "POST", podsOf(s.namespace), fmt.Sprintf(
 			`{"metadata":{"name":"large","annotations":{"x/y":%q}},"spec":{"schedulerName":%q,"nodeSelector":{"stage":%q},"containers":[{"name":"c","image":"i"}]}}`,
@@ -295,7 +295,7 @@ func numberedScenarios() []scenario {
 			// 2.5 of the 4 are taken.
 			s.group("g", 2, ""), s.members("g", 2, "1"), s.waits("g", 2*time.Second), s.addNode("b", 1), s.runs("g", 2))
 	}))
-	add("26/largest-minimum", onStage(map[string]int{"a": 4}, func(s *stage) error {
+	add("26/largest-minimum", ofMuster("the stand-in knows no groups by labels", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		huge := func(name, min string) error {
 			return s.on.admin.expect(201, "POST", podsOf(s.namespace), fmt.Sprintf(
 				`{"metadata":{"name":%q,"labels":{"pod-group.scheduling.sigs.k8s.io/name":"huge","pod-group.scheduling.sigs.k8s.io/min-available":%q}},`+
@@ -308,7 +308,7 @@ func numberedScenarios() []scenario {
 		}
 		return firstOf(huge("huge-0", "2147483647"), huge("huge-1", "2147483647"), s.group("g", 2, ""), s.members("g", 2, "1"), s.runs("g", 2),
 			s.waits("huge", 2*time.Second))
-	}))
+	})))
 	add("23/foreign-pod-takes-the-place", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		s.refusals = true
 		planned := s.atBind(1, "before", func(string) {

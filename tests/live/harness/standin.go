@@ -46,6 +46,9 @@ func (s *standIn) cycle() {
 	free, labels := map[string]amounts{}, map[string]object{}
 	for _, node := range items(nodeList, "items") {
 		name := text(node, "metadata", "name")
+		if cordoned, _ := at(node, "spec", "unschedulable").(bool); cordoned {
+			continue
+		}
 		free[name] = allocatableOf(node)
 		labels[name], _ = at(node, "metadata", "labels").(object)
 	}
@@ -57,7 +60,7 @@ func (s *standIn) cycle() {
 		if group == "" {
 			key += text(pod, "metadata", "name")
 		}
-		if text(pod, "metadata", "deletionTimestamp") == "" && text(pod, "status", "phase") != "Failed" {
+		if text(pod, "metadata", "deletionTimestamp") == "" && text(pod, "status", "phase") != "Failed" && len(items(pod, "spec", "schedulingGates")) == 0 {
 			alive[key]++
 		}
 		if node := text(pod, "spec", "nodeName"); node != "" {
