@@ -61,8 +61,19 @@ public:
     /// The refusal still holds, as far as the nodes reported go.
     [[nodiscard]] bool holds() const noexcept { return slack_ > 0; }
 
-    /// A node has so much free where `before` was free the last time; what it is has not changed.
-    void changed(const state<Traits>& known, node_index node, const resources<width>& before) {
+    /// Of each kind the least that a member with weight asks for: a node without so much carries
+    /// nothing. O(classes).
+    [[nodiscard]] resources<width> least_request() const noexcept {
+        resources<width> least = problem_.members.front().request;
+        for (const auto& member : problem_.members)
+            for (std::size_t column = 0; column < width; ++column)
+                least[column] = std::min(least[column], member.request[column]);
+        return least;
+    }
+
+    /// A node has other amounts free than `before`, and is what it was; or nothing is known of what
+    /// it carried (nullptr).
+    void changed(const state<Traits>& known, node_index node, const resources<width>* before) {
         if (slack_ <= 0)
             return;
         most_.resize(weights_.size());
@@ -81,7 +92,7 @@ public:
         if (!any)
             return;
         const auto now = carried(node, known.accounts().free(node));
-        const auto was = carried(node, before);
+        const auto was = before ? carried(node, *before) : std::optional(int128{0});
         if (!now || !was)
             slack_ = 0;
         else

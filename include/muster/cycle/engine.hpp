@@ -94,6 +94,7 @@ struct engine {
     bool knows_short = false;
     std::uint64_t release_epoch = 0;
     std::uint64_t capability_epoch = 0;
+    std::uint64_t loss_epoch = 0;
     std::uint64_t queue_epoch = 0;
     /// Per gang: whether its least use of its queue's quota is known, and how much that is.
     struct use {
@@ -157,7 +158,9 @@ struct engine {
 
     /// Follows in what is kept of refused gangs what nodes gave back.
     void refresh(const state<Traits>& known) {
-        finder.refresh_rooms([&](node_index node, const resources<width>& before) {
+        if (finder.was_made_anew())
+            leaves.clear();
+        finder.refresh_rooms([&](node_index node, const resources<width>* before) {
             leaves.changed(known, node, before);
         });
     }

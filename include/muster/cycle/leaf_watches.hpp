@@ -37,10 +37,13 @@ public:
         mine.gang = gang;
         mine.generation = known[gang].generation;
         mine.memo.watch(known, members, queue_nodes, weights, slack);
-        if (!mine.active && mine.memo.holds()) {
-            mine.active = true;
-            active_.push_back(at);
+        if (!mine.memo.holds())
+            return;
+        if (mine.place == none) {
+            mine.place = static_cast<std::uint32_t>(active_.size());
+            active_.push_back({});
         }
+        active_[mine.place] = {at, mine.memo.least_request()};
     }
 
     /// The gang is asked: what was kept of it serves no more.
@@ -55,32 +58,46 @@ public:
                kept_[of_[gang.value()]].memo.holds();
     }
 
-    /// Nodes or queues changed in what they are: no term is what it was.
+    /// It is not known what nodes gave back: no refusal is sure to hold.
     void clear() noexcept {
-        for (const std::uint32_t at : active_) {
-            kept_[at].memo.clear();
-            kept_[at].active = false;
+        for (const active& each : active_) {
+            kept_[each.at].memo.clear();
+            kept_[each.at].place = none;
         }
         active_.clear();
     }
 
-    /// A node has so much free where `before` was free the last time. O(1) when it gave nothing
-    /// back, else O(patterns of the node) for every refusal that is kept.
-    void changed(const state<Traits>& known, node_index node, const resources<width>& before) {
-        if (active_.empty() || dominates(before, known.accounts().free(node)))
+    /// A node has other amounts free than `before`, or is not what it was (nullptr): all that it
+    /// carries may then be new. O(1) when it gave nothing back, else O(width) for every refusal
+    /// that is kept, and O(patterns of the node) where the node takes some member.
+    void changed(const state<Traits>& known, node_index node, const resources<width>* before) {
+        const resources<width>& now = known.accounts().free(node);
+        if (active_.empty() || (before && dominates(*before, now)))
             return;
         std::size_t left = 0;
-        for (const std::uint32_t at : active_) {
-            kept& each = kept_[at];
+        const auto keep = [&](const active& one) {
+            if (&active_[left] != &one) {
+                active_[left] = one;
+                kept_[one.at].place = static_cast<std::uint32_t>(left);
+            }
+            ++left;
+        };
+        for (const active& one : active_) {
+            if (!fits(one.least, now)) {
+                keep(one);
+                continue;
+            }
+            kept& each = kept_[one.at];
             const auto& group = known[each.gang];
             // Whoever something happened to is asked anyway.
             if (group.dirty || group.generation != each.generation ||
                 group.last.kind != answer::waiting)
                 each.memo.clear();
             each.memo.changed(known, node, before);
-            each.active = each.memo.holds();
-            if (each.active)
-                active_[left++] = at;
+            if (each.memo.holds())
+                keep(one);
+            else
+                each.place = none;
         }
         active_.resize(left);
     }
@@ -91,14 +108,20 @@ private:
     struct kept {
         gang_index gang;
         std::uint32_t generation = 0;
-        bool active = false;
+        /// In `active_`.
+        std::uint32_t place = none;
         leaf_watch<Traits> memo;
+    };
+    /// A refusal that may still hold, with no more of any kind than one of its members asks for.
+    struct active {
+        std::uint32_t at = none;
+        resources<width> least;
     };
 
     std::vector<kept> kept_;
     /// Per gang: its place in `kept_`.
     std::vector<std::uint32_t> of_;
-    std::vector<std::uint32_t> active_;
+    std::vector<active> active_;
 };
 
 } // namespace detail

@@ -139,12 +139,12 @@ private:
         queues_moved_ = kept_->queue_epoch != known.queue_epoch();
         kept_->release_epoch = known.release_epoch();
         kept_->queue_epoch = known.queue_epoch();
-        if (capable_)
-            kept_->leaves.clear();
+        lost_ = kept_->loss_epoch != known.loss_epoch();
+        kept_->loss_epoch = known.loss_epoch();
         kept_->capability_epoch = known.capability_epoch();
         if (!kept_->has_agenda || options_.list_all) {
             kept_->asking.rebuild(known, now_, how_->gangs, options_.list_all);
-            released_ = capable_ = queues_moved_ = false;
+            released_ = capable_ = lost_ = queues_moved_ = false;
             for (agenda_line& line : kept_->asking.lines())
                 for (agenda_entry& entry : line.entries) {
                     entry.open = !settled(known, entry.gang);
@@ -235,13 +235,18 @@ private:
             return true;
         if (!released_ || entry.asleep)
             return false;
-        if (entry.by_leaf)
-            return capable_ || !kept_->leaves.holds(entry.gang);
-        if (entry.watch == agenda_entry::no_watch ||
-            kept_->finder.room_seen(entry.watch) >= entry.need)
+        if (entry.by_leaf) {
+            if (!kept_->leaves.holds(entry.gang))
+                return true;
+        } else if (entry.watch == agenda_entry::no_watch ||
+                   kept_->finder.room_seen(entry.watch) >= entry.need) {
             return true;
-        if (!capable_)
+        }
+        // What could ever start still could while nothing was lost.
+        if (!capable_ || (!lost_ && (*known_)[entry.gang].last.could_start))
             return false;
+        if (entry.by_leaf)
+            return true;
         // Nodes changed in what they could hold: whether it could ever start is asked anew, unless
         // what was seen still tells.
         return !entry.only_class ||
@@ -469,6 +474,7 @@ private:
     engine<Traits, score_of<Policy>, order_type, domain_order_of<Policy>>* kept_;
     bool released_ = false;
     bool capable_ = false;
+    bool lost_ = false;
     bool queues_moved_ = false;
     bool any_cut_short_ = false;
     bool any_behind_ = false;

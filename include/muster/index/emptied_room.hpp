@@ -64,6 +64,29 @@ struct emptied_room {
         most = raised(most, known, query, node, known.accounts().allocatable(node));
     }
 
+    /// A node has so much now where it had `before`, and is what it was: neither bound loosens.
+    /// O(1).
+    template<class Traits>
+    void resized(const state<Traits>& known, const node_query<Traits::width>& query,
+                 node_index node, const resources<Traits::width>& before, std::int64_t most_here) {
+        const bool counted = known.node_labels()[node] <= counted_to;
+        if (!counted && most == unknown)
+            return;
+        const resources<Traits::width>& now = known.accounts().allocatable(node);
+        const bool did = fits(*query.request, before);
+        const bool does = fits(*query.request, now);
+        if ((!did && !does) || !eligible(query, node))
+            return;
+        const std::int64_t had = did ? fit_count(*query.request, before, most_here) : 0;
+        const std::int64_t has = does ? fit_count(*query.request, now, most_here) : 0;
+        if (counted) {
+            least = std::clamp<std::int64_t>(least + has - had, 0, most_room);
+            largest = std::max(largest, has);
+        }
+        if (most != unknown)
+            most = std::min(most_room, most + has - had);
+    }
+
     /// A bound on room, with all that the node has counted as new. O(1).
     template<class Traits>
     [[nodiscard]] static std::int64_t raised(std::int64_t bound, const state<Traits>& known,

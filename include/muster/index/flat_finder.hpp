@@ -112,6 +112,7 @@ public:
     [[nodiscard]] std::int64_t room_seen(std::uint32_t) const noexcept {
         return std::numeric_limits<std::int64_t>::max();
     }
+    [[nodiscard]] bool was_made_anew() const noexcept { return false; }
     template<class Use>
     void refresh_rooms(const Use&) noexcept {}
     [[nodiscard]] bool still_holds(std::uint32_t, std::int64_t) const noexcept { return false; }

@@ -12,6 +12,7 @@
 #include <muster/base/id.hpp>
 #include <muster/index/asked_shape.hpp>
 #include <muster/index/capacity_index.hpp>
+#include <muster/index/changed_nodes.hpp>
 #include <muster/index/domain_sums.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/listed_node.hpp>
@@ -66,14 +67,16 @@ public:
     void follow() {
         // The rows' places are asked for ahead, so that they come while others are changed.
         accounts_->for_each_changed([this](node_index node) { index_.prefetch(node); });
-        accounts_->take_changed([this](node_index node, bool properties) {
-            if (properties)
+        accounts_->take_changed([this](node_index node, node_change what) {
+            if (what == node_change::properties)
                 follow_properties(node);
             else
                 follow_amounts(node);
-            sums_.follow(*known_, node, properties);
+            if (what == node_change::size)
+                renewed_.size_changed(node, accounts_->allocatable(node));
+            sums_.follow(*known_, node, what == node_change::properties);
         });
-        if (!renewed_.empty())
+        if (!renewed_.all().empty())
             raise_bounds();
     }
 
@@ -142,7 +145,7 @@ public:
     /// shape and the queue's selector do.
     [[nodiscard]] std::uint32_t
     watch(shape_index shape, std::optional<constraint_index> queue_nodes, std::int64_t room) {
-        MUSTER_ASSERT(touched_.empty(), "what was given back is known");
+        MUSTER_ASSERT(touched_.all().empty(), "what was given back is known");
         asked& about = ask(shape, queue_nodes);
         const auto at = static_cast<std::uint32_t>(&about - asked_.data());
         about.room = room;
@@ -182,17 +185,22 @@ public:
         return asked_[watched].emptied.most < need;
     }
 
+    /// The index was made anew since somebody asked this: what nodes gave back before is not told.
+    [[nodiscard]] bool was_made_anew() noexcept { return std::exchange(made_anew_, false); }
+
     /// Raises the rooms by what was given back since the last time, and calls `use(node, before)`
-    /// for every node that now has other amounts free. O(nodes changed × shapes remembered).
+    /// for every node that now has other amounts free, and `use(node, nullptr)` for every one that
+    /// is not what it was. O(nodes changed × shapes remembered).
     template<class Use>
     void refresh_rooms(const Use& use) {
         follow();
-        for (const before& was : touched_) {
-            use(was.node, was.free);
-            raise_rooms(was);
+        for (const before& was : touched_.all()) {
+            use(was.node, was.known ? &was.free : nullptr);
+            // For the others that was done when they changed.
+            if (was.known)
+                raise_rooms(was);
         }
         touched_.clear();
-        ++touch_round_;
     }
 
 private:
@@ -202,11 +210,7 @@ private:
     static constexpr std::uint32_t none = asked::none;
 
     using listed = detail::listed_node;
-    /// What was free on a node before it changed.
-    struct before {
-        node_index node;
-        resources<width> free;
-    };
+    using before = typename detail::touched_nodes<width>::before;
 
     [[nodiscard]] std::int64_t rank_of(const resources<width>& free) const noexcept {
         if constexpr (Score::order == placement_order::tightest)
@@ -223,8 +227,9 @@ private:
         built_ = true;
         for (asked& each : asked_)
             each.emptied = {};
-        accounts_->take_changed([](node_index, bool) {});
+        accounts_->take_changed([](node_index, node_change) {});
         renewed_.clear();
+        made_anew_ = true;
         sums_.clear();
         index_.clear();
         predicates_.clear(index_);
@@ -238,6 +243,7 @@ private:
             if ((*known_)[node].present) {
                 const auto& free = accounts_->free(node);
                 rows.push_back({node, rank_of(free), labels[node], free});
+                renewed_.remember(node, accounts_->allocatable(node));
             }
         index_.build(rows);
     }
@@ -249,12 +255,7 @@ private:
         const resources<width>& now = accounts_->free(node);
         if (was == now)
             return;
-        if (touch_rounds_.size() <= node.value())
-            touch_rounds_.resize(known_->accounts().nodes(), 0);
-        if (touch_rounds_[node.value()] != touch_round_) {
-            touch_rounds_[node.value()] = touch_round_;
-            touched_.push_back({node, was});
-        }
+        touched_.amounts_changed(node, was, known_->accounts().nodes());
         index_.update(node, rank_of(now), now);
     }
 
@@ -270,10 +271,12 @@ private:
                 index_.insert(node, rank_of(free), known_->node_labels()[node], free);
         }
         predicates_.node_changed(*known_, index_, node, present);
-        renewed_.push_back(node);
+        renewed_.properties_changed(node, accounts_->allocatable(node));
+        if (present)
+            touched_.renewed(node);
     }
 
-    /// Follows in what is kept of shapes the nodes whose properties changed.
+    /// Follows in what is kept of shapes the nodes whose properties or size changed.
     void raise_bounds() {
         for (asked& about : asked_) {
             if (about.emptied.least == 0 && about.emptied.most == unknown && about.room == unknown)
@@ -285,10 +288,15 @@ private:
             const auto query = detail::query_for(*known_, about.shape, about.queue_nodes);
             auto emptied = query;
             emptied.obstacles = emptied_obstacles_;
-            for (const node_index node : renewed_) {
-                about.emptied.changed(*known_, emptied, node);
-                about.room = detail::emptied_room::raised(about.room, *known_, query, node,
-                                                          accounts_->free(node));
+            const std::int64_t most_here = query.where->value.ports.empty() ? most_room : 1;
+            for (const auto& each : renewed_.all()) {
+                if (each.size_known) {
+                    about.emptied.resized(*known_, emptied, each.node, each.size, most_here);
+                    continue;
+                }
+                about.emptied.changed(*known_, emptied, each.node);
+                about.room = detail::emptied_room::raised(about.room, *known_, query, each.node,
+                                                          accounts_->free(each.node));
             }
         }
         renewed_.clear();
@@ -429,7 +437,6 @@ private:
         }
         remembered_.clear();
         touched_.clear();
-        ++touch_round_;
     }
 
     void raise_rooms(const before& was) {
@@ -476,11 +483,9 @@ private:
     std::vector<std::uint32_t> first_of_;
     std::vector<std::uint32_t> remembered_;
     std::vector<listed> listed_;
-    std::vector<before> touched_;
-    /// Nodes whose properties changed.
-    std::vector<node_index> renewed_;
-    std::vector<std::uint64_t> touch_rounds_;
-    std::uint64_t touch_round_ = 1;
+    detail::touched_nodes<width> touched_;
+    detail::renewed_nodes<width> renewed_;
+    bool made_anew_ = false;
     std::uint8_t emptied_obstacles_ = 0;
 };
 

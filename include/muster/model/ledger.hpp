@@ -35,6 +35,10 @@ class state_reservations;
 template<class Traits>
 class state_departures;
 
+/// What changed of a node: what is free on it; what it has, and with it perhaps what is free; or
+/// what it is (it came or went, labels, taints, a cordon), and with it perhaps all that.
+enum class node_change : std::uint8_t { none, amounts, size, properties };
+
 /// Who holds what: free amounts and claimed ports per node, use and quota per queue. Everybody may
 /// read it; only the state (observed events) and the plan (tentative placements) write it.
 /// Free may be negative, when a node shrank under its pods.
@@ -108,14 +112,13 @@ public:
             use(changed_[at]);
     }
 
-    /// Hands over the nodes whose amounts or properties changed since the last time, each once, and
-    /// forgets them: `use(node, properties_too)`. For the one that keeps an index.
+    /// Hands over the nodes that changed since the last time, each once with the most that changed
+    /// of it, and forgets them: `use(node, node_change)`. For the one that keeps an index.
     template<class Use>
     void take_changed(const Use& use) {
         for (std::size_t at = 0; at < changes_; ++at) {
             const node_index node = changed_[at];
-            const change what = std::exchange(rows_[node.value()].changed, change::none);
-            use(node, what == change::properties);
+            use(node, std::exchange(rows_[node.value()].changed, node_change::none));
         }
         changes_ = 0;
     }
@@ -154,7 +157,7 @@ private:
     template<class Traits>
     friend class state_promises;
 
-    enum class change : std::uint8_t { none, amounts, properties };
+    using change = node_change;
 
     struct row {
         resources<Width> allocatable;

@@ -63,9 +63,19 @@ public:
             return event_result::out_of_range;
         ledger_.resize(index, spec.allocatable, free);
         node_record& record = nodes_[index.value()];
+        const bool same_place = record.present && record.spec.labels == spec.labels &&
+                                record.spec.taints == spec.taints && record.spec.name == spec.name;
+        const bool same = same_place && record.spec.unschedulable == spec.unschedulable;
+        // An emptied cluster is asked as if no node were cordoned.
+        const bool lost =
+            record.present && !(same_place && dominates(spec.allocatable, record.spec.allocatable));
         record.spec = std::move(spec);
         record.present = true;
-        settle_node(index);
+        if (same)
+            ledger_.note(index, node_change::size);
+        else
+            settle_node(index);
+        moved(true, lost);
         return event_result::applied;
     }
 
@@ -85,6 +95,7 @@ public:
         record.present = false;
         ++record.generation;
         settle_node(index);
+        moved(true);
         return event_result::applied;
     }
 
@@ -357,8 +368,7 @@ private:
     void settle_node(node_index index) {
         constraints_.node_changed(index.value(), nodes_[index.value()]);
         topologies_.node_changed(index, nodes_[index.value()], this->labels_);
-        ledger_.note(index, ledger<width>::change::properties);
-        moved(true);
+        ledger_.note(index, node_change::properties);
     }
 
     static void take_over(pod_record& into, const pod_type& spec) {

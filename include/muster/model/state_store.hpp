@@ -121,6 +121,9 @@ public:
     [[nodiscard]] std::uint64_t release_epoch() const noexcept { return release_epoch_; }
     /// Moves whenever what the emptied cluster could hold may have changed, either way.
     [[nodiscard]] std::uint64_t capability_epoch() const noexcept { return capability_epoch_; }
+    /// Moves with the capability epoch, but not when a node came, has no less than before, or was
+    /// cordoned or uncordoned: whatever could start by what the emptied cluster holds still could.
+    [[nodiscard]] std::uint64_t loss_epoch() const noexcept { return loss_epoch_; }
 
     /// Moves with the capability epoch when a queue was the cause.
     [[nodiscard]] std::uint64_t queue_epoch() const noexcept { return queue_epoch_; }
@@ -315,11 +318,14 @@ protected:
         changed_gangs_.push_back(which);
     }
 
-    void moved(bool capability) noexcept {
+    /// What may let a gang start happened; `capability`: also what may change whether one could
+    /// ever start; `lost`: what could once start may not any more.
+    void moved(bool capability) noexcept { moved(capability, capability); }
+    void moved(bool capability, bool lost) noexcept {
         ++changes_;
         ++release_epoch_;
-        if (capability)
-            ++capability_epoch_;
+        capability_epoch_ += capability ? 1U : 0U;
+        loss_epoch_ += lost ? 1U : 0U;
     }
 
     [[nodiscard]] bool member_less(pod_index lhs, pod_index rhs) const {
@@ -367,6 +373,7 @@ protected:
     std::uint64_t changes_ = 0;
     std::uint64_t release_epoch_ = 0;
     std::uint64_t capability_epoch_ = 0;
+    std::uint64_t loss_epoch_ = 0;
     std::uint64_t queue_epoch_ = 0;
     std::uint64_t cycles_ = 1;
     std::uint64_t use_clock_ = 0;

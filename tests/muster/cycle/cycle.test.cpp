@@ -187,7 +187,7 @@ TEST_CASE("an answer that is asked for again and stays is not returned, another 
     add_running(known, "r", 3, "n", "q");
     add_gang(known, "g", 1, 2, "q");
     static_cast<void>(run(known));
-    ok(known.upsert_node("m", machine(1)));
+    ok(known.upsert_queue("other", {}));
     const cycle_result same = run(known);
     CHECK(same.decisions.empty());
     CHECK(same.counters.asked > 0);

@@ -68,10 +68,84 @@ TEST_CASE_FIXTURE(contended, "room that came and went leaves the proof as it was
     CHECK(started(known, result) == names{"g"});
 }
 
-TEST_CASE_FIXTURE(contended, "a node that is new has everybody asked") {
+TEST_CASE_FIXTURE(contended, "a node that is new has asked whom it can carry members of") {
+    ok(known.upsert_node("c", machine(1)));
+    run();
+    CHECK(result.counters.asked == 0);
+    ok(known.upsert_node("d", machine(2)));
+    run();
+    CHECK(started(known, result) == names{"g"});
+}
+
+TEST_CASE_FIXTURE(contended, "a node that grew has asked whom it can carry more members of") {
+    ok(known.upsert_node("a", machine(5))); // still two of 2
+    run();
+    CHECK(result.counters.asked == 0);
+    ok(known.upsert_node("b", machine(4)));
+    run();
+    CHECK(started(known, result) == names{"g"});
+}
+
+TEST_CASE_FIXTURE(contended, "a node that shrank has everybody asked whether they ever start") {
+    ok(known.upsert_node("full", machine(6)));
+    run();
+    CHECK(result.counters.asked == 1);
+    CHECK(is(answered(known, "g"), answer::waiting, gate::space));
+    ok(known.upsert_node("full", machine(1)));
+    run();
+    CHECK(is(answered(known, "g"), answer::never, gate::space));
+    ok(known.upsert_node("full", machine(8)));
+    run();
+    CHECK(is(answered(known, "g"), answer::waiting, gate::space));
+}
+
+TEST_CASE_FIXTURE(contended, "a node that went has everybody asked whether they ever start") {
+    ok(known.remove_node("full"));
+    run();
+    CHECK(result.counters.asked == 1);
+    CHECK(is(answered(known, "g"), answer::never, gate::space));
+}
+
+TEST_CASE_FIXTURE(contended, "a cordon asks nobody, and its end whom the node can carry") {
+    cluster::node_type closed = machine(2);
+    closed.unschedulable = true;
+    ok(known.upsert_node("c", closed));
+    run();
+    CHECK(result.counters.asked == 0);
+    closed.allocatable = units(3);
+    ok(known.upsert_node("c", closed));
+    run();
+    CHECK(result.counters.asked == 0);
+    ok(known.upsert_node("c", machine(3)));
+    run();
+    CHECK(started(known, result) == names{"g"});
+}
+
+TEST_CASE_FIXTURE(contended, "a taint that goes lets a gang of two roles start") {
+    cluster::node_type tainted = machine(2);
+    tainted.taints.push_back({"k", "v", taint_effect::no_schedule});
+    ok(known.upsert_node("c", tainted));
+    run();
+    CHECK(result.counters.asked == 0);
     ok(known.upsert_node("c", machine(2)));
     run();
     CHECK(started(known, result) == names{"g"});
+}
+
+TEST_CASE_FIXTURE(contended, "a node larger than any before makes the index and its memos anew") {
+    ok(known.upsert_node("large", machine(1)));
+    run();
+    CHECK(result.counters.asked == 0);
+    add_running(known, "most", 62, "large");
+    ok(known.upsert_node("large", machine(64)));
+    run();
+    CHECK(started(known, result) == names{"g"});
+}
+
+TEST_CASE_FIXTURE(contended, "a queue that changed has everybody asked") {
+    ok(known.upsert_queue("q", {}));
+    run();
+    CHECK(result.counters.asked == 1);
 }
 
 TEST_CASE_FIXTURE(contended, "the memo of a gang that went does not serve the one in its place") {

@@ -121,6 +121,12 @@ struct walk {
         ok(known.upsert_node(key, some_node()));
         nodes.push_back(key);
     }
+    void resize_one() {
+        const std::string& key = any(nodes);
+        cluster::node_type other = known[known.find_node(key)->index].spec;
+        other.allocatable = some_node().allocatable;
+        ok(known.upsert_node(key, other));
+    }
     void ask_anew(std::size_t at) { ok(known.upsert_pod(asking_pod(at), "asking", some_pod())); }
     void change_queue(const char* key) {
         cluster::queue_type queue;
@@ -148,8 +154,10 @@ struct walk {
             run_one();
         else if (what < 65 && !running.empty())
             end_one();
-        else if (what < 75)
+        else if (what < 70)
             ok(known.upsert_node(any(nodes), some_node()));
+        else if (what < 75)
+            resize_one();
         else if (what < 80)
             add_node();
         else if (what < 84) {

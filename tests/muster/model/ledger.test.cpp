@@ -92,11 +92,13 @@ TEST_CASE("taking and giving back is the identity, ports in any order among them
 
 // ---- what changed ------------------------------------------------------------------------------
 
-/// What changed since the last time, a letter behind the name: amounts or properties.
+/// What changed since the last time, with what changed of it.
 std::vector<std::string> changed(cluster& known) {
     std::vector<std::string> seen;
-    known.tentative().take_changed([&](node_index node, bool properties) {
-        seen.push_back(known[node].key + (properties ? " properties" : " amounts"));
+    known.tentative().take_changed([&](node_index node, node_change what) {
+        seen.push_back(known[node].key + (what == node_change::properties ? " properties"
+                                          : what == node_change::size     ? " size"
+                                                                          : " amounts"));
     });
     std::sort(seen.begin(), seen.end());
     return seen;
@@ -115,7 +117,7 @@ TEST_CASE("nodes that changed are handed over once, with what changed of them") 
     CHECK(changed(known) == lines{"b amounts"});
     ok(known.remove_pod("r-0"));
     ok(known.upsert_node("c", machine(9)));
-    CHECK(changed(known) == lines{"b amounts", "c properties"});
+    CHECK(changed(known) == lines{"b amounts", "c size"});
     CHECK(changed(known).empty());
 }
 
@@ -123,15 +125,61 @@ TEST_CASE("of a node whose amounts and properties changed the properties are tol
     cluster known;
     ok(known.upsert_node("n", machine(8)));
     static_cast<void>(changed(known));
+    cluster::node_type labelled = machine(8);
+    labelled.labels = {{"pool", "p"}};
+    SUBCASE("amounts first") {
+        add_running(known, "r", 1, "n");
+        ok(known.upsert_node("n", labelled));
+    }
+    SUBCASE("properties first") {
+        ok(known.upsert_node("n", labelled));
+        add_running(known, "r", 1, "n");
+        ok(known.upsert_node("n", labelled));
+    }
+    SUBCASE("and the size") {
+        ok(known.upsert_node("n", labelled));
+        labelled.allocatable = units(9);
+        ok(known.upsert_node("n", labelled));
+    }
+    CHECK(changed(known) == lines{"n properties"});
+}
+
+TEST_CASE("of a node whose amounts and size changed the size is told") {
+    cluster known;
+    ok(known.upsert_node("n", machine(8)));
+    static_cast<void>(changed(known));
     SUBCASE("amounts first") {
         add_running(known, "r", 1, "n");
         ok(known.upsert_node("n", machine(9)));
     }
-    SUBCASE("properties first") {
-        ok(known.upsert_node("n", machine(9)));
+    SUBCASE("size first") {
+        ok(known.upsert_node("n", machine(7)));
         add_running(known, "r", 1, "n");
     }
-    CHECK(changed(known) == lines{"n properties"});
+    CHECK(changed(known) == lines{"n size"});
+}
+
+TEST_CASE("a node is another when it goes, comes back, is cordoned, tainted or labelled") {
+    cluster known;
+    const auto seen = [&](const cluster::node_type& spec) {
+        ok(known.upsert_node("n", spec));
+        return changed(known);
+    };
+    const lines other = {"n properties"};
+    cluster::node_type spec = machine(8);
+    CHECK(seen(spec) == other);
+    ok(known.remove_node("n"));
+    CHECK(changed(known) == other);
+    CHECK(seen(spec) == other);
+    spec.unschedulable = true;
+    CHECK(seen(spec) == other);
+    spec.taints.push_back({"k", "v", taint_effect::no_schedule});
+    CHECK(seen(spec) == other);
+    spec.labels = {{"pool", "p"}};
+    CHECK(seen(spec) == other);
+    spec.name = "host";
+    CHECK(seen(spec) == other);
+    CHECK(seen(spec).empty());
 }
 
 TEST_CASE("what was placed tentatively and undone is a change, and nothing is lost") {

@@ -414,6 +414,37 @@ TEST_CASE("the capability epoch moves with allocatable, labels, taints and quota
     CHECK(known.capability_epoch() != lowered);
 }
 
+TEST_CASE("the loss epoch moves when less could start than before, not when more could") {
+    cluster known;
+    const auto loses = [&](const char* name, const cluster::node_type& spec) {
+        const auto before = known.loss_epoch();
+        ok(known.upsert_node(name, spec));
+        return known.loss_epoch() != before;
+    };
+    cluster::node_type spec = machine(8);
+    CHECK_FALSE(loses("n", spec));
+    CHECK_FALSE(loses("n", machine(9)));
+    CHECK(loses("n", spec));
+    spec.unschedulable = true;
+    CHECK_FALSE(loses("n", spec));
+    spec.unschedulable = false;
+    CHECK_FALSE(loses("n", spec));
+    spec.taints.push_back({"k", "v", taint_effect::no_schedule});
+    CHECK(loses("n", spec));
+    spec.labels = {{"pool", "p"}};
+    CHECK(loses("n", spec));
+    spec.name = "host";
+    CHECK(loses("n", spec));
+    CHECK_FALSE(loses("m", machine(2)));
+    auto before = known.loss_epoch();
+    ok(known.remove_node("m"));
+    CHECK(known.loss_epoch() != before);
+    CHECK_FALSE(loses("m", machine(1)));
+    before = known.loss_epoch();
+    ok(known.upsert_queue("q", quota_of(8)));
+    CHECK(known.loss_epoch() != before);
+}
+
 // ---- gangs that finish, members that wait ------------------------------------------------------
 
 std::size_t placeable(const cluster& known, const std::string& gang) {
