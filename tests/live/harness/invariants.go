@@ -121,6 +121,9 @@ func (g *gangsOf) take(each written) {
 			delete(found.holds, each.name)
 		}
 		g.weigh(g.group[each.name], each.ended)
+		if each.resource == "pods" {
+			delete(g.group, each.name) // The answer to its bind may be on its way still.
+		}
 	}
 }
 

@@ -98,6 +98,7 @@ func judge(all []written, nodes map[string]amounts, namespace string, ours []str
 		scheduler string
 		node      string
 		seen      bool // its kubelet said so first
+		gone      bool // though the answer to its bind may be on its way still
 	}
 	pods := map[string]*known{}
 	used := map[string]amounts{}
@@ -148,7 +149,7 @@ func judge(all []written, nodes map[string]amounts, namespace string, ours []str
 			if each.resource == "pods/status" { // The log does not say that the bind was carried out: its sender was killed.
 				node = text(each.answer, "spec", "nodeName")
 			}
-			if pod == nil {
+			if pod == nil || pod.gone {
 				continue
 			}
 			if pod.seen && pod.node == node && each.resource == "pods/binding" {
@@ -173,6 +174,9 @@ func judge(all []written, nodes map[string]amounts, namespace string, ours []str
 		case each.verb == "delete" && each.resource == "pods":
 			if grace, _ := at(each.answer, "metadata", "deletionGracePeriodSeconds").(float64); grace == 0 {
 				leave(each.name, each.started)
+				if pod := pods[each.name]; pod != nil {
+					pod.gone = true
+				}
 			}
 		case each.resource == "pods/status":
 			if phase := text(each.answer, "status", "phase"); phase == "Succeeded" || phase == "Failed" {

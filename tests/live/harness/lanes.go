@@ -3,6 +3,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -119,6 +120,11 @@ func (l *lane) once(each work) verdict {
 // fresh servers (a wait can be too short on a busy machine), unless it is something that may never be.
 func tellAll(all []work, in place, folder string, lanes int, longest time.Duration, whole bool) int {
 	began := time.Now()
+	// Whatever hangs, this ends.
+	time.AfterFunc(longest+3*longestScenario, func() {
+		fmt.Println("failed: scenarios do not come to their end")
+		os.Exit(1)
+	})
 	told := report{count: map[string]int{}}
 	waiting := make(chan work, len(all))
 	for _, each := range all {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -25,6 +26,7 @@ type stage struct {
 	log       string // of the program
 	frozen    bool   // the server was, and received late what was written early
 	partial   time.Duration
+	lease     int           // in seconds; 2, unless it says more
 	note      func() string // of what was measured
 	others    []string      // schedulers besides T9k's whose pods are its own
 	ended     []func()
@@ -100,7 +102,7 @@ func (s *stage) startSchedulerWith(in place, access string, more ...string) erro
 		return err
 	}
 	arguments := append([]string{"schedule", "--kubeconfig", config, "--scheduler-name", schedulerName,
-		"--lease-duration", "2", "--port", "0"}, more...)
+		"--lease-duration", strconv.Itoa(max(s.lease, 2)), "--port", "0"}, more...)
 	program := exec.Command(in.muster, arguments...)
 	if in.standIn != "" {
 		program = exec.Command(os.Args[0], arguments...)
@@ -221,8 +223,9 @@ func (s *stage) judged() error {
 	}
 	s.partial = longest
 	if !s.frozen && s.in.standIn == "" {
-		// Two thirds of a lease of 2 s, and what a busy machine takes to send and receive.
-		faults = append(faults, leading(all, "muster-scheduler", s.namespace, 2*time.Second)...)
+		// Two thirds of a lease, and what a busy machine takes to send and receive.
+		deadline := time.Duration(max(s.lease, 2))*time.Second*2/3 + 2*time.Second
+		faults = append(faults, leading(all, "muster-scheduler", s.namespace, deadline)...)
 	}
 	if len(faults) > 0 {
 		return unsafe(strings.Join(faults, "; "))
