@@ -62,6 +62,8 @@ public:
     }
 
     void settle(standing_gangs found) {
+        if (found.newest)
+            objects_->newest = std::max(objects_->newest.value_or(*found.newest), *found.newest);
         for (const auto& [name, count] : found.understood)
             if (const auto at = objects_->skipped.find(name); at != objects_->skipped.end())
                 if (at->second -= std::min(at->second, count); at->second == 0)
@@ -85,9 +87,15 @@ private:
                     translate::write_with(translate::t9k_writer{}, each.made, {});
                 for (const translate::violation& one : made.violations)
                     out_->error({one.object, 0, 0}, one.field + ": " + one.message);
-                for (boost::json::object& one : made.objects)
-                    if (is_new(one, gang))
-                        items.emplace_back(std::move(one));
+                const auto created = creation_of(each.where);
+                for (boost::json::object& one : made.objects) {
+                    if (!is_new(one, gang))
+                        continue;
+                    // They are as old as their job.
+                    if (created)
+                        one["metadata"].as_object()["creationTimestamp"] = time_text(*created);
+                    items.emplace_back(std::move(one));
+                }
             } else {
                 // In a gang a pod's marks have done their work, the gates that hold it back until
                 // its gang is there among them.

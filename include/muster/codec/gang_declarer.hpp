@@ -50,6 +50,24 @@ namespace detail {
            gang.made.gang.origin == translate::target::t9k;
 }
 
+/// When the object, or the job, that defines a gang was made; nothing where pods alone do, whose
+/// gang is as old as they are.
+[[nodiscard]] inline std::optional<timestamp> creation_of(const object_place& where) {
+    std::optional<timestamp> created;
+    if (!where.source)
+        return created;
+    diagnostics aside; // who read it first told of its faults
+    object_at(where, aside, [&](object_reader& object) {
+        const field metadata_at = object.optional("metadata");
+        object_reader metadata = metadata_at.as_object();
+        if (object.optional("kind").as_string() != "Pod")
+            created = metadata.optional("creationTimestamp").as_timestamp();
+        metadata.ignore_rest();
+        object.ignore_rest();
+    });
+    return created;
+}
+
 /// A pod's name, in the namespace of its gang where it names none itself.
 [[nodiscard]] inline object_key key_of_pod(const boost::json::object& pod,
                                            const translate::gang_object& of,
@@ -115,7 +133,7 @@ private:
         made.metadata.key = {gang.name_space, gang.name};
         made.metadata.uid = gang.uid;
         made.metadata.where = of.where;
-        made.metadata.created = creation_of(of.where);
+        made.metadata.created = detail::creation_of(of.where);
         made.origin = origin_of(of.api);
         made.kind = gang.kind;
         made.tree = gang.tree;
@@ -157,23 +175,6 @@ private:
             if (gang.tree[at].together)
                 return true;
         return false;
-    }
-
-    /// Of the object, or of the job; what pods alone define is as old as they are.
-    static std::optional<timestamp> creation_of(const object_place& where) {
-        std::optional<timestamp> created;
-        if (!where.source)
-            return created;
-        diagnostics aside; // who read it first told of its faults
-        object_at(where, aside, [&](object_reader& object) {
-            const field metadata_at = object.optional("metadata");
-            object_reader metadata = metadata_at.as_object();
-            if (object.optional("kind").as_string() != "Pod")
-                created = metadata.optional("creationTimestamp").as_timestamp();
-            metadata.ignore_rest();
-            object.ignore_rest();
-        });
-        return created;
     }
 
     /// The gang's own, else that of its pods, of which the first by name speaks for all.

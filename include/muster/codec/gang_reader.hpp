@@ -71,6 +71,8 @@ struct standing_gangs {
     std::vector<stray_pod> strays;
     /// Objects that were read, or that need not be, by `apiVersion kind`.
     std::map<std::string, std::size_t> understood;
+    /// The newest time that the objects name from which they were read.
+    std::optional<timestamp> newest;
 };
 
 namespace detail {
@@ -132,6 +134,7 @@ public:
         made.gangs = finish_book();
         made.strays = book_.strays();
         made.understood = std::move(understood_);
+        made.newest = context_.newest;
         return made;
     }
 

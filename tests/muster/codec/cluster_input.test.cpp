@@ -215,6 +215,23 @@ TEST_CASE("a T9k job makes a PodGroup, or pods for the one that is there already
                                 "spec: {minMember: 1}")) == "t9k j :1\npod j-w-0\npod j-w-1\n");
 }
 
+TEST_CASE("what a T9k job makes is as old as the job, and the input's time is no older") {
+    const std::string text = object(
+        "batch.tensorstack.dev/v1beta1", "GenericJob",
+        "name: j, creationTimestamp: '2024-06-01T00:00:00Z'",
+        "spec: {scheduler: {t9kScheduler: {queue: q}}, replicaSpecs: [{type: w, replicas: 1, "
+        "template: {spec: {containers: [{name: c, image: i}]}}}]}");
+    diagnostics out;
+    const auto documents = read_documents("in", text, out);
+    const manifests objects = read_cluster(documents, {}, out);
+    REQUIRE(objects.pod_groups.size() == 1);
+    REQUIRE(objects.newest);
+    CHECK(objects.pod_groups[0].metadata.created == objects.newest);
+    CHECK(muster::time_text(*objects.newest) == "2024-06-01T00:00:00Z");
+    REQUIRE(objects.pods.size() == 1);
+    CHECK(objects.pods[0].metadata.created == objects.newest);
+}
+
 TEST_CASE("jobs of one name are told apart by their kinds") {
     const std::string set =
         object("jobset.x-k8s.io/v1alpha2", "JobSet", "name: j",
