@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include <muster/cycle/policy.hpp>
 
 /// What each peer does, as policies of Muster.
@@ -15,17 +18,28 @@ struct kai_profile : muster::policy<muster::best_fit, muster::minima_first<>,
                                     muster::surplus_in_turn, muster::most_packed, Victims> {
     kai_profile() { this->surplus = {1, true}; }
 };
-using kai_allocate = kai_profile<muster::await_leavers>;
-using kai_preempt = kai_profile<muster::newest_first<muster::priority_preemption>>;
-/// For what the queue deserves, and for its fair share.
-using kai_reclaim_deserved = kai_profile<muster::newest_first<muster::reclaim_what_is_due<false>>>;
-using kai_reclaim_fair_share = kai_profile<muster::newest_first<muster::reclaim_what_is_due<true>>>;
+using kai_allocate = kai_profile<muster::for_surplus_too<muster::await_leavers>>;
+using kai_preempt =
+    kai_profile<muster::for_surplus_too<muster::newest_first<muster::priority_preemption>>>;
+using kai_reclaim =
+    kai_profile<muster::for_surplus_too<muster::newest_first<muster::reclaim_what_is_due<true>>>>;
 
-/// Moves whoever may be evicted at all.
+/// Moves whoever may be evicted at all, for whom that may happen, too.
+struct move_for_preemptible : muster::move_preemptible {
+    static constexpr bool surplus_too = true;
+
+    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
+                                                                 const muster::contender& of,
+                                                                 std::int64_t now) const noexcept {
+        return by.preemptible ? muster::move_preemptible::operator()(by, of, now) : std::nullopt;
+    }
+    [[nodiscard]] friend bool operator==(const move_for_preemptible&,
+                                         const move_for_preemptible&) = default;
+};
 struct kai_consolidate
     : muster::policy<muster::best_fit, muster::minima_first<>, muster::fair_share_first,
                      muster::no_reservations, muster::surplus_in_turn, muster::most_packed,
-                     muster::no_eviction, muster::move_preemptible> {
+                     muster::no_eviction, move_for_preemptible> {
     kai_consolidate() { this->surplus = {1, true}; }
 };
 

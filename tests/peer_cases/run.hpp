@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
@@ -33,6 +34,15 @@ namespace detail {
         return false;
     return asks_for_nothing(one) ? !of.acts("backfill")
                                  : of.actions == std::vector<std::string>{"backfill"};
+}
+
+/// Volcano's setting `ancestorReclaimLevel`, which cases say nowhere but in their names.
+[[nodiscard]] inline std::int64_t reclaim_levels(const peer_case& of) {
+    for (const std::string_view word : {"ancestorReclaimLevel is ", "level "})
+        if (const auto at = of.name.find(word); at != std::string::npos)
+            if (const char digit = of.name[at + word.size()]; digit >= '0' && digit <= '9')
+                return digit - '0';
+    return 0;
 }
 
 inline void add_queues(const peer_case& of, columns& kinds, cluster& to) {
@@ -251,7 +261,9 @@ private:
                 cycle(volcano_allocate{});
             else if (action == "preempt" || action == "reclaim") {
                 let_wait(true);
-                action == "preempt" ? cycle(volcano_preempt{}) : cycle(volcano_reclaim{});
+                volcano_reclaim reclaim;
+                reclaim.victims.levels = reclaim_levels(*of_);
+                action == "preempt" ? cycle(volcano_preempt{}) : cycle(reclaim);
                 let_wait(false);
             }
             return;
@@ -263,10 +275,7 @@ private:
         else if (action == "consolidation")
             consolidate();
         else if (action == "reclaim")
-            evict([&] {
-                cycle(kai_reclaim_deserved{});
-                cycle(kai_reclaim_fair_share{});
-            });
+            evict([&] { cycle(kai_reclaim{}); });
         else if (action == "preempt")
             evict([&] { cycle(kai_preempt{}); });
         else if (action == "stalegangeviction")

@@ -17,6 +17,7 @@
 #include <muster/admission/members.hpp>
 #include <muster/admission/place.hpp>
 #include <muster/admission/plain_proofs.hpp>
+#include <muster/admission/tree_standing.hpp>
 #include <muster/admission/verdict.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/model/state.hpp>
@@ -87,6 +88,20 @@ public:
         fixed_ = fixed_needs(members_, needs_);
         return gate_before_search(known, which, members_) == gate::none &&
                !reaches_minima(*members_.tree, members_.holding);
+    }
+    /// The same for a gang that has its minima and is to have one member more.
+    [[nodiscard]] bool prepare_one_more(const state<Traits>& known, gang_index which) {
+        sorter_.sort(known, which, members_);
+        if (gate_before_search(known, which, members_) != gate::none || members_.turns.empty())
+            return false;
+        const tree_standing now = stand(*members_.tree, members_.holding);
+        if (!now.met[0])
+            return false;
+        raised_ = *members_.tree;
+        raised_.require_members(vertex_index{0}, now.counts[0] + 1);
+        members_.tree = &raised_;
+        fixed_ = fixed_needs(members_, needs_);
+        return true;
     }
     /// How many of each class the prepared gang needs, when that is no matter of choice.
     [[nodiscard]] const std::vector<std::int64_t>* needs() const noexcept {
@@ -388,6 +403,8 @@ private:
     gang_members<width> members_;
     std::vector<std::int64_t> needs_;
     bool fixed_ = false;
+    /// The tree of a gang that is to have one member more.
+    gang_tree raised_;
     std::optional<shortage> short_of_;
     std::optional<int128> slack_;
     bool waits_for_pods_ = false;

@@ -50,27 +50,26 @@ public:
     }
     /// Leniently: before the last of that much went, the queue right below where it meets the
     /// gang's used more of some kind than it keeps. O(depth² + width).
-    [[nodiscard]] bool admits_before(queue_index from, const resources<width>& last, bool fair,
-                                     bool of_leaves) const {
+    [[nodiscard]] bool admits_before(queue_index from, const resources<width>& last,
+                                     const victim_terms& terms) const {
+        if (terms.of_leaves)
+            return leaf_admits(from, last, terms.levels);
         std::optional<queue_index> top;
         for (std::optional<queue_index> at = from; at && !is_above_both(*at);
-             at = of_leaves ? std::nullopt : known_->accounts().queues().parent(*at))
+             at = known_->accounts().queues().parent(*at))
             top = at;
-        if (!top || !(of_leaves ? stays_within_some() : own_may_take(from, fair)))
+        if (!top)
             return false;
-        bool any = false;
-        for (std::size_t column = 0; column < width; ++column) {
-            const auto keeps = kept(*top, kind_id{column}, fair);
-            if (!keeps)
-                continue;
-            const bool more = saturating_add(used_[top->value()][column], last[column]) > *keeps;
-            any = any || more;
-            // Of what it deserves and the last has, too, the queue has more than it deserves.
-            if (of_leaves && !more && *keeps > 0 && last[column] > 0 &&
-                kind_id{column} != known_->pods_kind())
-                return false;
-        }
-        return any;
+        const bool over = gives(*top, last, false, false);
+        if (terms.for_who_borrows && over && keeps_all(from, last))
+            return true;
+        const link* own = own_below(from);
+        if (!own)
+            return false;
+        if (!terms.by_fair_share)
+            return over && own->stays_within;
+        return ((over && own->stays_within) || gives(*top, last, true, false)) &&
+               stays_behind(own->queue, *top, last);
     }
 
     /// The most that may be reclaimed from the queue and those below it. O(depth² + depth × width).
@@ -133,23 +132,96 @@ private:
         }
         return true;
     }
-    /// Leniently: the gang's queue stays within its fair share, where that is known, and its queue
-    /// right below where both meet within what it deserves, or within its fair share.
-    [[nodiscard]] bool own_may_take(queue_index other, bool fair) const {
+    /// The gang's queue right below where both meet; none when its own does not stay within its
+    /// fair share, where that is known.
+    [[nodiscard]] const link* own_below(queue_index other) const {
         if (chain_.empty() || (due_ && !chain_.front().stays_fair))
-            return false;
+            return nullptr;
         const link* top = nullptr;
         for (const link& each : chain_) {
             if (known_->accounts().queues().within(other, each.queue))
                 break;
             top = &each;
         }
-        return top && (fair ? within(top->queue, amount_, true) : top->stays_within);
+        return top;
     }
-    [[nodiscard]] bool stays_within_some() const {
-        if (chain_.empty())
+    /// Of no kind that is asked for or goes does the gang's queue get more than its fair share, and
+    /// so much of it as the other is left with of its own.
+    [[nodiscard]] bool stays_behind(queue_index own, queue_index other,
+                                    const resources<width>& last) const {
+        for (std::size_t column = 0; due_ && column < width; ++column) {
+            const kind_id kind{column};
+            if ((amount_[column] == 0 && last[column] == 0) ||
+                !(*known_)[own].spec.deserved[kind] || !(*known_)[other].spec.deserved[kind])
+                continue;
+            const int128 mine = int128{used_[own.value()][column]} + amount_[column];
+            const int128 my_due = (*due_)[own.value()][kind];
+            const int128 their_due = (*due_)[other.value()][kind];
+            if (mine > my_due && their_due > 0 &&
+                saturate(mine) * their_due >= used_[other.value()][column] * my_due)
+                return false;
+        }
+        return true;
+    }
+    /// Before the last of that much went, the queue used more of some kind than it keeps; `strict`:
+    /// and of no kind less that it deserves and the last has, too.
+    [[nodiscard]] bool gives(queue_index queue, const resources<width>& last, bool fair,
+                             bool strict) const {
+        bool any = false;
+        for (std::size_t column = 0; column < width; ++column) {
+            const auto keeps = kept(queue, kind_id{column}, fair);
+            if (!keeps)
+                continue;
+            const bool more = saturating_add(used_[queue.value()][column], last[column]) > *keeps;
+            any = any || more;
+            if (strict && !more && *keeps > 0 && last[column] > 0 &&
+                kind_id{column} != known_->pods_kind())
+                return false;
+        }
+        return any;
+    }
+    /// Without that much the queue, and those above it below where both meet, use no less than they
+    /// deserve of any kind that goes.
+    [[nodiscard]] bool keeps_all(queue_index from, const resources<width>& gone) const {
+        for (std::optional<queue_index> at = from; at && !is_above_both(*at);
+             at = known_->accounts().queues().parent(*at))
+            for (std::size_t column = 0; column < width; ++column)
+                if (const auto keeps = (*known_)[*at].spec.deserved[kind_id{column}];
+                    keeps && gone[column] > 0 && used_[at->value()][column] < *keeps)
+                    return false;
+        return true;
+    }
+    /// Between the two queues themselves, and so many levels above them; the uppermost queue is
+    /// above all.
+    [[nodiscard]] bool leaf_admits(queue_index from, const resources<width>& last,
+                                   std::int64_t levels) const {
+        if (is_above_both(from) || chain_.empty() || !gives(from, last, false, true))
             return false;
-        const queue_index queue = chain_.front().queue;
+        const auto& queues = known_->accounts().queues();
+        const queue_index own = chain_.front().queue;
+        const bool deserves = deserves_some(own);
+        bool within = stays_within_some(own);
+        std::optional<queue_index> theirs = queues.parent(from);
+        for (std::size_t level = 1;
+             level + 1 < chain_.size() && static_cast<std::int64_t>(level) <= levels; ++level) {
+            within = within || stays_within_some(chain_[level].queue);
+            if (!deserves && !deserves_some(from) && queues.within(from, chain_[level].queue))
+                return false;
+        }
+        for (std::int64_t level = 1; within && level <= levels && theirs && queues.parent(*theirs);
+             ++level, theirs = queues.parent(*theirs))
+            within = is_above_both(*theirs) || gives(*theirs, last, false, true);
+        return within;
+    }
+    /// Of some kind that the gang asks for.
+    [[nodiscard]] bool deserves_some(queue_index queue) const {
+        for (std::size_t column = 0; column < width; ++column)
+            if (const auto top = (*known_)[queue].spec.deserved[kind_id{column}];
+                top && *top > 0 && amount_[column] > 0 && kind_id{column} != known_->pods_kind())
+                return true;
+        return false;
+    }
+    [[nodiscard]] bool stays_within_some(queue_index queue) const {
         for (std::size_t column = 0; column < width; ++column)
             if (const auto top = (*known_)[queue].spec.deserved[kind_id{column}];
                 top && amount_[column] > 0 &&

@@ -35,14 +35,17 @@ public:
 
     /// True when the gang starts: `into`, which was empty, then holds who leaves, then where they
     /// are placed, in the same order, then the gang; to be kept by `commit_nominated`. Otherwise it
-    /// is empty again. Takes from `steps`.
+    /// is empty again. Takes from `steps`. `one_more`: it has its minima, and gets one member more,
+    /// or not.
     template<consolidation_rule Rule, class Finder, class Placer>
     [[nodiscard]] bool start(const state<Traits>& known, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
-                             admission<Traits>& deciding, std::int64_t& steps) {
+                             admission<Traits>& deciding, std::int64_t& steps,
+                             bool one_more = false) {
         moves_.clear();
         next_change_.reset();
-        if (!anybody_may_move(known, by, rule, now) || !deciding.prepare(known, by) ||
+        if (!anybody_may_move(known, by, rule, now) ||
+            !(one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)) ||
             detail::stake_in_pods(known, deciding.members()) == detail::pod_stake::requirements)
             return false;
         into.look_ahead();

@@ -42,16 +42,18 @@ public:
 
     /// True when the gang starts: `into`, which was empty, then holds who goes and who is placed,
     /// to be kept by `commit_nominated`. Otherwise it is empty again. Takes from `steps`. `due`:
-    /// the fair shares of all queues, for rules that look at them.
+    /// the fair shares of all queues, for rules that look at them. `one_more`: it has its minima,
+    /// and gets one member more, or not.
     template<victim_rule Rule, class Finder, class Placer>
     [[nodiscard]] bool start(const state<Traits>& known, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
                              admission<Traits>& deciding, std::int64_t& steps,
-                             const std::vector<resources<width>>* due = nullptr) {
+                             const std::vector<resources<width>>* due = nullptr,
+                             bool one_more = false) {
         due_ = due;
         short_of_.reset();
         undecided_ = false;
-        if (!deciding.prepare(known, by))
+        if (!(one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
             return false;
         into.look_ahead();
         if (into.looks_ahead() &&

@@ -105,8 +105,7 @@ protected:
         });
     }
     [[nodiscard]] bool last_of(const victim& of, const resources<Traits::width>& amount) const {
-        return borrowed_->admits_before(*(*known_)[of.gang].queue, amount, of.terms.by_fair_share,
-                                        of.terms.of_leaves);
+        return borrowed_->admits_before(*(*known_)[of.gang].queue, amount, of.terms);
     }
     [[nodiscard]] bool keeps_minima(const victim& of) const {
         return static_cast<std::int64_t>(of.count) <= of.most &&

@@ -28,6 +28,7 @@ template<class Traits>
         side.queue_preemptible = queue.present && queue.spec.preemptible;
         side.from_own = queue.spec.from_own;
         side.from_others = queue.spec.from_others;
+        side.from_others_to_borrow = queue.spec.from_others_to_borrow;
     }
     side.preemptible = group.spec.preemptible;
     side.priority = group.spec.priority;

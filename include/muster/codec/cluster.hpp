@@ -190,6 +190,7 @@ template<std::size_t Width>
     spec.weight = object.weight;
     spec.from_own = object.from_own;
     spec.from_others = object.from_others;
+    spec.from_others_to_borrow = object.from_others_to_borrow;
     spec.tenants = object.namespaces;
     // T9k's without requirements admits no namespace.
     if (!object.of_cluster && spec.tenants && spec.tenants->requirements.empty())

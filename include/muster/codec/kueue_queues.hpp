@@ -49,7 +49,7 @@ namespace detail {
 /// policy/README.md writes it. What queues cannot say is a warning:
 ///  - flavors: of each kind there is one quota, the sum over its flavors, and only where all that
 ///    a queue has is of one flavor do that flavor's node labels bind;
-///  - admission checks, `borrowWithinCohort` and the like (see the readers).
+///  - admission checks and the like (see the readers).
 class kueue_book {
 public:
     std::vector<kueue_queue> queues;
@@ -235,6 +235,7 @@ private:
         made.strict_order = of.strict_order;
         made.from_own = of.from_own;
         made.from_others = of.from_others;
+        made.from_others_to_borrow = of.from_others_to_borrow;
         made.namespaces = of.namespaces;
         choose_nodes(of, made, out);
         return made;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,6 +45,7 @@ struct kueue_queue {
     bool strict_order = false;
     taking from_own = taking::nobody;
     taking from_others = taking::nobody;
+    std::optional<std::int64_t> from_others_to_borrow;
     std::optional<label_selector> namespaces;
 };
 
@@ -104,10 +106,16 @@ inline void read_preemption(const field& at, kueue_queue& to) {
                                       {"Never", "LowerPriority", "Any"})];
     const field borrowing_at = object.optional("borrowWithinCohort");
     object_reader borrowing = borrowing_at.as_object();
-    if (read_word(borrowing.optional("policy"), {"Never", "LowerPriority"}) == 1)
-        borrowing_at.warning("is not looked at: nobody of another queue goes for who borrows");
-    static_cast<void>(borrowing.optional("maxPriorityThreshold").as_integer());
+    const bool borrows = read_word(borrowing.optional("policy"), {"Never", "LowerPriority"}) == 1;
+    const field threshold_at = borrowing.optional("maxPriorityThreshold");
+    const auto threshold = threshold_at.as_integer(-2147483648LL, 2147483647);
     borrowing.finish();
+    if (borrows && to.from_others == taking::nobody)
+        borrowing_at.error("needs reclaimWithinCohort (expected LowerPriority or Any there)");
+    if (borrows)
+        to.from_others_to_borrow = threshold.value_or(std::numeric_limits<std::int64_t>::max());
+    else if (threshold)
+        threshold_at.error("is there without a policy (expected policy: LowerPriority)");
     object.finish();
 }
 

@@ -209,6 +209,7 @@ struct queue_object {
     /// See `queue`.
     taking from_own = taking::nobody;
     taking from_others = taking::nobody;
+    std::optional<std::int64_t> from_others_to_borrow;
     /// See `queue` (Volcano: dequeueStrategy is fifo).
     bool strict_order = false;
     std::int64_t weight = 1;

@@ -68,6 +68,11 @@ struct agenda_line {
     bool held_up = false;
     /// Of the ceilings that bind the queue, when its gangs' gates were looked at last.
     std::uint64_t use_epoch = 0;
+
+    /// Whose turn it is gets another, for its surplus.
+    [[nodiscard]] bool comes_again() const {
+        return std::ranges::find(again, static_cast<std::uint32_t>(at)) != again.end();
+    }
 };
 
 /// An admitted gang of which members hold and none waits. One that neither holds nor wants anything

@@ -67,9 +67,19 @@ template<class Traits>
     });
 }
 
+/// It has its minima, and surplus that found no room.
+template<class Traits>
+[[nodiscard]] bool wants_one_more(const state<Traits>& known, gang_index which) {
+    const auto& group = known[which];
+    return group.last.known && group.last.kind == answer::admitted && group.last.at == gate::none &&
+           group.placeable > 0 && group.nominated == 0;
+}
+
 struct turn {
     gang_index gang;
     std::uint32_t visit = 0;
+    /// It has its minima, and wants a member more.
+    bool for_surplus = false;
 };
 
 /// What a cycle derives from a state and keeps with it: how nodes are found, whose turn it is, and
@@ -107,7 +117,8 @@ struct engine {
     search_turns searching;
     /// Of each decision of the cycle that goes on.
     std::vector<noted> made;
-    /// The gangs that wait for room or quota in it, in the order of their turns.
+    /// The gangs that wait for room or quota in it, in the order of their turns; among them those
+    /// that wait with surplus, where a rule serves it.
     std::vector<turn> waiting;
     evictor<Traits> evicting;
     consolidator<Traits> moving;

@@ -113,7 +113,8 @@ private:
         }
         left -= given - steps;
         result_->counters.search_steps += given - steps;
-        if (!victims_of<Policy>::none && !starts && kept_->evicting.short_of())
+        if (!victims_of<Policy>::none && !starts && !which.for_surplus &&
+            kept_->evicting.short_of())
             if (decision* made = decision_of(*result_, kept_->made, noted_, which.visit))
                 made->short_after_evictions = kept_->evicting.short_of();
         return starts;
@@ -124,9 +125,11 @@ private:
             return false;
         } else {
             const auto& rule = how_->consolidation;
+            if (which.for_surplus && !serves_surplus(rule))
+                return false;
             const bool starts =
                 kept_->moving.start(*known_, which.gang, rule, now_, *kept_->journal, kept_->finder,
-                                    kept_->placing, kept_->deciding, steps);
+                                    kept_->placing, kept_->deciding, steps, which.for_surplus);
             moves_again_ = kept_->moving.next_change();
             evicts_again_.reset();
             if (!starts)
@@ -140,9 +143,12 @@ private:
         if constexpr (victims_of<Policy>::none) {
             return false;
         } else {
+            if (which.for_surplus && !serves_surplus(how_->victims))
+                return false;
             const bool starts = kept_->evicting.start(
                 *known_, which.gang, how_->victims, now_, *kept_->journal, kept_->finder,
-                kept_->placing, kept_->deciding, steps, due_.all().empty() ? nullptr : &due_.all());
+                kept_->placing, kept_->deciding, steps, due_.all().empty() ? nullptr : &due_.all(),
+                which.for_surplus);
             evicts_again_ = kept_->evicting.next_change();
             if (!starts)
                 return false;

@@ -120,6 +120,17 @@ using staleness_of = decltype(staleness_in(std::declval<const Policy&>()));
 /// Gangs may start where others stand.
 template<class Policy>
 inline constexpr bool displaces = !victims_of<Policy>::none || !consolidation_of<Policy>::none;
+/// And for members beyond minima, too.
+template<class Policy>
+[[nodiscard]] constexpr bool displaces_for_surplus(const Policy& how) {
+    if constexpr (!victims_of<Policy>::none)
+        if (serves_surplus(how.victims))
+            return true;
+    if constexpr (!consolidation_of<Policy>::none)
+        return serves_surplus(how.consolidation);
+    else
+        return false;
+}
 
 } // namespace detail
 } // namespace muster::inline v0_1

@@ -264,13 +264,15 @@ private:
             if (held != stake::some)
                 return hold_back(line, entry, held);
         }
-        const turn mine{entry.gang, entry.visit};
+        turn mine{entry.gang, entry.visit};
         const bool surplus = line.for_surplus;
         if (surplus || must_ask(entry))
             ask(line, entry);
         else
             skip(line, entry);
-        if (evicts && !surplus && waits(mine.gang))
+        mine.for_surplus = !line.comes_again() && displaces_for_surplus(*how_) &&
+                           wants_one_more(*known_, mine.gang);
+        if (evicts && ((!surplus && waits(mine.gang)) || mine.for_surplus))
             kept_->waiting.push_back(mine);
     }
 

@@ -54,6 +54,9 @@ struct queue {
     /// .reclaimWithinCohort).
     taking from_own = taking::nobody;
     taking from_others = taking::nobody;
+    /// And for a gang with which it would itself use more than it deserves, of others gangs of
+    /// lower priority, none above this; absent = nobody (Kueue: preemption.borrowWithinCohort).
+    std::optional<std::int64_t> from_others_to_borrow{};
     /// No new gangs; those that already hold something may complete.
     bool closed = false;
     /// A gang that does not fit blocks those behind it. Of its own gangs alone.

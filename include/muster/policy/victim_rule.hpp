@@ -76,8 +76,8 @@ struct reclaim_above_deserved {
 };
 
 /// Reclaims as KAI does, whoever has the higher priority: for a gang whose queue stays within what
-/// it deserves, from queues beyond what they deserve, or with `FairShares` for one whose queue
-/// stays within its fair share, from queues beyond theirs. Victims by priority.
+/// it deserves, from queues beyond what they deserve, and with `FairShares` for one whose queue
+/// stays within its fair share, also from queues beyond theirs. Victims by priority.
 template<bool FairShares>
 struct reclaim_what_is_due {
     static constexpr bool none = false;
@@ -106,12 +106,15 @@ struct reclaim_what_is_due {
 struct reclaim_between_leaves {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
+    /// Of queues above both that are looked at besides (Volcano: ancestorReclaimLevel).
+    std::int64_t levels = 0;
 
     [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
                                                          std::int64_t now) const noexcept {
         auto terms = reclaim_what_is_due<false>{}(by, of, now);
         if (terms) {
             terms->of_leaves = true;
+            terms->levels = levels;
             terms->outer = -of.queues_in_common;
         }
         return terms;
@@ -120,10 +123,12 @@ struct reclaim_between_leaves {
 };
 
 /// Takes as the gang's own queue says: of other queues that stand below one with it, while these
-/// use more of some kind than they deserve and its own stays within what it deserves; then in its
-/// own queue by priority, and by age where it says so (Kueue, but for `borrowWithinCohort`; Kueue
-/// looks at the kinds that are short alone). Victims of others first, then by their priority. That
-/// queues never take turns for ever is tested, not proven.
+/// use more of some kind than they deserve and its own stays within what it deserves, or those that
+/// go may be had by one that borrows, too; then in its own queue by priority, and by age where it
+/// says so (Kueue, which looks at the kinds that are short alone, and lets who borrows have what
+/// leaves another with less than it deserves: these two could take turns for ever). Victims of
+/// others first, then by their priority. That queues never take turns for ever is tested, not
+/// proven.
 struct as_queues_say {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
@@ -133,12 +138,16 @@ struct as_queues_say {
         if (!by.queue || !of.queue || !of.preemptible)
             return std::nullopt;
         const bool own = of.queue == by.queue;
-        if (!lets(own ? by.from_own : by.from_others, by, of) ||
+        const bool for_who_borrows = !own && by.from_others_to_borrow &&
+                                     of.priority < by.priority &&
+                                     of.priority <= *by.from_others_to_borrow;
+        if ((!lets(own ? by.from_own : by.from_others, by, of) && !for_who_borrows) ||
             (!own && (!of.queue_preemptible || of.queues_in_common == 0)))
             return std::nullopt;
         victim_terms terms{own ? 1 : 0, of.priority};
         terms.only_borrowed = !own;
         terms.lenient = !own;
+        terms.for_who_borrows = for_who_borrows;
         return terms;
     }
     [[nodiscard]] friend bool operator==(as_queues_say, as_queues_say) = default;
@@ -246,6 +255,15 @@ struct newest_first : Rule {
     static constexpr bool in_order = true;
 
     [[nodiscard]] friend bool operator==(const newest_first&, const newest_first&) = default;
+};
+
+/// The same rule, or consolidation rule, which serves gangs that have their minima, too: a member
+/// more for each in a cycle, as KAI does.
+template<victim_rule Rule>
+struct for_surplus_too : Rule {
+    static constexpr bool surplus_too = true;
+
+    [[nodiscard]] friend bool operator==(const for_surplus_too&, const for_surplus_too&) = default;
 };
 
 /// The same rule, which takes gangs whole or not at all.

@@ -23,6 +23,7 @@ struct contender {
     /// Whose room the queue lets it take.
     taking from_own = taking::nobody;
     taking from_others = taking::nobody;
+    std::optional<std::int64_t> from_others_to_borrow;
     /// When the first of its members that stand started to run; absent = unknown.
     std::optional<std::int64_t> since;
     /// Of whom something may be taken: how long it runs before more than its surplus may be had for
@@ -60,9 +61,21 @@ struct victim_terms {
     /// With `lenient`: looked at are the two queues themselves, and it is enough that the gang's
     /// own stays within what it deserves of some kind that the gang asks for.
     bool of_leaves = false;
+    /// With `of_leaves`: so many levels of queues above both are looked at besides, but for the
+    /// uppermost queue. It is enough that one of those above the gang's own stays within what it
+    /// deserves of some kind, and those above the other give only what they use beyond what they
+    /// deserve, too. Where one of them is above both, and neither queue deserves any kind that the
+    /// gang asks for, nothing is taken.
+    std::int64_t levels = 0;
     /// With `only_borrowed`: a queue keeps its fair share, or what it deserves where that is more,
     /// and the gang's own stays within its fair share. Known to rules that are `by_fair_share`.
+    /// With `lenient`, too: a queue gives what it uses beyond what it deserves to one that stays
+    /// within what it deserves; and right below where both meet the gang's queue may use more than
+    /// its fair share, as long as the other is left with more of its own.
     bool by_fair_share = false;
+    /// With `lenient`: the gang's own queue need not stay within what it deserves, while the other
+    /// keeps all that it deserves.
+    bool for_who_borrows = false;
     /// Only members beyond its minima.
     bool only_surplus = false;
     /// All of it or nothing.
@@ -89,6 +102,21 @@ template<class Rule>
                            { rule.in_order() } -> std::same_as<bool>;
                        })
         return rule.in_order();
+    else
+        return false;
+}
+
+/// A gang that has its minima, and members beyond them that wait, may have room made for one of
+/// these, too, as for its minima, and the rule says so. One that is a choice between several says
+/// it of itself: `rule.for_surplus()`.
+template<class Rule>
+[[nodiscard]] constexpr bool serves_surplus(const Rule& rule) noexcept {
+    if constexpr (requires { requires Rule::surplus_too; })
+        return true;
+    else if constexpr (requires {
+                           { rule.for_surplus() } -> std::same_as<bool>;
+                       })
+        return rule.for_surplus();
     else
         return false;
 }

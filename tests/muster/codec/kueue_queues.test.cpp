@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/codec/kueue_queues.hpp>
 
+#include <limits>
 #include <map>
 #include <string>
 
@@ -149,6 +150,27 @@ TEST_CASE("a ClusterQueue says whose room its groups take") {
              "LowerPriority") == std::pair(taking::lower_or_newer, taking::lower_priority));
 }
 
+TEST_CASE("a ClusterQueue says of what priority others go for a group with which it borrows") {
+    const auto of = [](const std::string& preemption, diagnostics& out) {
+        const auto documents =
+            read_documents("in", cluster_queue("a", "preemption: {" + preemption + "}"), out);
+        return read_manifests(documents, {}, out).queues.at(0).from_others_to_borrow;
+    };
+    diagnostics out;
+    CHECK_FALSE(of("reclaimWithinCohort: Any", out));
+    CHECK(of("reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority, "
+             "maxPriorityThreshold: 5}",
+             out) == 5);
+    CHECK(of("reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}", out) ==
+          std::numeric_limits<std::int64_t>::max());
+    CHECK(out.findings().empty());
+    CHECK_FALSE(of("reclaimWithinCohort: Any, borrowWithinCohort: {maxPriorityThreshold: 5}", out));
+    CHECK(out.findings().size() == 1);
+    CHECK(of("borrowWithinCohort: {policy: LowerPriority}", out));
+    CHECK(out.findings().size() == 2);
+    CHECK_FALSE(out.ok());
+}
+
 TEST_CASE("where all that a queue has is of one flavor, its pods stand on that flavor's nodes") {
     CHECK(read(flavor("f", "nodeLabels: {pool: gpu}") +
                cluster_queue("a", group("nominalQuota: 1"))) ==
@@ -178,12 +200,8 @@ TEST_CASE("what queues cannot say of flavors is told") {
 }
 
 TEST_CASE("what a queue says and nobody looks at is told") {
-    CHECK(read(cluster_queue("a", "admissionChecks: [x], stopPolicy: HoldAndDrain, preemption: "
-                                  "{reclaimWithinCohort: Any, borrowWithinCohort: {policy: "
-                                  "LowerPriority, maxPriorityThreshold: 5}}")) ==
+    CHECK(read(cluster_queue("a", "admissionChecks: [x], stopPolicy: HoldAndDrain")) ==
           "a < - deserved - quota - guarantee - closed\n"
-          "in:2:216: warning: spec.preemption.borrowWithinCohort: is not looked at: nobody of "
-          "another queue goes for who borrows\n"
           "in:2:143: warning: spec.stopPolicy: nobody is drained: who runs goes on\n"
           "in:2:126: warning: spec.admissionChecks: is not looked at: nobody waits for an "
           "admission check\n");

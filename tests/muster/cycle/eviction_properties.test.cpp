@@ -367,6 +367,92 @@ std::string check_evictions(const world& from) {
     return {};
 }
 
+/// Pods that a cycle evicts and how many are to come, by key.
+template<class Policy>
+std::pair<std::vector<std::string>, std::size_t> evicted_by(world_state& known, const Policy& how) {
+    std::pair<std::vector<std::string>, std::size_t> found;
+    const cycle_result result = cycle(known, 0, how);
+    for (const decision& made : result.decisions) {
+        for (const pod_index pod : made.evictions)
+            found.first.push_back(known[pod].key);
+        found.second += made.nominated ? made.placements.size() : 0;
+    }
+    std::sort(found.first.begin(), found.first.end());
+    return found;
+}
+
+/// Worlds in which somebody was evicted for surplus.
+std::size_t serving_worlds = 0;
+
+/// A gang that needs nobody and gets one member is served as one that needs one.
+template<class Rule>
+std::string judge_one_more(world from, Rule rule) {
+    for (auto& gang : from.gangs)
+        if (gang.key == "new")
+            gang.spec.tree = gang_tree(0);
+    world needy = from;
+    for (auto& gang : needy.gangs)
+        if (gang.key == "new")
+            gang.spec.tree = gang_tree(1);
+    for (world* each : {&from, &needy})
+        for (auto& pod : each->pods)
+            if (pod.gang == "new")
+                pod.spec.role = vertex_index{0};
+    world_state known = to_state(from);
+    const auto found = known.find_gang("new");
+    if (!found || known[found->index].members.empty())
+        return {};
+    const world_state before = known;
+    if (cycle(known, 0, how(no_eviction{})).counters.pods_placed > 0)
+        return {};
+    world_state other = to_state(needy);
+    known = before;
+    if (!evicted_by(known, how(rule)).first.empty())
+        return "unasked: somebody goes for surplus";
+    known = before;
+    const auto mine = evicted_by(known, how(for_surplus_too<Rule>{rule}));
+    if (mine != evicted_by(other, how(rule)))
+        return "otherwise: " + std::to_string(mine.first.size()) + " go, not those of one in need";
+    if (mine.first.empty())
+        return {};
+    ++serving_worlds;
+    // Each member more costs somebody, so that it ends.
+    for (std::size_t rounds = from.pods.size();; --rounds) {
+        std::vector<std::string> gone;
+        for (const auto& [key, pod] : known.pod_keys())
+            if (known[pod].evicted)
+                gone.push_back(key);
+        for (const std::string& key : gone)
+            expect_applied(known.remove_pod(key));
+        const auto next = cycle(known, 1, how(for_surplus_too<Rule>{rule})).counters;
+        if (gone.empty() && next.pods_evicted == 0)
+            return {};
+        if (rounds == 0)
+            return "end: members go on being evicted";
+    }
+}
+
+std::string check_one_more(const world& from) {
+    switch (static_cast<rule_kind>(from.seed >> 7U & 3U)) {
+    case rule_kind::t9k:
+        return judge_one_more(from, t9k_preemption{});
+    case rule_kind::t9k_inside:
+        return judge_one_more(from, t9k_preemption{true});
+    case rule_kind::by_priority:
+        return judge_one_more(from, priority_preemption{true});
+    case rule_kind::reclaim:
+        return judge_one_more(from, reclaim_above_deserved{});
+    }
+    return {};
+}
+
+TEST_CASE("where surplus is served a gang gets one member more as one in need of it would") {
+    serving_worlds = 0;
+    CHECK(count_faults("evictions for surplus", 1000, crowded, check_one_more) == 0);
+    std::printf("evictions for surplus: in %zu worlds\n", serving_worlds);
+    CHECK(serving_worlds > 0);
+}
+
 TEST_CASE("on small clusters exactly the least set of victims goes, and the gang starts") {
     evicting_worlds = 0;
     CHECK(count_faults("evictions", 1000, crowded, check_evictions) == 0);

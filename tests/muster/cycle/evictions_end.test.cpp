@@ -96,6 +96,7 @@ public:
             // All that a queue may say, for those who ask it, to which it must stand below another.
             spec.from_own = taking::lower_or_newer;
             spec.from_others = taking::anybody;
+            spec.from_others_to_borrow = at;
             ok(known_.upsert_queue("q" + std::to_string(at), spec,
                                    below_one ? std::optional<std::string>("all") : std::nullopt));
         }

@@ -160,6 +160,35 @@ TEST_CASE("Volcano: the queue with the smaller share of what it deserves goes fi
     CHECK(started(in.known, cycle(in.known, 0, how)) == names{"of-a"});
 }
 
+using leaves_policy = policy<best_fit, priority_then_age, priority_then_share, no_reservations,
+                             surplus_at_once, most_packed, reclaim_between_leaves>;
+
+/// Whether a gang of "mine", which deserves nothing itself, may have what "theirs" uses.
+bool reclaims(std::int64_t levels, std::int64_t above_mine, std::int64_t above_theirs,
+              bool together = false) {
+    peer_cluster in(4);
+    in.queue("root", volcano_queue(4, 8, 0));
+    in.queue("above-mine", volcano_queue(above_mine, 8, 0), "root");
+    in.queue("above-theirs", volcano_queue(above_theirs, 8, 0), "root");
+    in.queue("mine", volcano_queue(0, 8, 0), "above-mine");
+    in.queue("theirs", volcano_queue(0, 8, 0), together ? "above-mine" : "above-theirs");
+    add_running(in.known, "r", 4, "n", "theirs");
+    add_gang(in.known, "wants", 1, 2, "mine");
+    leaves_policy how;
+    how.victims.levels = levels;
+    return cycle(in.known, 0, how).counters.pods_evicted > 0;
+}
+
+TEST_CASE("Volcano: with ancestorReclaimLevel the queues above count, too") {
+    CHECK_FALSE(reclaims(0, 2, 2));
+    CHECK(reclaims(1, 2, 2));
+    // Theirs above use no more than they deserve, or mine would use more.
+    CHECK_FALSE(reclaims(1, 2, 4));
+    CHECK_FALSE(reclaims(1, 1, 2));
+    // Between children of one queue that deserve nothing nothing is taken.
+    CHECK_FALSE(reclaims(1, 8, 2, true));
+}
+
 // ---- Kueue: nominalQuota, borrowingLimit, lendingLimit -----------------------------------------
 
 /// `nominal` quota, of which it lends at most `lends` and to which it borrows at most `borrows`.
@@ -314,6 +343,47 @@ TEST_CASE("Kueue: reclaimWithinCohort takes what others borrow, by priority wher
     CHECK(taken(taking::nobody, taking::anybody, 0, 99).size() == 1);
     CHECK(taken(taking::nobody, taking::lower_priority, 5, 99).empty());
     CHECK(taken(taking::nobody, taking::lower_priority, 6, 99).size() == 1);
+}
+
+/// Who is evicted where "mine" deserves 1 of 10 and uses 2, so that it would borrow.
+names taken_to_borrow(std::optional<std::int64_t> most, std::int64_t priority,
+                      std::int64_t borrowed = 2) {
+    peer_cluster in(10);
+    in.queue("cohort", cluster::queue_type{});
+    cluster::queue_type spec = cluster_queue(1, std::nullopt, std::nullopt);
+    spec.from_others = taking::anybody;
+    spec.from_others_to_borrow = most;
+    in.queue("mine", spec, "cohort");
+    in.queue("others", cluster_queue(3, std::nullopt, std::nullopt), "cohort");
+    in.queue("poor", cluster_queue(4, std::nullopt, std::nullopt), "cohort");
+    const auto stands = [&](const char* name, std::int64_t cpus, const char* queue) {
+        auto group = gang_of(1, queue);
+        group.priority = 5;
+        ok(in.known.upsert_gang(name, group));
+        ok(in.known.upsert_pod(name, name, in_phase(pod_phase::running, asking(cpus)), "n"));
+    };
+    stands("own", 2, "mine");
+    stands("borrows", borrowed, "others");
+    stands("rest", 5 - borrowed, "others");
+    stands("within", 3, "poor");
+    auto group = gang_of(1, "mine");
+    group.priority = priority;
+    ok(in.known.upsert_gang("wants", group));
+    ok(in.known.upsert_pod("wants", "wants", asking(2)));
+    names gone;
+    for (const decision& made : cycle(in.known, 60, whole_policy{}).decisions)
+        for (const pod_index pod : made.evictions)
+            gone.push_back(in.known[pod].key);
+    return gone;
+}
+
+TEST_CASE("Kueue: borrowWithinCohort takes lower priority that borrows for who borrows, too") {
+    CHECK(taken_to_borrow(std::nullopt, 9).empty());
+    CHECK(taken_to_borrow(5, 9) == names{"borrows"});
+    CHECK(taken_to_borrow(4, 9).empty());
+    CHECK(taken_to_borrow(5, 5).empty());
+    // Of 5 two are borrowed, and whoever has one of these has too few.
+    CHECK(taken_to_borrow(5, 9, 4).empty());
 }
 
 TEST_CASE("Kueue: who borrows is taken before who is of the own queue") {
