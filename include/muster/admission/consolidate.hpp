@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <muster/admission/admit.hpp>
+#include <muster/admission/affinity_members.hpp>
 #include <muster/admission/counted_class.hpp>
 #include <muster/admission/movable_pods.hpp>
 #include <muster/admission/room_groups.hpp>
@@ -45,8 +46,7 @@ public:
         moves_.clear();
         next_change_.reset();
         if (!anybody_may_move(known, by, rule, now) ||
-            !(one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)) ||
-            detail::stake_in_pods(known, deciding.members()) == detail::pod_stake::requirements)
+            !(one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
             return false;
         into.look_ahead();
         attempt<Finder, Placer> on{known, into,  finder,      placing,     deciding,
@@ -398,7 +398,10 @@ private:
         for (const std::size_t at : set_)
             pods_.vacate(at, on.into);
         const savepoint emptied = on.into.mark();
-        if (!on.gang_fits()) {
+        // Whom the gang seeks may be among those who move, so that it fits where they come to
+        // stand.
+        if (!on.gang_fits() && detail::stake_in_pods(on.known, on.deciding.members()) !=
+                                   detail::pod_stake::requirements) {
             on.into.rollback(on.base);
             return false;
         }

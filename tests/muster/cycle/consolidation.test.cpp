@@ -244,6 +244,59 @@ TEST_CASE("of a gang that has just started only members beyond its minima move, 
     CHECK(cycle(known, 10, how).counters.pods_moved == 1);
 }
 
+TEST_CASE("for a gang with terms between pods others move where these then let it start") {
+    cluster known;
+    for (const auto& [name, zone] :
+         {std::pair("a", "x"), std::pair("b", "x"), std::pair("c", "y")}) {
+        auto spec = machine(8);
+        spec.labels = {{"zone", zone}};
+        ok(known.upsert_node(name, spec));
+    }
+    const auto labelled = [](cluster::pod_type made) {
+        made.labels = {{"app", "p"}};
+        return made;
+    };
+    for (const auto& [name, node] : {std::pair("left", "a"), std::pair("right", "b")}) {
+        ok(known.upsert_gang(name, gang_of(1)));
+        ok(known.upsert_pod(std::string(name) + "-0", name,
+                            labelled(in_phase(pod_phase::running, asking(3))), node));
+    }
+    add_running(known, "full", 8, "c");
+    ok(known.upsert_gang("new", gang_of(1)));
+    auto asks = asking(8);
+    asks.where.pods.emplace();
+    SUBCASE("it seeks whoever moves, and stays near") {
+        asks.where.pods->affinity.push_back({{label_is("app", "p"), {}}, "zone"});
+        ok(known.upsert_pod("new-0", "new", asks));
+        const cycle_result result = cycle(known, 1, moving());
+        CHECK(moves_of(known, result) == names{"left-0>b"});
+        CHECK(node_of(known, "new-0") == "a");
+        ok(known.remove_pod("left-0"));
+        ok(known.upsert_pod("left-0", "left", labelled(asking(3))));
+        static_cast<void>(cycle(known, 2, moving()));
+        static_cast<void>(cycle(known, 3, moving()));
+        CHECK(node_of(known, "left-0") == "b");
+        CHECK(known[gang_at(known, "new")].nominated == 0);
+        CHECK(node_of(known, "new-0") == "a");
+    }
+    SUBCASE("it keeps apart from them, so that others make room for it in another zone") {
+        asks.where.pods->anti_affinity.push_back({{label_is("app", "p"), {}}, "zone"});
+        ok(known.upsert_pod("new-0", "new", asks));
+        const cycle_result result = cycle(known, 1, moving());
+        CHECK(moves_of(known, result) == names{"full-0>a", "left-0>b"});
+        CHECK(node_of(known, "new-0") == "c");
+    }
+    SUBCASE("nobody moves where that does not help it") {
+        auto firm = gang_of(1);
+        firm.preemptible = false;
+        ok(known.upsert_gang("full", firm));
+        asks.where.pods->anti_affinity.push_back({{label_is("app", "p"), {}}, "zone"});
+        asks.where.selector.requirements.push_back({"zone", label_operator::in, {"x"}});
+        ok(known.upsert_pod("new-0", "new", asks));
+        CHECK(cycle(known, 1, moving()).counters.pods_moved == 0);
+    }
+}
+
 TEST_CASE("a place is kept for as long as the policy says") {
     cluster known = scattered();
     const auto how = moving(move_preemptible{0, 10});
