@@ -51,6 +51,7 @@ func main() {
 	compared := flag.Bool("compare", false, "with -scale: kube-scheduler too")
 	long := flag.Duration("long", 0, "only let gangs come and go for so long, and kill the scheduler every 30 s")
 	rounds := flag.Int("rounds", 3, "with -scale: how many pairs of runs")
+	gangs := flag.Int("gangs", 500, "with -scale: how many, of 20 pods")
 	lanes := flag.Int("lanes", 4, "how many pairs of servers scenarios are told on at once")
 	longest := flag.Duration("limit", 15*time.Minute, "what is not told by then has failed")
 	keep := flag.String("folder", "", "where servers keep their files and logs")
@@ -58,13 +59,15 @@ func main() {
 	standIn := flag.String("stand-in", "", "schedule by the stand-in: `gangs` passes all scenarios, none fails half of them")
 	flag.Parse()
 	if *list {
+		names := []string{"25/every-right-is-used"}
 		for _, each := range truths {
-			fmt.Println("truth/" + each.name)
+			names = append(names, "truth/"+each.name)
 		}
 		for _, each := range slices.Concat(scenarios, liveScenarios()) {
-			fmt.Println(each.name)
+			names = append(names, each.name)
 		}
-		fmt.Println("25/every-right-is-used")
+		slices.Sort(names)
+		fmt.Println(strings.Join(names, "\n"))
 		return
 	}
 	wanted := func(name string) bool {
@@ -87,7 +90,7 @@ func main() {
 	}
 	in := place{*source, *binaries, *muster, *standIn}
 	if *scaled || *compared {
-		os.Exit(scale(in, folder, *compared, *rounds))
+		os.Exit(scale(in, folder, *compared, *rounds, *gangs))
 	}
 	if *long > 0 {
 		longestScenario = *long + 5*time.Minute

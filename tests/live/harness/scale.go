@@ -18,7 +18,6 @@ import (
 // What is measured: so many gangs of so many pods on so many nodes, ten pods to a node.
 const (
 	scaleNodes = 1000
-	scaleGangs = 500
 	scaleSize  = 20
 )
 
@@ -415,8 +414,8 @@ func figure(what string, found float64, unit string, target float64, atLeast boo
 	fmt.Printf("%-66s %10.2f %s%s\n", what, found, unit, says)
 }
 
-// scale measures 500 gangs of 20 pods on 1,000 nodes, three times in pairs with the twin.
-func scale(in place, folder string, compare bool, rounds int) int {
+// scale measures gangs of 20 pods on 1,000 nodes, three times in pairs with the twin.
+func scale(in place, folder string, compare bool, rounds, gangs int) int {
 	m, err := startMeter(in, filepath.Join(folder, "scale"), scaleNodes)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -424,10 +423,10 @@ func scale(in place, folder string, compare bool, rounds int) int {
 	}
 	defer m.on.stop()
 	load, _ := os.ReadFile("/proc/loadavg")
-	fmt.Printf("%d nodes, %d gangs of %d; load at the start %s", scaleNodes, scaleGangs, scaleSize, load)
+	fmt.Printf("%d nodes, %d gangs of %d; load at the start %s", scaleNodes, gangs, scaleSize, load)
 	failed := 0
 	run := func(who contestant, kubelets bool) figures {
-		found, err := m.measure(who, scaleGangs, kubelets)
+		found, err := m.measure(who, gangs, kubelets)
 		if err != nil {
 			fmt.Println("FAILED:", err)
 			failed = 1
