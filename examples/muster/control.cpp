@@ -7,18 +7,17 @@
 #include <cstdio>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <boost/json/serialize.hpp>
 
 #include <muster/kube/controllers.hpp>
-#include <muster/kube/health.hpp>
 #include <muster/kube/job_controllers.hpp>
 #include <muster/kube/metrics.hpp>
 
 #include "live_connect.hpp"
+#include "live_presence.hpp"
 #include "report.hpp"
 
 namespace cli {
@@ -133,16 +132,9 @@ int run_controllers(const controller_request& asked, kube::transport& by) {
     const std::string identity = own_identity();
     how.events.instance = identity;
     how.election = election_of(asked, identity, how.watches.seed);
-    std::optional<kube::status_page> page;
-    if (!asked.address.empty()) {
-        auto made = kube::status_page::listen(asked.port, asked.address);
-        if (!made) {
-            say(made.error());
-            return usage;
-        }
-        page.emplace(std::move(made).value());
-        say("status at http://" + asked.address + ":" + std::to_string(page->port()) + "/metrics");
-    }
+    auto shown = live_presence::open(asked);
+    if (!shown)
+        return usage;
     live_controllers runs(by, std::move(how), jobs_of(asked));
     if (asked.verbose)
         runs.watch_writes = [&](const kube::object_change& change,
@@ -151,46 +143,19 @@ int run_controllers(const controller_request& asked, kube::transport& by) {
                 say(std::string(kube::to_text(change.what)) + " " + runs.name_of(change.of) + ": " +
                     outcome_text(*became));
         };
-    kube::progress progress;
-    complaints wrong;
-    bool led = false;
-    bool was_synced = false;
-    std::optional<std::int64_t> gives_up;
-    std::vector<int> handles;
-    if (page)
-        handles.push_back(page->handle());
     for (;;) {
         const std::int64_t now = runs.now().steady;
-        progress.turned(now);
-        progress.synced(runs.synced());
-        if (runs.leads() != led)
-            say(runs.leads() ? "leads" : "does not lead");
-        led = runs.leads();
-        if (runs.synced() && !was_synced)
-            say("listed: " + std::to_string(runs.objects().size()) + " objects");
-        was_synced = runs.synced();
+        shown->progress.turned(now);
+        shown->tell_lead(runs.leads());
+        shown->tell_synced(runs.synced(),
+                           [&] { return std::to_string(runs.objects().size()) + " objects"; });
         std::vector<std::string> troubles = runs.troubles();
         const std::size_t count = troubles.size();
-        wrong.say_new(std::move(troubles));
-        if (page)
-            page->poll(now, [&](std::string_view path) -> std::pair<int, std::string> {
-                if (path == "/metrics")
-                    return {200, metrics_of(runs, count)};
-                if (path != "/healthz" && path != "/readyz")
-                    return {404, "/metrics /healthz /readyz\n"};
-                const bool good = path == "/healthz" ? progress.alive(now) : progress.ready(now);
-                return good ? std::pair{200, std::string("ok\n")}
-                            : std::pair{503, std::string("not ok\n")};
-            });
-        if (told_to_stop() && !gives_up) {
-            gives_up = now + 15 * kube::second;
-            runs.stop();
-            say("stops");
-        }
-        if (gives_up && (runs.stopped() || now >= *gives_up))
-            return runs.stopped() ? fine : usage;
-        const std::int64_t longest = page && page->busy() ? 20 * kube::millisecond : kube::second;
-        runs.pump(gives_up ? 100 * kube::millisecond : longest, handles);
+        shown->tell_troubles(std::move(troubles));
+        shown->serve(now, [&] { return metrics_of(runs, count); });
+        if (const auto ended = shown->ended(runs, now))
+            return *ended;
+        runs.pump(shown->longest_wait(), shown->handles());
     }
 }
 

@@ -6,17 +6,16 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <muster/adapter/driver.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/kube/health.hpp>
 #include <muster/kube/metrics.hpp>
 
 #include "live_cluster.hpp"
 #include "live_connect.hpp"
+#include "live_presence.hpp"
 #include "report.hpp"
 
 namespace cli {
@@ -115,73 +114,40 @@ int run_scheduler(const schedule_request& asked, kube::transport& by) {
     const std::string identity = own_identity();
     how.events.instance = identity;
     how.election = election_of(asked, identity, how.watches.seed);
-    std::optional<kube::status_page> page;
-    if (!asked.address.empty()) {
-        auto made = kube::status_page::listen(asked.port, asked.address);
-        if (!made) {
-            say(made.error());
-            return usage;
-        }
-        page.emplace(std::move(made).value());
-        say("status at http://" + asked.address + ":" + std::to_string(page->port()) + "/metrics");
-    }
+    auto shown = live_presence::open(asked);
+    if (!shown)
+        return usage;
     live_cluster cluster(by, std::move(how));
     live_state known(cluster.objects().pods_kind());
     adapter::driver<live_cluster, chosen_policy> driver(cluster, known, asked.how);
-    kube::progress progress;
     status_text status;
-    complaints wrong;
-    bool led = false;
-    bool was_synced = false;
     std::size_t bound = 0;
-    std::optional<std::int64_t> gives_up;
-    std::vector<int> handles;
-    if (page)
-        handles.push_back(page->handle());
     for (;;) {
         const std::int64_t began = cluster.now().steady;
         const adapter::step_report made = driver.step();
         const std::int64_t now = cluster.now().steady;
         status.steps.observe(now - began);
-        progress.turned(now);
-        progress.synced(made.view.synced);
-        progress.owes_cycle(made.leads && made.view.synced && !made.decided, now);
+        shown->progress.turned(now);
+        shown->progress.owes_cycle(made.leads && made.view.synced && !made.decided, now);
         if (made.decided)
-            progress.cycled(now);
-        if (made.leads != led)
-            say(made.leads ? "leads" : "does not lead");
-        led = made.leads;
-        if (made.view.synced && !was_synced)
-            say("listed: " + std::to_string(driver.view().nodes().size()) + " nodes, " +
-                std::to_string(cluster.objects().pods()) + " pods");
-        was_synced = made.view.synced;
+            shown->progress.cycled(now);
+        shown->tell_lead(made.leads);
+        shown->tell_synced(made.view.synced, [&] {
+            return std::to_string(driver.view().nodes().size()) + " nodes, " +
+                   std::to_string(cluster.objects().pods()) + " pods";
+        });
         if (asked.verbose && driver.counters().bound != bound)
             say(std::to_string(driver.counters().bound) + " pods bound");
         bound = driver.counters().bound;
-        wrong.say_new(troubles_of(cluster));
-        if (page)
-            page->poll(now, [&](std::string_view path) -> std::pair<int, std::string> {
-                if (path == "/metrics")
-                    return {200, status.metrics(driver, cluster, led)};
-                const bool good = path == "/healthz"  ? progress.alive(now)
-                                  : path == "/readyz" ? progress.ready(now)
-                                                      : false;
-                if (path != "/healthz" && path != "/readyz")
-                    return {404, "/metrics /healthz /readyz\n"};
-                return good ? std::pair{200, std::string("ok\n")}
-                            : std::pair{503, std::string("not ok\n")};
-            });
-        if (told_to_stop() && !gives_up) {
-            gives_up = now + 15 * kube::second;
-            cluster.stop();
-            say("stops");
-        }
-        if (gives_up && (cluster.stopped() || now >= *gives_up))
-            return cluster.stopped() ? fine : usage;
-        const std::int64_t longest = page && page->busy() ? 20 * kube::millisecond : kube::second;
-        const std::int64_t wait = std::clamp<std::int64_t>(
-            made.next == adapter::never_comes ? longest : made.next - now, 0, longest);
-        cluster.pump(gives_up ? std::min(wait, 100 * kube::millisecond) : wait, handles);
+        shown->tell_troubles(troubles_of(cluster));
+        shown->serve(now, [&] { return status.metrics(driver, cluster, made.leads); });
+        if (const auto ended = shown->ended(cluster, now))
+            return *ended;
+        const std::int64_t longest = shown->longest_wait();
+        cluster.pump(made.next == adapter::never_comes
+                         ? longest
+                         : std::clamp<std::int64_t>(made.next - now, 0, longest),
+                     shown->handles());
     }
 }
 

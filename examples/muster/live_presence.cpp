@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live_presence.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace cli {
+
+namespace kube = muster::kube;
+
+std::optional<live_presence> live_presence::open(const leading_request& asked) {
+    live_presence made;
+    if (asked.address.empty())
+        return made;
+    auto page = kube::status_page::listen(asked.port, asked.address);
+    if (!page) {
+        say(page.error());
+        return std::nullopt;
+    }
+    made.page_.emplace(std::move(page).value());
+    made.handles_.push_back(made.page_->handle());
+    say("status at http://" + asked.address + ":" + std::to_string(made.page_->port()) +
+        "/metrics");
+    return made;
+}
+
+void live_presence::tell_lead(bool leads) {
+    if (std::exchange(led_, leads) != leads)
+        say(leads ? "leads" : "does not lead");
+}
+
+void live_presence::tell_synced(bool synced, const std::function<std::string()>& what_is_listed) {
+    progress.synced(synced);
+    if (!std::exchange(was_synced_, synced) && synced)
+        say("listed: " + what_is_listed());
+}
+
+void live_presence::serve(std::int64_t now, const std::function<std::string()>& metrics) {
+    if (!page_)
+        return;
+    page_->poll(now, [&](std::string_view path) -> std::pair<int, std::string> {
+        if (path == "/metrics")
+            return {200, metrics()};
+        if (path != "/healthz" && path != "/readyz")
+            return {404, "/metrics /healthz /readyz\n"};
+        const bool good = path == "/healthz" ? progress.alive(now) : progress.ready(now);
+        return good ? std::pair{200, std::string("ok\n")} : std::pair{503, std::string("not ok\n")};
+    });
+}
+
+std::int64_t live_presence::longest_wait() const noexcept {
+    if (gives_up_)
+        return 100 * kube::millisecond;
+    return page_ && page_->busy() ? 20 * kube::millisecond : kube::second;
+}
+
+} // namespace cli
