@@ -151,7 +151,10 @@ struct vertex_minima {
     }
     found.total_beyond_roles =
         !found.some_optional && tree.size() > 1 && tree[0].min_member > needed;
-    const bool alone = found.roles.size() == 1 && (sizes_known || tree.size() <= 2);
+    // Beside one that is listed there may be members of others, where the total leaves room.
+    const bool alone = found.roles.size() == 1 &&
+                       (sizes_known || tree.size() == 1 ||
+                        (tree.size() == 2 && found.total == found.roles.front().minimum));
     found.roles_follow = std::ranges::all_of(found.roles, [&](const gang_role& role) {
         return role.minimum == 0 || alone ||
                (sizes_known && found.total - (members - *role.replicas) >= role.minimum);

@@ -357,40 +357,42 @@ TEST_CASE("what is written can be read again, and is the same gang but for the l
 
 namespace {
 
-/// The minima that objects of groups state, with what they are of.
-void collect_minima(const boost::json::value& in, const std::string& of,
-                    std::multiset<std::string>& to) {
+/// The minima that objects of groups state. What they are of may be called after a role that no
+/// object names.
+void collect_minima(const boost::json::value& in, std::multiset<std::string>& to) {
     constexpr std::string_view minima[] = {"minMember",   "minCount",      "minReplicas",
                                            "minSubGroup", "minGroupCount", "minSubGroups",
                                            "subGroupSize"};
     if (const auto* list = in.if_array())
         for (const auto& each : *list)
-            collect_minima(each, of, to);
+            collect_minima(each, to);
     const auto* object = in.if_object();
     if (!object)
         return;
-    const auto* name = object->if_contains("name");
-    const std::string here = name && name->is_string() ? std::string(name->get_string()) : of;
     for (const auto& [key, value] : *object) {
         const std::string_view word(key.data(), key.size());
         if (word == "minTaskMember")
             for (const auto& task : value.as_object())
                 to.insert("minTaskMember " + std::string(task.key()) + " " +
                           boost::json::serialize(task.value()));
+        else if (word == "minGroupCount" && value == boost::json::value(1))
+            continue; // a group around one group
         else if (std::ranges::find(minima, word) == std::end(minima))
-            collect_minima(value, here, to);
+            collect_minima(value, to);
         else if (value != boost::json::value(0)) // members of such a role may be unknown
-            to.insert(here + " " + std::string(word) + " " + boost::json::serialize(value));
+            to.insert(std::string(word) + " " + boost::json::serialize(value));
     }
 }
 
 std::multiset<std::string> minima_of_groups(const std::vector<gang_bundle>& all, target to) {
     std::multiset<std::string> found;
-    for (const gang_bundle& each : all)
-        if (each.gang.kind != "Pod")
-            for (const auto& object : write(to, each).objects)
-                if (object.at("kind").as_string() != "Pod")
-                    collect_minima(object.at("spec"), "", found);
+    for (const gang_bundle& each : all) {
+        if (each.gang.kind == "Pod")
+            continue;
+        for (const auto& object : write(to, each).objects)
+            if (object.at("kind").as_string() != "Pod")
+                collect_minima(object.at("spec"), found);
+    }
     return found;
 }
 
