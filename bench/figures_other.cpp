@@ -8,7 +8,6 @@
 #include "footprint.hpp"
 #include "greedy_gap.hpp"
 #include "near_capacity.hpp"
-#include "near_capacity_report.hpp"
 #include "queue_tree.hpp"
 #include "topology.hpp"
 
@@ -149,9 +148,11 @@ void add_near_capacity(report& to, bool quick) {
         }
         to.detail("Gangs near capacity", {{"roles", std::to_string(run.roles)},
                                           {"nodes", std::to_string(run.nodes)},
+                                          {"members", std::to_string(run.members)},
                                           {"asked", std::to_string(run.asked)},
                                           {"decided %", text(decided)},
                                           {"in 1 ms %", text(soon)},
+                                          {"ns per member", text(run.per_member_ns)},
                                           {"p50 us", text(run.p50_ns / 1e3)},
                                           {"p99 us", text(run.p99_ns / 1e3)}});
     }
