@@ -117,9 +117,13 @@ private:
         if (out.from_grove()) {
             note(keys::koord_mode, "Strict");
             note(keys::koord_matching, "once-satisfied");
-            if (each.role && each.role->replicas && *each.role->replicas >= each.minimum)
-                note(keys::koord_total, std::to_string(*each.role->replicas));
         }
+        // How many there are to be, where Koordinator or Grove said it.
+        const std::vector<gang_role>& roles = out.minima().roles;
+        const gang_role* const role = each.role || roles.size() != 1 ? each.role : &roles.front();
+        if ((out.from_grove() || out.gang().origin == target::koordinator) && role &&
+            role->replicas && *role->replicas >= each.minimum)
+            note(keys::koord_total, std::to_string(*role->replicas));
         // Gangs of a group are placed together: what the whole asks for, each of them asks for.
         const gang_tree& tree = out.gang().tree;
         const std::size_t leaf = each.role ? each.role->leaf : 0;

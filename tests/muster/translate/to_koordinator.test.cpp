@@ -177,4 +177,18 @@ TEST_CASE("Koordinator's queue is a quota that pods name") {
     CHECK(losses(to_koordinator(made)) == "queue");
 }
 
+TEST_CASE("Koordinator's own number of members comes back, and no number that nobody said") {
+    gang_bundle made = gang("g", 2);
+    made.gang.origin = target::koordinator;
+    made.gang.sizes = {{muster::vertex_index{0}, 5}};
+    const char* const total = "gang.scheduling.koordinator.sh/total-number";
+    CHECK(
+        metadata(write_with(koordinator_writer{}, made), "PodGroup").at("annotations").at(total) ==
+        "5");
+    made.gang.sizes.front().only_seen = true;
+    CHECK(metadata(write_with(koordinator_writer{}, made), "PodGroup")
+              .as_object()
+              .if_contains("annotations") == nullptr);
+}
+
 } // namespace translate_to_koordinator_test
