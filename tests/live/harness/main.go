@@ -83,14 +83,19 @@ func main() {
 			os.Exit(1)
 		}
 		folder = made
-		defer os.RemoveAll(made)
+	}
+	end := func(code int) {
+		if *keep == "" {
+			os.RemoveAll(folder)
+		}
+		os.Exit(code)
 	}
 	if *serve {
-		os.Exit(serveReal(*binaries, folder))
+		end(serveReal(*binaries, folder))
 	}
 	in := place{*source, *binaries, *muster, *standIn}
 	if *scaled || *compared {
-		os.Exit(scale(in, folder, *compared, *rounds, *gangs))
+		end(scale(in, folder, *compared, *rounds, *gangs))
 	}
 	if *long > 0 {
 		longestScenario = *long + 5*time.Minute
@@ -101,9 +106,9 @@ func main() {
 			}
 			both = append(both, each)
 		}
-		os.Exit(tellAll(both, in, folder, 2, *long*3, false))
+		end(tellAll(both, in, folder, 2, *long*3, false))
 	}
-	os.Exit(tellAll(works(in, wanted), in, folder, *lanes, *longest, flag.NArg() == 0))
+	end(tellAll(works(in, wanted), in, folder, *lanes, *longest, flag.NArg() == 0))
 }
 
 // serveReal lets somebody look around in a real server.
