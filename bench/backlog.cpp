@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backlog.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -75,6 +76,16 @@ public:
                 while (!refuse({{role}, no_pool})) {
                 }
             }
+        }
+    }
+
+    /// Empty nodes with eight devices each.
+    void add_nodes(std::size_t count) {
+        for (std::size_t each = 0; each < count; ++each) {
+            node_spec<width> fresh;
+            fresh.allocatable = {96000, 1024 * gibibyte, 8, 110};
+            engine_.change_node(static_cast<std::uint32_t>(nodes_.size()), fresh);
+            nodes_.push_back(fresh);
         }
     }
 
@@ -153,18 +164,19 @@ void measure_refusals(full_cluster& on, const backlog_options& options, backlog_
     report.refused_several_roles = several.size();
 }
 
-void measure_cycles(full_cluster& on, const backlog_options& options, backlog_report& report) {
+template<class Gang>
+void measure_cycles(full_cluster& on, const backlog_options& options, backlog_report& report,
+                    const Gang& waits) {
     random_numbers draw(options.work.seed + 7);
-    on.use_up();
     for (std::size_t waiting = 0; waiting < options.pending; ++waiting)
-        static_cast<void>(on.engine().submit(hopeless(options.work.requests, draw)));
+        static_cast<void>(on.engine().submit(waits(options.work.requests, draw)));
     report.first_cycle_ns = on.cycle();
     report.pending = options.pending;
 
     std::vector<double> resting, arrival, released, nodes, changed;
     for (std::size_t round = 0; round < options.rounds; ++round) {
         resting.push_back(on.cycle());
-        static_cast<void>(on.engine().submit(hopeless(options.work.requests, draw)));
+        static_cast<void>(on.engine().submit(waits(options.work.requests, draw)));
         arrival.push_back(on.cycle());
         if (const std::size_t freed = on.release_a_small_one()) {
             nodes.push_back(static_cast<double>(freed));
@@ -180,6 +192,43 @@ void measure_cycles(full_cluster& on, const backlog_options& options, backlog_re
     report.released_cycle_ns = median(released);
     report.released_nodes = median(nodes);
     report.changed_cycle_ns = median(changed);
+}
+
+/// Small gangs of one role wait beside them, so that what is freed may serve them.
+void measure_candidates(full_cluster& on, const backlog_options& options, backlog_report& report) {
+    random_numbers draw(options.work.seed + 9);
+    for (int waiting = 0; waiting < 1000; ++waiting) {
+        role_spec<width> role{{1000 * draw.between(4, 12), 4 * gibibyte, 0, 1}, 0, 0};
+        if (options.work.requests == request_regime::random)
+            role.request[cpu] += draw.between(0, 999);
+        role.minimum = role.desired = draw.between(4, 8);
+        static_cast<void>(on.engine().submit({{role}, no_pool}));
+    }
+    static_cast<void>(on.cycle());
+    double took = 0.0;
+    double asked = 0.0;
+    std::size_t rounds = 0;
+    for (; rounds < options.rounds && on.release_a_small_one() > 0; ++rounds) {
+        took += on.cycle() - report.released_cycle_ns;
+        asked += static_cast<double>(on.engine().last_asked());
+    }
+    report.candidates = rounds == 0 ? 0.0 : asked / static_cast<double>(rounds);
+    report.candidate_ns = asked == 0.0 ? 0.0 : std::max(0.0, took) / asked;
+}
+
+/// Two roles, each with room for all its members on the nodes that are left, and not both.
+gang_spec<width> contending(request_regime requests, random_numbers& draw) {
+    gang_spec<width> made;
+    for (const std::int64_t devices : {8, 0}) {
+        role_spec<width> role{{1000 * (52 + draw.between(0, 7)), 16 * gibibyte, devices, 1}, 0, 0};
+        if (requests == request_regime::random) {
+            role.request[cpu] += draw.between(0, 999);
+            role.request[memory] += draw.between(0, gibibyte);
+        }
+        role.minimum = role.desired = draw.between(12, 14);
+        made.roles.push_back(role);
+    }
+    return made;
 }
 
 /// Ordinary gangs wait instead, so that what is freed is used.
@@ -209,10 +258,24 @@ backlog_report run_backlog(const backlog_options& options) {
         full_cluster on(options);
         report.utilisation = on.utilisation();
         measure_refusals(on, options, report);
-        measure_cycles(on, options, report);
+        on.use_up();
+        measure_cycles(on, options, report, hopeless);
+        measure_candidates(on, options, report);
     }
     full_cluster on(options);
     measure_refills(on, options, report);
+    return report;
+}
+
+backlog_report run_contended_backlog(const backlog_options& options) {
+    using namespace backlog_runs;
+    backlog_report report;
+    report.asked = options;
+    full_cluster on(options);
+    report.utilisation = on.utilisation();
+    on.use_up();
+    on.add_nodes(16);
+    measure_cycles(on, options, report, contending);
     return report;
 }
 

@@ -38,6 +38,10 @@ struct backlog_report {
     double released_nodes = 0.0;
     /// Ten nodes were announced with a little more than before.
     double changed_cycle_ns = 0.0;
+    /// After a release with gangs of one role among them that may fit: what each that is asked
+    /// adds, and how many are.
+    double candidate_ns = 0.0;
+    double candidates = 0.0;
     /// The same as after a release, with ordinary gangs waiting: per cycle the gangs asked anew and
     /// those that start.
     double refilled_cycle_ns = 0.0;
@@ -46,5 +50,8 @@ struct backlog_report {
 };
 
 [[nodiscard]] backlog_report run_backlog(const backlog_options& options);
+
+/// The same with gangs of two roles, of which each alone finds room.
+[[nodiscard]] backlog_report run_contended_backlog(const backlog_options& options);
 
 } // namespace bench

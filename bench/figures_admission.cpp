@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "figures.hpp"
+#include "label_classes.hpp"
 #include "statistics.hpp"
 
 namespace bench {
@@ -176,6 +177,33 @@ void add_variants(report& to, bool quick) {
             for (const std::int32_t pools : {10, 200})
                 to.at_most(std::to_string(pools) + " label classes, cost to the clean case, " + of,
                            "x", run(0, pools, false) / run(0, pools, true), 3.0);
+            to.at_most("2% memory jitter and 200 label classes, cost to the clean case, " + of, "x",
+                       run(2, 200, false) / run(0, 200, true), 3.0);
+        }
+    }
+    for (const request_regime requests : headline_requests) {
+        for (const std::int32_t pools : {10, 200}) {
+            label_class_options options;
+            options.work.nodes = 10000;
+            options.work.requests = requests;
+            options.work.pools = pools;
+            const label_class_report found = measure_label_classes(options);
+            const std::string of =
+                "1 of " + std::to_string(pools) + " label classes, " + case_text(requests, 10000);
+            to.orientation("gangs of " + of + ", by a tree of that class alone", "x",
+                           found.one_tree.ns_per_pod / found.own_tree.ns_per_pod);
+            const auto add = [&](const char* tree, const label_class_cost& cost) {
+                to.detail("Gangs that select one label class",
+                          {{"requests", name_of(requests)},
+                           {"classes", std::to_string(pools)},
+                           {"tree", tree},
+                           {"pods", std::to_string(cost.pods)},
+                           {"gang p50 ns", text(cost.gang_p50_ns)},
+                           {"ns/pod", text(cost.ns_per_pod)},
+                           {"release ns/pod", text(cost.release_ns_per_pod)}});
+            };
+            add("of all nodes", found.one_tree);
+            add("of the class", found.own_tree);
         }
     }
 }

@@ -31,6 +31,10 @@ void add_figures(report& to, const backlog_report& run) {
                few ? 300.0 : 2000.0);
     to.at_most("cycle, 10 nodes changed, " + of, "us", run.changed_cycle_ns / 1e3,
                few ? 300.0 : 2000.0);
+    // Of few shapes few gangs are asked, and what the cycles differ by is more.
+    if (!few)
+        to.at_most("a gang of one role that may fit after a gang left, each, " + of, "us",
+                   run.candidate_ns / 1e3, 1.0);
     const std::string asked = case_text(run.asked.work.requests, nodes);
     if (nodes == 1000)
         to.orientation("refusing a gang of one role without memo, " + asked, "ns",
@@ -51,11 +55,29 @@ void add_figures(report& to, const backlog_report& run) {
                {"one left us", text(run.released_cycle_ns / 1e3)},
                {"from nodes", text(run.released_nodes)},
                {"10 nodes changed us", text(run.changed_cycle_ns / 1e3)},
+               {"may fit then", text(run.candidates)},
+               {"each us", text(run.candidate_ns / 1e3)},
                {"ordinary backlog, one left us", text(run.refilled_cycle_ns / 1e3)},
                {"gangs asked then", text(run.refilled_asked)},
                {"start then", text(run.refilled_started)},
                {"refused of one role", std::to_string(run.refused_one_role)},
                {"of several", std::to_string(run.refused_several_roles)}});
+}
+
+void add_contended(report& to, const backlog_report& run) {
+    const bool few = run.asked.work.requests == request_regime::catalogue;
+    const std::string of = std::to_string(run.pending) +
+                           " gangs of two roles that each find room, " + (few ? "64" : "10k") +
+                           " pairs of shapes, " + size_text(run.asked.work.nodes) + " nodes";
+    to.at_most("cycle, nothing happened, " + of, "us", run.resting_cycle_ns / 1e3, 50.0);
+    to.orientation("cycle, such a gang came, nothing freed, " + of, "us",
+                   run.arrival_cycle_ns / 1e3);
+    to.at_most("cycle, a gang left <= 10 nodes, " + of, "us", run.released_cycle_ns / 1e3,
+               few ? 300.0 : 2000.0);
+    to.at_most("cycle, 10 nodes changed, " + of, "us", run.changed_cycle_ns / 1e3,
+               few ? 300.0 : 2000.0);
+    to.orientation("the first cycle, " + of, "us/gang",
+                   run.first_cycle_ns / 1e3 / static_cast<double>(run.pending));
 }
 
 template<std::size_t Width>
@@ -84,6 +106,11 @@ void add_backlogs(report& to, bool quick) {
             options.rounds = quick ? 11 : 31;
             add_figures(to, run_backlog(options));
         }
+        backlog_options options;
+        options.work.requests = requests;
+        options.work.nodes = 10000;
+        options.rounds = quick ? 11 : 31;
+        add_contended(to, run_contended_backlog(options));
     }
 }
 
@@ -128,6 +155,14 @@ void add_greedy_gap(report& to, bool quick) {
                        percent(found.refused_at_the_limit, found.at_the_limit));
         to.orientation("gangs A refuses although they fit, 9/10 of these, " + of, "%",
                        percent(found.refused_at_nine_tenths, found.at_nine_tenths));
+        to.orientation("of the first, those it starts with the roles the other way round, " + of,
+                       "%", percent(found.other_order_at_the_limit, found.refused_at_the_limit));
+        to.orientation("of the second, " + of, "%",
+                       percent(found.other_order_at_nine_tenths, found.refused_at_nine_tenths));
+        to.orientation("starting such a gang by the search, p50, " + of, "us",
+                       found.searched_p50_ns / 1e3);
+        to.orientation("the same with the roles the other way round, p50, " + of, "us",
+                       found.other_order_p50_ns / 1e3);
         to.orientation("size that A loses at the limit, mean, " + of, "%", 100.0 * found.mean_loss);
         to.orientation("sizes that Muster left undecided, " + of, "gangs",
                        static_cast<double>(found.undecided));

@@ -17,6 +17,13 @@ struct greedy_gap_report {
     std::size_t refused_at_nine_tenths = 0;
     /// How much smaller than the largest gang that fits the largest is that A starts.
     double mean_loss = 0.0;
+    /// Of the gangs that A refuses, those that it starts when it takes the roles the other way
+    /// round; and of these the middle time that Muster's start takes, by the search, and with the
+    /// roles given the other way round, by greedy placement.
+    std::size_t other_order_at_the_limit = 0;
+    std::size_t other_order_at_nine_tenths = 0;
+    double searched_p50_ns = 0.0;
+    double other_order_p50_ns = 0.0;
     /// Answers that were neither a placement nor a proof.
     std::size_t undecided = 0;
 };
