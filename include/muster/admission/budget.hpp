@@ -9,14 +9,12 @@ namespace muster::inline v0_1 {
 /// nanosecond of work or a few. They are steps and never time, so that an answer does not depend on
 /// the machine.
 ///
-/// Two small searches have bounds of their own beside it: the one for a surplus subgroup (2^18
-/// steps each), and the one that tells at a cycle's end whether its quota alone keeps a gang out
-/// (`per_gang` each, over classes and quotas without nodes).
+/// One small search has a bound of its own beside it: the one for a surplus subgroup (2^18 steps).
 struct budget {
     /// For one gang, and again as many for the question whether it could ever start.
     std::int64_t per_gang = std::int64_t{1} << 21;
-    /// For all gangs of one cycle. Who is not reached comes first in the next, those that wait
-    /// longest before the others.
+    /// For all gangs of one cycle, and for what is asked of quotas at its end. Who is not reached
+    /// comes first in the next, those that wait longest before the others.
     std::int64_t per_cycle = std::int64_t{1} << 27;
 };
 

@@ -91,13 +91,18 @@ decide(const state<Traits>& known, const gang_members<Traits::width>& members,
 
 } // namespace detail
 
-/// True when what is left of the queue's quota alone keeps the gang from starting. O(members) and a
-/// search without nodes.
+/// Whether the gang fits what is left of its queue's quotas, with all the room it could want; the
+/// steps taken are taken off `steps`. O(members) and a search without nodes.
 template<class Traits>
-[[nodiscard]] bool quota_stops(const state<Traits>& known, gang_index which, std::int64_t steps) {
+[[nodiscard]] fit_outcome fits_quotas(const state<Traits>& known, gang_index which,
+                                      std::int64_t& steps) {
     const auto quotas = pose_quotas(known, members_of(known, which), certificate_scope::free_now);
-    return !quotas.quotas.empty() &&
-           fit_search<Traits::width>(quotas, steps).run() == fit_outcome::impossible;
+    if (quotas.quotas.empty())
+        return fit_outcome::fits;
+    fit_search<Traits::width> search(quotas, steps);
+    const fit_outcome outcome = search.run();
+    steps = std::max<std::int64_t>(0, search.steps_left());
+    return outcome;
 }
 
 } // namespace muster::inline v0_1

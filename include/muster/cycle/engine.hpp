@@ -220,9 +220,9 @@ struct engine {
     }
 
     /// The proof that the quota alone keeps a gang out, where prices alone are one. O(members), and
-    /// a search without nodes where members can be chosen.
+    /// a search without nodes where members can be chosen, whose steps are taken off `steps`.
     [[nodiscard]] static std::optional<certificate>
-    quota_proof(const state<Traits>& known, gang_index which, std::int64_t steps) {
+    quota_proof(const state<Traits>& known, gang_index which, std::int64_t& steps) {
         constexpr auto now = certificate_scope::free_now;
         const auto members = members_of(known, which);
         std::vector<std::int64_t> needs;
@@ -233,23 +233,29 @@ struct engine {
             return leaf_proofs().of_price(now, members.classes.size(), *kind);
         }
         const auto quotas = pose_quotas(known, members, now);
+        if (quotas.quotas.empty())
+            return std::nullopt;
         fit_search<width> search(quotas, steps);
-        if (quotas.quotas.empty() || search.run() != fit_outcome::impossible ||
-            !of_prices_alone(search.proof()))
+        const fit_outcome outcome = search.run();
+        steps = std::max<std::int64_t>(0, search.steps_left());
+        if (outcome != fit_outcome::impossible || !of_prices_alone(search.proof()))
             return std::nullopt;
         return certificate{now, std::move(search.proof())};
     }
 
-    /// What is left of the quotas of its queue and of those above alone keeps the gang from
-    /// starting.
-    [[nodiscard]] bool stopped_by_quota(const state<Traits>& known, gang_index which,
-                                        std::int64_t steps) const {
+    /// Whether the gang, if it waits, fits what is left of the quotas of its queue and of those
+    /// above. O(depth × width) for one whose least use is known; else a search without nodes, whose
+    /// steps are taken off `steps`.
+    [[nodiscard]] fit_outcome fits_quotas(const state<Traits>& known, gang_index which,
+                                          std::int64_t& steps) const {
         const auto& group = known[which];
         if (group.last.kind != answer::waiting && group.last.kind != answer::undecided)
-            return false;
+            return fit_outcome::fits;
         if (which.value() < uses.size() && uses[which.value()].known)
-            return !known.accounts().admits(*group.charged_to(), uses[which.value()].least);
-        return quota_stops(known, which, steps);
+            return known.accounts().admits(*group.charged_to(), uses[which.value()].least)
+                       ? fit_outcome::fits
+                       : fit_outcome::impossible;
+        return muster::fits_quotas(known, which, steps);
     }
 };
 

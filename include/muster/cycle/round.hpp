@@ -14,6 +14,7 @@
 #include <muster/cycle/engine.hpp>
 #include <muster/cycle/eviction_pass.hpp>
 #include <muster/cycle/policy.hpp>
+#include <muster/cycle/quota_pass.hpp>
 #include <muster/cycle/stale_pass.hpp>
 #include <muster/model/state.hpp>
 
@@ -106,7 +107,7 @@ public:
         }
         if constexpr (evicts)
             any_cut_short_ |= !eviction_pass(*known_, now_, *how_, limit_, *result_, *kept_).run();
-        close_gates();
+        any_cut_short_ |= !quota_pass(*known_, limit_, *result_, *kept_).run();
         count_bypasses();
         if constexpr (ages)
             evict_stale();
@@ -366,50 +367,6 @@ private:
     void note(const agenda_entry& entry, const standing& before, verdict&& outcome) {
         result_->add(entry.gang, std::move(outcome), kept_->placed);
         made_.push_back({entry.visit, before});
-    }
-
-    /// Gangs that did not fit may meanwhile be kept out by their quota alone, used up by those that
-    /// started after they were asked: then they stand at that gate.
-    void close_gates() {
-        const std::size_t asked = result_->decisions.size();
-        for (agenda_line& line : kept_->asking.lines()) {
-            const std::uint64_t used = line.queue ? known_->use_epoch(*line.queue) : 0;
-            if (std::exchange(line.use_epoch, used) == used)
-                continue;
-            for (agenda_entry& entry : line.entries)
-                if (entry.wants_room && (*known_)[entry.gang].nominated == 0 &&
-                    kept_->stopped_by_quota(*known_, entry.gang, limit_.per_gang))
-                    close_gate(entry, asked);
-        }
-        if (result_->decisions.size() > asked)
-            order_by_visits(*result_, made_);
-    }
-
-    void close_gate(agenda_entry& entry, std::size_t asked) {
-        standing last = (*known_)[entry.gang].last;
-        const standing before = last;
-        std::optional<certificate> proof;
-        if (last.kind == answer::undecided) {
-            // It is undecided no more when the quota proves it out.
-            proof = kept_->quota_proof(*known_, entry.gang, limit_.per_gang);
-            if (!proof)
-                return;
-        }
-        entry.wants_room = false;
-        // With the quota used up it no longer waits for room alone.
-        entry.watch = agenda_entry::no_watch;
-        entry.by_leaf = false;
-        last.kind = answer::waiting;
-        last.at = gate::quota;
-        known_->answered(entry.gang, last);
-        if (decision* made = decision_of(*result_, made_, asked, entry.visit)) {
-            made->outcome.kind = answer::waiting;
-            made->outcome.at = gate::quota;
-            if (proof)
-                made->outcome.proof = std::move(proof);
-        } else {
-            note(entry, before, {last.kind, last.at, last.could_start, std::move(proof), 0});
-        }
     }
 
     void evict_stale() {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <utility>
+
+#include "../builders.hpp"
+
+namespace cycle_quota_pass_test {
+
+using namespace muster;
+using namespace builders;
+
+namespace {
+
+/// The gang needs 3 cpus or 3 gpus, and of its node 2 of each are free. Only prices on both quotas
+/// together tell that neither is left.
+cluster either_or() {
+    cluster known;
+    auto narrow = machine(3, 3);
+    narrow.labels = {{"pool", "narrow"}};
+    ok(known.upsert_node("narrow", narrow));
+    ok(known.upsert_node("wide", machine(9, 9)));
+    ok(known.upsert_gang("stands", gang_of(1)));
+    ok(known.upsert_pod("stands", "stands", in_phase(pod_phase::running, asking(1, 1)), "narrow"));
+    auto queue = quota_of(10);
+    queue.quota.set(gpu, 10);
+    ok(known.upsert_queue("queue", queue));
+    gang_tree tree;
+    const auto one = tree.add(vertex_index{0}, 1);
+    const auto other = tree.add(vertex_index{0}, 1);
+    tree.require_subgroups(vertex_index{0}, 1);
+    ok(known.upsert_gang("waits", gang_of(tree, "queue")));
+    auto first = in_role(one, asking(3));
+    auto second = in_role(other, asking(0, 3));
+    first.where.selector = second.where.selector = label_is("pool", "narrow");
+    ok(known.upsert_pod("first", "waits", first));
+    ok(known.upsert_pod("second", "waits", second));
+    return known;
+}
+
+/// It comes later, and takes nearly all that the queue may have.
+void add_hungry(cluster& known) {
+    auto hungry = gang_of(1, "queue");
+    hungry.created = 1;
+    ok(known.upsert_gang("hungry", hungry));
+    ok(known.upsert_pod("hungry", "hungry", asking(9, 9)));
+}
+
+gate gate_of(const cluster& known) {
+    return known[gang_at(known, "waits")].last.at;
+}
+
+} // namespace
+
+TEST_CASE("a gang whose quota was used up after it was asked stands at that gate") {
+    cluster known = either_or();
+    static_cast<void>(cycle(known, 0));
+    CHECK(gate_of(known) == gate::space);
+    add_hungry(known);
+    const cycle_result result = cycle(known, 1);
+    CHECK(gate_of(known) == gate::quota);
+    CHECK(result.counters.search_steps > 0);
+    CHECK(cycle(known, 2).decisions.empty());
+}
+
+TEST_CASE(
+    "what is asked of quotas at a cycle's end stays within its budget, and goes on next time") {
+    cluster known = either_or();
+    static_cast<void>(cycle(known, 0));
+    add_hungry(known);
+    budget none;
+    none.per_cycle = 0;
+    const cycle_result result = cycle(known, 1, policy<>{}, none);
+    CHECK(known[gang_at(known, "hungry")].last.kind == answer::admitted);
+    CHECK(result.counters.search_steps == 0);
+    CHECK(gate_of(known) == gate::space);
+    CHECK(known[gang_at(known, "waits")].last.unreached_since > 0);
+
+    const cycle_result next = cycle(known, 2);
+    CHECK(gate_of(known) == gate::quota);
+    CHECK(known[gang_at(known, "waits")].last.unreached_since == 0);
+    CHECK(next.decisions.size() == 1);
+    CHECK(cycle(known, 3).decisions.empty());
+}
+
+} // namespace cycle_quota_pass_test
