@@ -196,9 +196,10 @@ private:
             return true;
         }
         if (!detail::needs_closeness(members_) ||
-            look_in_domains(known, members_, needs_, queue_nodes, now, finder, outcome.proof) !=
+            look_in_domains(known, members_, needs_, queue_nodes, now, finder, in_domains_) !=
                 domains_outcome::impossible)
             return false;
+        outcome.proof = proofs_.of(now, in_domains_.vertices.all());
         outcome.at = gate::space;
         return true;
     }
@@ -209,22 +210,21 @@ private:
                               placer<Traits, Finder, DomainOrder>& placing, Finder& finder,
                               verdict& outcome, std::int64_t steps, surplus_wish surplus) {
         std::int64_t left = steps;
-        detail::finding<width> now =
-            detail::decide(known, members_, certificate_scope::free_now, left, search_);
+        const fit_outcome now = search_.run(known, members_, certificate_scope::free_now, left);
         outcome.steps = steps - left;
-        if (now.outcome == fit_outcome::fits) {
+        if (now == fit_outcome::fits) {
             placing.begin(known, members_, into, finder);
-            if (placing.place_found(now.problem, now.counts)) {
+            if (placing.place_found(search_.problem(), search_.counts())) {
                 placing.place_surplus(surplus);
                 outcome.kind = answer::admitted;
                 outcome.at = gate::none;
                 return true;
             }
         }
-        outcome.at = now.by_quota ? gate::quota : gate::space;
+        outcome.at = search_.by_quota() ? gate::quota : gate::space;
         outcome.kind = answer::undecided;
-        if (now.outcome == fit_outcome::impossible)
-            refuse_by(std::move(now), outcome);
+        if (now == fit_outcome::impossible)
+            refuse_by_search(outcome);
         return false;
     }
 
@@ -241,10 +241,9 @@ private:
             bool met = trying.meet_minima();
             if (!met) {
                 std::int64_t left = steps;
-                detail::finding<width> now =
-                    detail::decide(known, members_, certificate_scope::free_now, left, search_);
-                if (now.outcome == fit_outcome::impossible)
-                    refuse_by(std::move(now), outcome);
+                if (search_.run(known, members_, certificate_scope::free_now, left) ==
+                    fit_outcome::impossible)
+                    refuse_by_search(outcome);
                 else
                     met = trying.meet_minima_otherwise(left);
                 outcome.steps = steps - left;
@@ -297,11 +296,11 @@ private:
         return met ? answer::admitted : answer::undecided;
     }
 
-    void refuse_by(detail::finding<width>&& found, verdict& outcome) {
+    void refuse_by_search(verdict& outcome) {
         outcome.kind = answer::waiting;
-        outcome.at = found.by_quota ? gate::quota : gate::space;
-        outcome.proof = certificate{certificate_scope::free_now, std::move(found.proof)};
-        slack_ = found.slack;
+        outcome.at = search_.by_quota() ? gate::quota : gate::space;
+        outcome.proof = proofs_.of(certificate_scope::free_now, search_.proof());
+        slack_ = search_.slack();
     }
 
     /// Whether it could ever start.
@@ -351,13 +350,14 @@ private:
                 return;
         }
         std::int64_t left = steps;
-        detail::finding<width> found = detail::decide(known, members_, ever, left, search_);
+        const fit_outcome found = search_.run(known, members_, ever, left);
         outcome.steps += steps - left;
-        outcome.could_start = found.outcome == fit_outcome::fits;
-        if (found.outcome == fit_outcome::impossible) {
+        outcome.could_start = found == fit_outcome::fits;
+        if (found == fit_outcome::impossible) {
             outcome.kind = answer::never;
-            outcome.proof = certificate{ever, std::move(found.proof)};
-            outcome.at = found.by_quota ? gate::quota : gate::space;
+            recycle(outcome.proof);
+            outcome.proof = proofs_.of(ever, search_.proof());
+            outcome.at = search_.by_quota() ? gate::quota : gate::space;
         }
     }
 
@@ -366,9 +366,8 @@ private:
     [[nodiscard]] bool look_ahead_in_domains(const state<Traits>& known,
                                              std::optional<constraint_index> queue_nodes,
                                              Finder& finder, verdict& outcome) {
-        std::optional<certificate> proof;
         switch (look_in_domains(known, members_, needs_, queue_nodes, certificate_scope::emptied,
-                                finder, proof)) {
+                                finder, in_domains_)) {
         case domains_outcome::fits:
             outcome.could_start = true;
             return true;
@@ -376,7 +375,7 @@ private:
             outcome.kind = answer::never;
             outcome.at = gate::space;
             recycle(outcome.proof);
-            outcome.proof = std::move(proof);
+            outcome.proof = proofs_.of(certificate_scope::emptied, in_domains_.vertices.all());
             return true;
         case domains_outcome::open:
             break;
@@ -410,7 +409,8 @@ private:
     bool waits_for_pods_ = false;
     emptied_cluster<Traits> emptied_;
     detail::leaf_proofs proofs_;
-    fit_search<width> search_;
+    domain_proof in_domains_;
+    detail::gang_search<Traits> search_;
 };
 
 /// Decides one gang by looking at all nodes; see `admission::decide`.

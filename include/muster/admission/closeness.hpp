@@ -66,21 +66,21 @@ template<class Traits>
 /// What a level leaves of domains to the members at or below a vertex: the one in which those that
 /// hold stand, if `holding` count; else those of the level, in the order of their labels' values,
 /// of which some node is left by what the vertex is confined to already. When there is none the
-/// only way is to place nobody, which comes out as a single nothing. One of the ways holds for
+/// only way is to place nobody, which comes out as a single nothing. Into `ways`, what stood there
+/// is gone. One of the ways holds for
 /// every placement that keeps the members together.
 ///
 /// O(domains), and O(nodes) where two topologies meet.
 template<class Traits>
-[[nodiscard]] std::vector<std::optional<domain_index>>
-ways_to_stand(const state<Traits>& known, const gang_tree& tree, const closeness& of,
-              std::size_t level, bool holding, std::span<const vertex_domain> among) {
+void list_ways_to_stand(const state<Traits>& known, const gang_tree& tree, const closeness& of,
+                        std::size_t level, bool holding, std::span<const vertex_domain> among,
+                        std::vector<std::optional<domain_index>>& ways) {
     const topology_domains& domains = known.topologies()[of.within];
+    ways.clear();
     if (holding && of.held) {
-        if (level < of.shared)
-            return {domains.find(of.witness, level)};
-        return {std::nullopt};
+        ways.push_back(level < of.shared ? domains.find(of.witness, level) : std::nullopt);
+        return;
     }
-    std::vector<std::optional<domain_index>> ways;
     for (const auto& [path, which] : domains.of_level(level)) {
         const std::vector<node_index>& nodes = domains[which].nodes;
         if (among.empty() || std::ranges::any_of(nodes, [&](node_index node) {
@@ -90,6 +90,13 @@ ways_to_stand(const state<Traits>& known, const gang_tree& tree, const closeness
     }
     if (ways.empty())
         ways.push_back(std::nullopt);
+}
+template<class Traits>
+[[nodiscard]] std::vector<std::optional<domain_index>>
+ways_to_stand(const state<Traits>& known, const gang_tree& tree, const closeness& of,
+              std::size_t level, bool holding, std::span<const vertex_domain> among) {
+    std::vector<std::optional<domain_index>> ways;
+    list_ways_to_stand(known, tree, of, level, holding, among, ways);
     return ways;
 }
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include <muster/admission/domain_search.hpp>
@@ -17,20 +17,6 @@
 namespace muster::inline v0_1 {
 namespace detail {
 
-/// What the search says of a gang on one cluster.
-template<std::size_t Width>
-struct finding {
-    fit_outcome outcome = fit_outcome::undecided;
-    /// The quotas alone stop it, whatever the nodes could take.
-    bool by_quota = false;
-    std::vector<certificate::vertex> proof;
-    /// Of a proof that speaks of nodes; see `fit_search::slack`.
-    std::optional<int128> slack;
-    /// Of a gang that fits: what was decided, and how many of each class stand in each row.
-    fit_problem<Width> problem;
-    std::vector<std::int64_t> counts;
-};
-
 /// Some vertex asks that its members stand together, or they are not placed.
 template<std::size_t Width>
 [[nodiscard]] bool needs_closeness(const gang_members<Width>& members) {
@@ -39,55 +25,81 @@ template<std::size_t Width>
 }
 
 /// A leaf of prices alone speaks of no node, so it holds on any.
-[[nodiscard]] inline bool of_prices_alone(const std::vector<certificate::vertex>& proof) {
+[[nodiscard]] inline bool of_prices_alone(std::span<const certificate::vertex> proof) {
     return proof.size() == 1 && std::ranges::all_of(proof.front().weights, [](std::int64_t weight) {
                return weight == 0;
            });
 }
 
-/// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
-/// `search` only lends its memory.
+/// Searches a place for one gang after the other, with memory that is kept from one to the next.
+/// What it tells is of the last.
 template<class Traits>
-[[nodiscard]] finding<Traits::width>
-decide(const state<Traits>& known, const gang_members<Traits::width>& members,
-       certificate_scope scope, std::int64_t& steps, fit_search<Traits::width>& search) {
-    finding<Traits::width> found;
-    // Who may not search is not even posed: a cycle whose budget has ended costs no more than
-    // greedy tries.
-    if (steps <= 0)
-        return found;
-    std::optional<int128> slack;
-    const auto ask = [&](fit_problem<Traits::width> problem) {
-        found.problem = std::move(problem);
-        found.outcome = search.run(found.problem, steps);
-        steps = std::max<std::int64_t>(0, search.steps_left());
-        if (found.outcome == fit_outcome::impossible)
-            slack = search.slack();
-        found.proof = std::move(search.proof());
-        found.counts = search.counts();
-    };
-    auto quotas = pose_quotas(known, members, scope);
-    if (!quotas.quotas.empty()) {
-        ask(std::move(quotas));
-        found.by_quota = found.outcome == fit_outcome::impossible;
-        if (found.by_quota && of_prices_alone(found.proof))
-            return found;
+class gang_search {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    /// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
+    [[nodiscard]] fit_outcome run(const state<Traits>& known, const gang_members<width>& members,
+                                  certificate_scope scope, std::int64_t& steps) {
+        by_quota_ = false;
+        slack_.reset();
+        problem_ = &own_;
+        proof_ = {};
+        // Who may not search is not even posed: a cycle whose budget has ended costs no more than
+        // greedy tries.
+        if (steps <= 0)
+            return fit_outcome::undecided;
+        pose_quotas(known, members, scope, own_);
+        if (!own_.quotas.empty()) {
+            by_quota_ = ask(steps) == fit_outcome::impossible;
+            if (by_quota_ && of_prices_alone(proof_))
+                return fit_outcome::impossible;
+        }
+        fit_outcome outcome = fit_outcome::undecided;
+        if (!needs_closeness(members)) {
+            pose(known, members, scope, {}, {}, own_);
+            outcome = ask(steps);
+            if (outcome == fit_outcome::impossible && !by_quota_)
+                slack_ = search_.slack();
+        } else {
+            outcome = within_.run(known, members, scope, {}, search_, steps);
+            // What does not fit as if nobody had to stand together is remembered as others are.
+            if (outcome == fit_outcome::impossible && !by_quota_)
+                slack_ = within_.slack();
+            proof_ = within_.proof();
+            problem_ = &within_.problem();
+        }
+        return outcome;
     }
-    if (!needs_closeness(members)) {
-        ask(pose(known, members, scope));
-    } else {
-        domain_search<Traits> within(known, members, scope, {}, search);
-        found.outcome = within.run(steps);
-        // What does not fit as if nobody had to stand together is remembered as others are.
-        slack = within.slack();
-        found.proof = std::move(within.proof());
-        found.problem = within.problem();
-        found.counts = within.counts();
+
+    /// The quotas alone stop it, whatever the nodes could take.
+    [[nodiscard]] bool by_quota() const noexcept { return by_quota_; }
+    /// After `impossible`: the proof, depth first.
+    [[nodiscard]] std::span<const certificate::vertex> proof() const noexcept { return proof_; }
+    /// Of a proof that speaks of nodes; see `fit_search::slack`.
+    [[nodiscard]] const std::optional<int128>& slack() const noexcept { return slack_; }
+    /// After `fits`: what was decided, and how many of each class stand in each row.
+    [[nodiscard]] const fit_problem<width>& problem() const noexcept { return *problem_; }
+    [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept {
+        return problem_ == &own_ ? search_.counts() : within_.counts();
     }
-    if (found.outcome == fit_outcome::impossible && !found.by_quota)
-        found.slack = slack;
-    return found;
-}
+
+private:
+    [[nodiscard]] fit_outcome ask(std::int64_t& steps) {
+        const fit_outcome outcome = search_.run(own_, steps);
+        steps = std::max<std::int64_t>(0, search_.steps_left());
+        proof_ = search_.proof();
+        return outcome;
+    }
+
+    fit_search<width> search_;
+    domain_search<Traits> within_;
+    fit_problem<width> own_;
+    const fit_problem<width>* problem_ = &own_;
+    std::span<const certificate::vertex> proof_;
+    bool by_quota_ = false;
+    std::optional<int128> slack_;
+};
 
 } // namespace detail
 

@@ -100,8 +100,8 @@ public:
         for (std::size_t level = finest + 1; level-- > last;) {
             const bool must = of.required && level == last;
             listed_.clear();
-            for (const auto& way :
-                 ways_to_stand(*known_, *members_->tree, of, level, true, among_)) {
+            list_ways_to_stand(*known_, *members_->tree, of, level, true, among_, ways_);
+            for (const auto& way : ways_) {
                 if (way)
                     offer(of.within, *way, least, finder);
                 else if (must)
@@ -216,6 +216,7 @@ private:
     const gang_members<width>* members_ = nullptr;
     std::vector<chosen_domain> chosen_;
     std::vector<vertex_domain> among_;
+    std::vector<std::optional<domain_index>> ways_;
     std::vector<entry> listed_;
 };
 
@@ -244,17 +245,26 @@ template<std::size_t Width>
         }
     if (tree.is_leaf(vertex))
         return least;
+    const auto all = static_cast<std::int64_t>(tree[vertex].children);
+    const auto needed = static_cast<std::size_t>(tree[vertex].min_subgroups.value_or(all));
     std::vector<domain_sum<Width>> children;
-    for (std::size_t child = vertex + 1; child < tree.size(); ++child)
-        if (tree[child].parent == vertex)
-            children.push_back(least_demand(members, child, counts, used));
-    const auto needed = static_cast<std::size_t>(
-        tree[vertex].min_subgroups.value_or(static_cast<std::int64_t>(children.size())));
+    domain_sum<Width> together;
+    for (std::size_t child = vertex + 1; child < tree.size(); ++child) {
+        if (tree[child].parent != vertex)
+            continue;
+        const domain_sum<Width> part = least_demand(members, child, counts, used);
+        // Only a choice among them takes memory.
+        if (needed < tree[vertex].children)
+            children.push_back(part);
+        else
+            for (std::size_t column = 0; column < Width; ++column)
+                together.free[column] += part.free[column];
+    }
     for (std::size_t column = 0; column < Width; ++column) {
-        if (needed < children.size())
+        int128 sum = together.free[column];
+        if (!children.empty())
             std::ranges::sort(children, {}, [&](const auto& each) { return each.free[column]; });
-        int128 sum = 0;
-        for (std::size_t at = 0; at < needed; ++at)
+        for (std::size_t at = 0; at < needed && !children.empty(); ++at)
             sum += children[at].free[column];
         least.free[column] = std::max(least.free[column], sum);
     }

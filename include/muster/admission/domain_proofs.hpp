@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <muster/admission/certificate.hpp>
 #include <muster/admission/closeness.hpp>
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
+#include <muster/admission/proof_list.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/model/state.hpp>
@@ -29,14 +29,20 @@ enum class domains_outcome : std::uint8_t {
     open,
 };
 
+/// A proof that a gang finds no room in any domain, with memory that serves again.
+struct domain_proof {
+    std::vector<std::optional<domain_index>> ways;
+    detail::proof_list vertices;
+};
+
 /// Looks for room for a gang whose needs are fixed in every domain of the first vertex that
-/// requires one; `proof` is written when there is none. Domains that have too little free in all
+/// requires one; `proof` is whole when there is none. Domains that have too little free in all
 /// are not looked into. O(nodes × classes × width) at worst.
 template<class Traits, class Finder>
 [[nodiscard]] domains_outcome
 look_in_domains(const state<Traits>& known, const gang_members<Traits::width>& members,
                 const std::vector<std::int64_t>& needs, std::optional<constraint_index> queue_nodes,
-                certificate_scope scope, Finder& finder, std::optional<certificate>& proof) {
+                certificate_scope scope, Finder& finder, domain_proof& proof) {
     constexpr std::size_t width = Traits::width;
     const bool now = scope == certificate_scope::free_now;
     const gang_tree& tree = *members.tree;
@@ -70,12 +76,12 @@ look_in_domains(const state<Traits>& known, const gang_members<Traits::width>& m
         return room;
     };
 
-    certificate made;
-    made.scope = scope;
-    made.vertices.emplace_back();
-    made.vertices.back().leaf = false;
-    made.vertices.back().together = vertex_index{of->vertex};
-    for (const auto& way : ways_to_stand(known, tree, *of, *of->required, now, {})) {
+    proof.vertices.clear();
+    certificate::vertex& split = proof.vertices.add();
+    split.leaf = false;
+    split.together = vertex_index{of->vertex};
+    list_ways_to_stand(known, tree, *of, *of->required, now, {}, proof.ways);
+    for (const auto& way : proof.ways) {
         std::size_t at = 0;
         while (at < needs.size() &&
                (needs[at] == 0 || !is_below(tree, members.classes[at].role.value(), of->vertex) ||
@@ -85,11 +91,10 @@ look_in_domains(const state<Traits>& known, const gang_members<Traits::width>& m
             return needs.size() == 1 && std::ranges::count_if(members.together, required) == 1
                        ? domains_outcome::fits
                        : domains_outcome::open;
-        made.vertices.emplace_back();
-        made.vertices.back().weights.assign(needs.size(), 0);
-        made.vertices.back().weights[at] = 1;
+        certificate::vertex& leaf = proof.vertices.add();
+        leaf.weights.assign(needs.size(), 0);
+        leaf.weights[at] = 1;
     }
-    proof = std::move(made);
     return domains_outcome::impossible;
 }
 

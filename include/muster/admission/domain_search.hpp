@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <muster/admission/closeness.hpp>
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
+#include <muster/admission/proof_list.hpp>
 #include <muster/admission/search.hpp>
 #include <muster/model/state.hpp>
 
@@ -28,16 +30,19 @@ class domain_search {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// All arguments must outlive the search; `search` only lends its memory.
-    domain_search(const state<Traits>& known, const gang_members<width>& members,
-                  certificate_scope scope, const constraints_in_force& force,
-                  fit_search<width>& search)
-        : known_(&known), members_(&members), scope_(scope), force_(force), search_(&search) {}
-
     /// Takes what it needs from `steps`. `among` says what the members are confined to from the
-    /// start.
-    [[nodiscard]] fit_outcome run(std::int64_t& steps, std::span<const vertex_domain> among = {}) {
+    /// start; `search` only lends its memory. What was found before is gone.
+    [[nodiscard]] fit_outcome run(const state<Traits>& known, const gang_members<width>& members,
+                                  certificate_scope scope, const constraints_in_force& force,
+                                  fit_search<width>& search, std::int64_t& steps,
+                                  std::span<const vertex_domain> among = {}) {
+        known_ = &known;
+        members_ = &members;
+        scope_ = scope;
+        force_ = force;
+        search_ = &search;
         confined_.assign(among.begin(), among.end());
+        depth_ = 0;
         proof_.clear();
         slack_.reset();
         const fit_outcome outcome = explore(steps);
@@ -47,7 +52,9 @@ public:
     }
 
     /// After `impossible`: the proof, depth first.
-    [[nodiscard]] std::vector<certificate::vertex>& proof() noexcept { return proof_; }
+    [[nodiscard]] std::span<const certificate::vertex> proof() const noexcept {
+        return proof_.all();
+    }
     /// See `fit_search::slack`: known when the proof speaks of no domain.
     [[nodiscard]] const std::optional<int128>& slack() const noexcept { return slack_; }
     /// After `fits`: the problem with the members confined as they stand, and how many stand where.
@@ -56,14 +63,13 @@ public:
 
 private:
     [[nodiscard]] fit_outcome explore(std::int64_t& steps) {
-        problem_ = pose(*known_, *members_, scope_, force_, confined_);
+        pose(*known_, *members_, scope_, force_, confined_, problem_);
         fit_outcome outcome = search_->run(problem_, steps);
         steps = std::max<std::int64_t>(0, search_->steps_left());
         if (outcome == fit_outcome::impossible) {
             if (proof_.empty())
                 slack_ = search_->slack();
-            for (certificate::vertex& each : search_->proof())
-                proof_.push_back(std::move(each));
+            proof_.append(search_->proof());
             return outcome;
         }
         const closeness* torn = nullptr;
@@ -81,23 +87,29 @@ private:
         steps = std::max<std::int64_t>(0, steps - cost_of_pose());
         if (steps == 0 || proof_.size() >= fit_search<width>::largest_proof)
             return fit_outcome::undecided;
-        certificate::vertex inner;
+        certificate::vertex& inner = proof_.add();
         inner.leaf = false;
         inner.together = vertex_index{torn->vertex};
-        proof_.push_back(std::move(inner));
         outcome = fit_outcome::impossible;
-        for (const auto& way :
-             ways_to_stand(*known_, *members_->tree, *torn, *torn->required, now(), confined_)) {
+        if (depth_ == ways_.size())
+            ways_.emplace_back();
+        std::vector<std::optional<domain_index>>& ways = ways_[depth_++];
+        list_ways_to_stand(*known_, *members_->tree, *torn, *torn->required, now(), confined_,
+                           ways);
+        for (const auto& way : ways) {
             confined_.push_back({torn->vertex, torn->within, way});
             const fit_outcome here = explore(steps);
             confined_.pop_back();
-            if (here == fit_outcome::fits)
-                return here;
-            if (here == fit_outcome::undecided)
+            if (here != fit_outcome::impossible)
                 outcome = here;
-            if (steps == 0)
-                return fit_outcome::undecided;
+            if (here == fit_outcome::fits)
+                break;
+            if (steps == 0) {
+                outcome = fit_outcome::undecided;
+                break;
+            }
         }
+        --depth_;
         return outcome;
     }
 
@@ -156,15 +168,18 @@ private:
         return nullptr;
     }
 
-    const state<Traits>* known_;
-    const gang_members<width>* members_;
-    certificate_scope scope_;
+    const state<Traits>* known_ = nullptr;
+    const gang_members<width>* members_ = nullptr;
+    certificate_scope scope_ = certificate_scope::free_now;
     constraints_in_force force_;
-    fit_search<width>* search_;
+    fit_search<width>* search_ = nullptr;
     std::vector<vertex_domain> confined_;
+    /// By depth of the domains that are confined.
+    std::deque<std::vector<std::optional<domain_index>>> ways_;
+    std::size_t depth_ = 0;
     fit_problem<width> problem_;
     std::vector<std::int64_t> counts_;
-    std::vector<certificate::vertex> proof_;
+    proof_list proof_;
     std::optional<int128> slack_;
 };
 

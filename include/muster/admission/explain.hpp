@@ -170,7 +170,7 @@ private:
         fit_search<width> search;
         std::int64_t steps = options_->steps;
         if (needs_closeness(*members_))
-            return domain_search<Traits>(*known_, *members_, scope_, force, search).run(steps);
+            return domain_search<Traits>().run(*known_, *members_, scope_, force, search, steps);
         return search.run(pose(*known_, *members_, scope_, force), steps);
     }
 

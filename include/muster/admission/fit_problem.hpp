@@ -64,6 +64,8 @@ struct fit_problem {
     /// members × members: the two never share a node.
     std::vector<char> apart;
     std::vector<allowance> quotas;
+    /// By class, while the problem is written down.
+    std::vector<node_query<Width>> queries;
 
     [[nodiscard]] const std::int64_t* most_of(std::size_t at) const noexcept {
         return most.data() + at * members.size();
@@ -92,12 +94,12 @@ struct fit_problem {
 /// What the quotas of the queue and of those above it leave of each kind that one of them lists and
 /// the gang asks for. O((classes + depth) × width).
 template<class Traits>
-[[nodiscard]] std::vector<typename fit_problem<Traits::width>::allowance>
-allowances(const state<Traits>& known, const gang_members<Traits::width>& members,
-           certificate_scope scope, const constraints_in_force& force = {}) {
-    std::vector<typename fit_problem<Traits::width>::allowance> left;
+void list_allowances(const state<Traits>& known, const gang_members<Traits::width>& members,
+                     certificate_scope scope, const constraints_in_force& force,
+                     std::vector<typename fit_problem<Traits::width>::allowance>& left) {
+    left.clear();
     if (!members.queue)
-        return left;
+        return;
     const auto quota = known.accounts().headroom(*members.queue, counted_in(scope));
     for (std::size_t column = 0; column < Traits::width; ++column) {
         const kind_id kind{column};
@@ -107,25 +109,40 @@ allowances(const state<Traits>& known, const gang_members<Traits::width>& member
             continue;
         left.push_back({kind, *quota[kind]});
     }
+}
+template<class Traits>
+[[nodiscard]] std::vector<typename fit_problem<Traits::width>::allowance>
+allowances(const state<Traits>& known, const gang_members<Traits::width>& members,
+           certificate_scope scope, const constraints_in_force& force = {}) {
+    std::vector<typename fit_problem<Traits::width>::allowance> left;
+    list_allowances(known, members, scope, force, left);
     return left;
 }
 
-/// The gang's problem as far as the quotas go: one node that can take everything. O(members).
+/// The gang's problem as far as the quotas go: one node that can take everything. What `problem`
+/// was is gone, but for its memory. O(members).
 template<class Traits>
-[[nodiscard]] fit_problem<Traits::width> pose_quotas(const state<Traits>& known,
-                                                     const gang_members<Traits::width>& members,
-                                                     certificate_scope scope) {
-    fit_problem<Traits::width> problem;
+void pose_quotas(const state<Traits>& known, const gang_members<Traits::width>& members,
+                 certificate_scope scope, fit_problem<Traits::width>& problem) {
     problem.tree = members.tree;
     problem.holding = members.holding;
-    problem.rows.push_back({});
+    problem.rows.assign(1, {});
+    problem.members.clear();
+    problem.most.clear();
     for (const auto& each : members.classes) {
         const auto waiting = each.waiting();
         problem.members.push_back({each.role.value(), {}, each.request, waiting});
         problem.most.push_back(waiting);
     }
     problem.apart.assign(members.classes.size() * members.classes.size(), 0);
-    problem.quotas = allowances(known, members, scope);
+    list_allowances(known, members, scope, {}, problem.quotas);
+}
+template<class Traits>
+[[nodiscard]] fit_problem<Traits::width> pose_quotas(const state<Traits>& known,
+                                                     const gang_members<Traits::width>& members,
+                                                     certificate_scope scope) {
+    fit_problem<Traits::width> problem;
+    pose_quotas(known, members, scope, problem);
     return problem;
 }
 
@@ -151,21 +168,24 @@ template<class Traits>
 } // namespace detail
 
 /// Writes the problem of a gang down, with its members confined to domains as `among` says and to
-/// no others. O(nodes × classes × width), of a domain's nodes when the whole gang is confined.
+/// no others. What `problem` was is gone, but for its memory.
+/// O(nodes × classes × width), of a domain's nodes when the whole gang is confined.
 template<class Traits>
-[[nodiscard]] fit_problem<Traits::width>
-pose(const state<Traits>& known, const gang_members<Traits::width>& members,
-     certificate_scope scope, const constraints_in_force& force = {},
-     std::span<const vertex_domain> among = {}) {
+void pose(const state<Traits>& known, const gang_members<Traits::width>& members,
+          certificate_scope scope, const constraints_in_force& force,
+          std::span<const vertex_domain> among, fit_problem<Traits::width>& problem) {
     constexpr std::size_t width = Traits::width;
     const auto& accounts = known.accounts();
     const bool now = scope == certificate_scope::free_now;
-    fit_problem<width> problem;
     problem.tree = members.tree;
     problem.holding = members.holding;
     const std::size_t classes = members.classes.size();
 
-    std::vector<node_query<width>> queries;
+    problem.members.clear();
+    problem.rows.clear();
+    problem.most.clear();
+    auto& queries = problem.queries;
+    queries.clear();
     for (const member_class<width>& each : members.classes) {
         typename fit_problem<width>::member member;
         member.role = each.role.value();
@@ -190,12 +210,13 @@ pose(const state<Traits>& known, const gang_members<Traits::width>& members,
                 problem.apart[one * classes + other] =
                     conflicts(*members.classes[one].ports, *members.classes[other].ports);
 
-    std::vector<std::int64_t> most(classes);
     for (const node_index node : detail::nodes_left(known, among)) {
         const resources<width>& free = now ? accounts.free(node) : accounts.allocatable(node);
         bool any = false;
+        const std::size_t first = problem.most.size();
+        problem.most.resize(first + classes, 0);
         for (std::size_t at = 0; at < classes; ++at) {
-            most[at] = 0;
+            std::int64_t& most = problem.most[first + at];
             if (!eligible(queries[at], node) ||
                 !admits(known, *members.tree, among, problem.members[at].role, node))
                 continue;
@@ -203,17 +224,24 @@ pose(const state<Traits>& known, const gang_members<Traits::width>& members,
             if (force.ports && now && !ports.empty() && conflicts(ports, accounts.ports(node)))
                 continue;
             const bool one_per_node = problem.apart[at * classes + at] != 0;
-            most[at] = fit_count(problem.members[at].request, free,
-                                 one_per_node ? 1 : problem.members[at].waiting);
-            any = any || most[at] > 0;
+            most = fit_count(problem.members[at].request, free,
+                             one_per_node ? 1 : problem.members[at].waiting);
+            any = any || most > 0;
         }
-        if (!any)
-            continue;
-        problem.rows.push_back({node, free});
-        problem.most.insert(problem.most.end(), most.begin(), most.end());
+        if (any)
+            problem.rows.push_back({node, free});
+        else
+            problem.most.resize(first);
     }
-
-    problem.quotas = allowances(known, members, scope, force);
+    list_allowances(known, members, scope, force, problem.quotas);
+}
+template<class Traits>
+[[nodiscard]] fit_problem<Traits::width>
+pose(const state<Traits>& known, const gang_members<Traits::width>& members,
+     certificate_scope scope, const constraints_in_force& force = {},
+     std::span<const vertex_domain> among = {}) {
+    fit_problem<Traits::width> problem;
+    pose(known, members, scope, force, among, problem);
     return problem;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -104,9 +105,9 @@ public:
     /// onto the first nodes. False and nothing placed when an account cannot hold the sum.
     [[nodiscard]] bool place_found(const fit_problem<width>& problem,
                                    const std::vector<std::int64_t>& counts) {
-        std::vector<std::size_t> classes(members_->classes.size());
-        std::iota(classes.begin(), classes.end(), std::size_t{0});
-        if (!put_all(problem, counts, classes))
+        every_class_.resize(members_->classes.size());
+        std::iota(every_class_.begin(), every_class_.end(), std::size_t{0});
+        if (!put_all(problem, counts, every_class_))
             return false;
         domains_.settle(into_->placements());
         return true;
@@ -154,20 +155,22 @@ private:
                                const std::vector<std::int64_t>& counts,
                                const std::vector<std::size_t>& classes) {
         const savepoint start = into_->mark();
-        const auto before = std::pair(used_, counts_);
+        used_before_ = used_;
+        counts_before_ = counts_;
         for (std::size_t at = 0; at < classes.size(); ++at) {
             for (std::size_t row = 0; row < problem.rows.size(); ++row) {
                 const std::int64_t here = counts[row * classes.size() + at];
                 if (here == 0 || put(classes[at], problem.rows[row].node, here))
                     continue;
                 into_->rollback(start);
-                std::tie(used_, counts_) = before;
+                used_ = used_before_;
+                counts_ = counts_before_;
                 return false;
             }
         }
-        std::vector<std::size_t> left = used_;
+        used_before_ = used_;
         for (std::size_t turn = 0; turn < taken_.size(); ++turn) {
-            std::size_t& more = left[members_->turns[turn]];
+            std::size_t& more = used_before_[members_->turns[turn]];
             taken_[turn] = more > 0 ? 1 : 0;
             more -= more > 0 ? 1 : 0;
         }
@@ -190,10 +193,10 @@ private:
         }
         std::vector<vertex_domain> among;
         domains_.cut(vertex, part, among);
-        detail::domain_search<Traits> within(*known_, part.members, certificate_scope::free_now, {},
-                                             search);
+        detail::domain_search<Traits> within;
         std::int64_t steps = steps_for_subgroup;
-        if (within.run(steps, among) != fit_outcome::fits ||
+        if (within.run(*known_, part.members, certificate_scope::free_now, {}, search, steps,
+                       among) != fit_outcome::fits ||
             !put_all(within.problem(), within.counts(), part.classes))
             return false;
         domains_.settle(into_->placements());
@@ -225,30 +228,48 @@ private:
             from.shape, queue_nodes_, want, runs_);
     }
 
+    /// What an attempt changes, and what it is to be as before when it fails.
+    [[nodiscard]] auto everything() noexcept {
+        return std::tie(taken_, exhausted_, counts_, cursor_, used_, domains_.chosen());
+    }
+    struct attempt_frame {
+        std::vector<detail::chosen_domain> ways;
+        std::tuple<std::vector<char>, std::vector<char>, std::vector<std::int64_t>,
+                   std::vector<std::size_t>, std::vector<std::size_t>,
+                   std::vector<detail::chosen_domain>>
+            before;
+    };
+    [[nodiscard]] attempt_frame& deeper() {
+        if (depth_ == frames_.size())
+            frames_.emplace_back();
+        return frames_[depth_++];
+    }
+
     /// Tries what may be chosen for a vertex that is to stand together until `attempt()` succeeds;
     /// whoever fails leaves no trace. Where nothing was placed nothing was decided.
     template<class Attempt>
     [[nodiscard]] auto in_some_domain(std::size_t at, const domain_sum<width>& least,
                                       const Attempt& attempt) {
-        std::vector<detail::chosen_domain> ways;
-        domains_.list(at, least, *finder_, order_, ways);
+        attempt_frame& mine = deeper();
+        domains_.list(at, least, *finder_, order_, mine.ways);
         const savepoint start = into_->mark();
-        const auto before =
-            std::tuple(taken_, exhausted_, counts_, cursor_, used_, domains_.chosen());
+        mine.before = everything();
         auto outcome = decltype(attempt()){};
-        for (const detail::chosen_domain& way : ways) {
+        for (const detail::chosen_domain& way : mine.ways) {
             into_->rollback(start);
-            std::tie(taken_, exhausted_, counts_, cursor_, used_, domains_.chosen()) = before;
+            everything() = mine.before;
             domains_.chosen()[at] = way;
             outcome = attempt();
             if (!outcome)
                 continue;
             if (into_->mark().entries == start.entries)
                 domains_.chosen()[at] = {};
+            --depth_;
             return outcome;
         }
         into_->rollback(start);
-        domains_.chosen() = std::get<5>(before);
+        domains_.chosen() = std::get<5>(mine.before);
+        --depth_;
         return outcome;
     }
 
@@ -351,13 +372,15 @@ private:
     /// As `satisfy`, but leaves no trace when it fails.
     [[nodiscard]] bool try_satisfy(std::size_t vertex) {
         const savepoint start = into_->mark();
-        auto before = std::tuple(taken_, exhausted_, counts_, cursor_, used_, domains_.chosen());
-        if (satisfy(vertex))
-            return true;
-        into_->rollback(start);
-        std::tie(taken_, exhausted_, counts_, cursor_, used_, domains_.chosen()) =
-            std::move(before);
-        return false;
+        attempt_frame& mine = deeper();
+        mine.before = everything();
+        const bool met = satisfy(vertex);
+        if (!met) {
+            into_->rollback(start);
+            everything() = mine.before;
+        }
+        --depth_;
+        return met;
     }
 
     [[nodiscard]] std::int64_t standing_at(std::size_t vertex) const {
@@ -450,6 +473,13 @@ private:
     std::vector<std::size_t> cursor_;
     /// Per class: members placed; they go oldest first.
     std::vector<std::size_t> used_;
+    // Scratch, kept from one gang to the next.
+    std::vector<std::size_t> every_class_;
+    std::vector<std::size_t> used_before_;
+    std::vector<std::int64_t> counts_before_;
+    /// By depth: attempts lie in one another.
+    std::deque<attempt_frame> frames_;
+    std::size_t depth_ = 0;
 };
 
 } // namespace muster::inline v0_1

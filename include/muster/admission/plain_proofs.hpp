@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,15 @@ public:
                                        std::size_t which) {
         certificate proof = blank(scope, classes);
         proof.vertices[0].weights[which] = 1;
+        return proof;
+    }
+
+    /// A copy of what was found elsewhere.
+    [[nodiscard]] certificate of(certificate_scope scope,
+                                 std::span<const certificate::vertex> vertices) {
+        certificate proof = blank(scope, 0);
+        proof.vertices.resize(vertices.size());
+        std::copy(vertices.begin(), vertices.end(), proof.vertices.begin());
         return proof;
     }
 

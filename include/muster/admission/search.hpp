@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <muster/admission/certificate.hpp>
 #include <muster/admission/choice.hpp>
 #include <muster/admission/fit_problem.hpp>
+#include <muster/admission/proof_list.hpp>
 #include <muster/admission/search_box.hpp>
 #include <muster/admission/search_ray.hpp>
 #include <muster/admission/search_repair.hpp>
@@ -76,7 +78,9 @@ public:
     }
 
     /// After `impossible`: the proof, depth first.
-    [[nodiscard]] std::vector<certificate::vertex>& proof() noexcept { return proof_; }
+    [[nodiscard]] std::span<const certificate::vertex> proof() const noexcept {
+        return proof_.all();
+    }
     /// After `fits`: rows × classes, how many stand where.
     [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept { return counts_; }
     [[nodiscard]] std::int64_t steps_left() const noexcept { return steps_left_; }
@@ -85,10 +89,10 @@ public:
     /// too little for any choice of waiting members. The proof holds as long as what the nodes can
     /// carry has grown by less, while members and quotas stay. Nothing when that cannot be told.
     [[nodiscard]] std::optional<int128> slack() {
-        if (proof_.size() != 1 || !proof_.front().prices.empty() || bound_ < 0)
+        if (proof_.size() != 1 || !proof().front().prices.empty() || bound_ < 0)
             return std::nullopt;
         // The choice was held to what the nodes can take one by one, which may grow too.
-        costs_.assign(proof_.front().weights.begin(), proof_.front().weights.end());
+        costs_.assign(proof().front().weights.begin(), proof().front().weights.end());
         lower_.assign(classes(), 0);
         upper_.resize(classes());
         for (std::size_t at = 0; at < classes(); ++at)
@@ -213,12 +217,11 @@ private:
     }
 
     void add_leaf() {
-        certificate::vertex leaf;
+        certificate::vertex& leaf = proof_.add();
         leaf.weights = by_.weights;
         for (std::size_t quota = 0; quota < problem_->quotas.size(); ++quota)
             if (by_.prices[quota] > 0)
                 leaf.prices.push_back({problem_->quotas[quota].kind, by_.prices[quota]});
-        proof_.push_back(std::move(leaf));
     }
 
     /// When some choice is covered by what the selected patterns carry, with the exchanges made,
@@ -434,13 +437,11 @@ private:
         if (depth == deepest || proof_.size() >= largest_proof)
             return fit_outcome::undecided;
         const cut here = cut_;
-        certificate::vertex inner;
+        certificate::vertex& inner = proof_.add();
         inner.leaf = false;
         inner.member_class = here.at;
         inner.node = problem_->rows[here.row].node;
         inner.at_most = here.at_most;
-        proof_.push_back(std::move(inner));
-
         const auto deeper = [&] { return explore(depth + 1); };
         const fit_outcome low = box_.within(here.row, here.at, here.at_most, false, deeper);
         return low == fit_outcome::impossible
@@ -482,7 +483,7 @@ private:
     detail::weighing guess_;
     bool has_cut_ = false;
     cut cut_;
-    std::vector<certificate::vertex> proof_;
+    detail::proof_list proof_;
     std::vector<std::int64_t> counts_;
 };
 

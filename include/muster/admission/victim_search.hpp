@@ -115,18 +115,26 @@ private:
             if (!slot)
                 continue;
             const victim& of = victims_[*slot];
-            atom rest{*slot, {}};
             for (std::size_t pod = 0; pod < of.pods.size() && atoms_.size() <= few; ++pod)
                 if (of.spare[pod])
-                    atoms_.push_back({*slot, {pod}});
-                else
-                    rest.pods.push_back(pod);
-            if (of.as_a_whole && !rest.pods.empty())
-                atoms_.push_back(std::move(rest));
+                    add_atom(*slot).pods.push_back(pod);
+            if (of.as_a_whole && std::ranges::count(of.spare, 0) > 0 && atoms_.size() <= few) {
+                atom& rest = add_atom(*slot);
+                for (std::size_t pod = 0; pod < of.pods.size(); ++pod)
+                    if (!of.spare[pod])
+                        rest.pods.push_back(pod);
+            }
             if (atoms_.size() > few)
                 return false;
         }
         return true;
+    }
+
+    [[nodiscard]] atom& add_atom(std::size_t of) {
+        atom& fresh = atoms_.add();
+        fresh.of = of;
+        fresh.pods.clear();
+        return fresh;
     }
 
     template<class Fit>
@@ -209,7 +217,8 @@ private:
         best_ = mine;
         chosen_.clear();
         note_chosen();
-        best_chosen_ = std::exchange(chosen_, {});
+        std::swap(best_chosen_, chosen_);
+        chosen_.clear();
     }
     // ---- many units ----------------------------------------------------------------------------
 
@@ -349,7 +358,7 @@ private:
             (fit.fits() ? fitting : failing) = middle;
         }
         go_to(fitting);
-        units_.resize(fitting);
+        units_.keep(fitting);
     }
 
     template<class Fit>
@@ -380,7 +389,7 @@ private:
                     (gangs || !victims_[units_[at].of].broken()))
                     order_.push_back(at);
             if (!gangs)
-                std::ranges::stable_sort(order_, [this](std::size_t lhs, std::size_t rhs) {
+                std::ranges::sort(order_, [this](std::size_t lhs, std::size_t rhs) {
                     return std::pair(victims_[units_[lhs].of].rank, units_[lhs].pod) >
                            std::pair(victims_[units_[rhs].of].rank, units_[rhs].pod);
                 });
@@ -413,7 +422,7 @@ private:
     std::vector<std::size_t> order_;
     std::size_t failed_at_ = 0;
     std::size_t ask_at_ = 0;
-    std::vector<atom> atoms_;
+    detail::reused_list<atom> atoms_;
     std::optional<key> best_;
     std::vector<pod_index> best_chosen_;
     std::vector<pod_index> chosen_;

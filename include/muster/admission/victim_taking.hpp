@@ -11,6 +11,7 @@
 
 #include <muster/admission/borrowing.hpp>
 #include <muster/admission/disruption_room.hpp>
+#include <muster/admission/reused_list.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/admission/victims.hpp>
 #include <muster/base/id.hpp>
@@ -117,7 +118,10 @@ protected:
         victim& from = victims_[which];
         take_pod(from, at, fit);
         if (keeps_minima(from) && budgets_.kept() && keeps_deserved(from, at)) {
-            units_.push_back({which, at, {}});
+            unit& spared = units_.add();
+            spared.of = which;
+            spared.pod = at;
+            spared.pods.clear();
             return true;
         }
         put_back_pod(from, at, fit);
@@ -126,7 +130,10 @@ protected:
     template<class Fit>
     bool take_rest(std::size_t which, Fit& fit) {
         victim& from = victims_[which];
-        unit all{which, whole, {}};
+        unit& all = units_.add();
+        all.of = which;
+        all.pod = whole;
+        all.pods.clear();
         for (std::size_t at = 0; at < from.pods.size(); ++at)
             if (!from.taken[at]) {
                 take_pod(from, at, fit);
@@ -135,11 +142,10 @@ protected:
         bool may = budgets_.kept();
         for (const std::size_t at : all.pods)
             may = may && keeps_deserved(from, at);
-        if (may && !all.pods.empty()) {
-            units_.push_back(std::move(all));
+        if (may && !all.pods.empty())
             return true;
-        }
         put_back(all, fit);
+        units_.pop_back();
         return false;
     }
     template<class Fit>
@@ -168,8 +174,7 @@ protected:
     /// Where the gang stands among the victims, if anything may be taken of it.
     [[nodiscard]] std::optional<std::size_t> open(std::size_t at) {
         if (slots_[at] == unopened) {
-            victims_.emplace_back();
-            slots_[at] = list_.open(at, victims_.back()) ? victims_.size() - 1 : nothing;
+            slots_[at] = list_.open(at, victims_.add()) ? victims_.size() - 1 : nothing;
             if (slots_[at] == nothing)
                 victims_.pop_back();
         }
@@ -181,10 +186,10 @@ protected:
     std::int64_t* steps_ = nullptr;
     disruption_room<Traits> budgets_;
     victim_list<Traits> list_;
-    std::vector<victim> victims_;
+    detail::reused_list<victim> victims_;
     /// Per gang that the rule admits: its place among the victims.
     std::vector<std::size_t> slots_;
-    std::vector<unit> units_;
+    detail::reused_list<unit> units_;
 };
 
 } // namespace muster::inline v0_1

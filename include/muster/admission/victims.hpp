@@ -80,6 +80,8 @@ struct victim {
     std::vector<pod_index> pods;
     /// Per pod: the gang keeps its minima without it alone.
     std::vector<char> spare;
+    /// The same per vertex (leaves only).
+    std::vector<char> spare_roles;
     /// Per pod: it is taken.
     std::vector<char> taken;
     std::size_t count = 0;
@@ -91,6 +93,16 @@ struct victim {
     /// How many may be taken at most as long as the gang keeps its minima.
     std::int64_t most = 0;
 
+    /// As new, with the memory that there is.
+    void reset() {
+        pods.clear();
+        spare.clear();
+        taken.clear();
+        count = 0;
+        holding.clear();
+        any_spare = as_a_whole = false;
+        most = 0;
+    }
     [[nodiscard]] bool broken() const noexcept { return count == pods.size(); }
     /// Somebody is taken without whom the gang cannot stay.
     [[nodiscard]] bool takes_core() const noexcept {
@@ -143,11 +155,12 @@ public:
                     continue;
             }
             any_borrowed_ = any_borrowed_ || terms->only_borrowed;
-            found_.push_back({*terms, of.created, which});
+            found_.push_back({*terms, of.created, which, found_.size()});
         }
-        std::ranges::stable_sort(found_, [](const entry& lhs, const entry& rhs) {
-            return std::tuple(lhs.terms.outer, lhs.terms.inner, rhs.created) <
-                   std::tuple(rhs.terms.outer, rhs.terms.inner, lhs.created);
+        // Gangs come in the order of their keys.
+        std::ranges::sort(found_, [](const entry& lhs, const entry& rhs) {
+            return std::tuple(lhs.terms.outer, lhs.terms.inner, rhs.created, lhs.place) <
+                   std::tuple(rhs.terms.outer, rhs.terms.inner, lhs.created, rhs.place);
         });
     }
 
@@ -185,7 +198,7 @@ public:
         const state<Traits>& known = *known_;
         const auto& group = known[from.gang];
         const gang_tree& tree = group.spec.tree;
-        fresh = {};
+        fresh.reset();
         fresh.gang = from.gang;
         fresh.terms = from.terms;
         fresh.rank = at;
@@ -209,12 +222,14 @@ public:
         if (group.spec.max_disrupted)
             fresh.most = std::clamp<std::int64_t>(*group.spec.max_disrupted - leaving, 0, pods);
         fresh.as_a_whole = !from.terms.only_surplus && fresh.most == pods;
-        // Members stand by role, oldest first, then by key.
-        const auto newer = [&](pod_index lhs, pod_index rhs) {
-            return known[lhs].created > known[rhs].created;
-        };
-        if (!std::ranges::is_sorted(fresh.pods, newer))
-            std::ranges::stable_sort(fresh.pods, newer);
+        std::ranges::sort(fresh.pods, [&](pod_index one, pod_index other) {
+            const auto& lhs = known[one];
+            const auto& rhs = known[other];
+            if (lhs.created != rhs.created)
+                return lhs.created > rhs.created;
+            return lhs.role != rhs.role ? lhs.role < rhs.role
+                                        : key_less<Traits>{}(lhs.key, rhs.key);
+        });
         fresh.taken.assign(fresh.pods.size(), 0);
         fresh.spare.assign(fresh.pods.size(), 0);
         if (!from.terms.only_whole && fresh.most > 0 && reaches_minima(tree, fresh.holding))
@@ -227,6 +242,8 @@ private:
         victim_terms terms;
         std::int64_t created = 0;
         gang_index gang;
+        /// Among all as they were found.
+        std::size_t place = 0;
     };
 
     [[nodiscard]] static std::optional<std::int64_t> since(const state<Traits>& known,
@@ -243,16 +260,16 @@ private:
     }
 
     void mark_spare(const gang_tree& tree, victim& of) const {
-        std::vector<char> spare(tree.size());
+        of.spare_roles.assign(tree.size(), 0);
         for (std::size_t at = 0; at < tree.size(); ++at) {
             if (of.holding[at] == 0)
                 continue;
             --of.holding[at];
-            spare[at] = reaches_minima(tree, of.holding) ? 1 : 0;
+            of.spare_roles[at] = reaches_minima(tree, of.holding) ? 1 : 0;
             ++of.holding[at];
         }
         for (std::size_t at = 0; at < of.pods.size(); ++at) {
-            of.spare[at] = spare[(*known_)[of.pods[at]].role.value()];
+            of.spare[at] = of.spare_roles[(*known_)[of.pods[at]].role.value()];
             of.any_spare = of.any_spare || of.spare[at] != 0;
         }
     }

@@ -240,7 +240,7 @@ struct engine {
         steps = std::max<std::int64_t>(0, search.steps_left());
         if (outcome != fit_outcome::impossible || !of_prices_alone(search.proof()))
             return std::nullopt;
-        return certificate{now, std::move(search.proof())};
+        return leaf_proofs().of(now, search.proof());
     }
 
     /// Whether the gang, if it waits, fits what is left of the quotas of its queue and of those

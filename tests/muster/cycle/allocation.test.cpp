@@ -271,4 +271,146 @@ TEST_CASE_TEMPLATE("a cycle over a backlog that cannot start costs no allocation
     CHECK(in.known.last_answers().waiting >= 200);
 }
 
+/// Nodes of a pool of their own, and gangs of two roles that only they may hold.
+template<class Traits>
+struct contended : decided<Traits> {
+    using cluster = typename decided<Traits>::cluster;
+
+    void add_node(const std::string& key, std::int64_t cpus, std::int64_t gpus = 0,
+                  const char* rack = "none") {
+        typename cluster::node_type node;
+        node.allocatable[0] = cpus;
+        node.allocatable[1] = gpus;
+        node.labels = {{"pool", "contended"}, {"rack", rack}};
+        this->ok(this->known.upsert_node(key, node));
+    }
+    void add_role(const std::string& gang, vertex_index role, const std::string& name, int count,
+                  std::int64_t cpus, std::int64_t gpus = 0) {
+        auto pod = this->asking(cpus);
+        pod.request[1] = gpus;
+        pod.role = role;
+        pod.where.selector = {{{"pool", label_operator::in, {"contended"}}}};
+        for (int at = 0; at < count; ++at)
+            this->ok(this->known.upsert_pod(gang + name + std::to_string(at), gang, pod));
+    }
+    /// Two servers of 3 and a worker of 5: one after the other they stand in each other's way.
+    void add_servers_and_worker(const std::string& gang, bool together) {
+        auto group = this->gang_of(0);
+        const vertex_index server = group.tree.add({}, 2);
+        const vertex_index worker = group.tree.add({}, 1);
+        if (together)
+            group.tree.keep_together(vertex_index{0}, {{{"rack"}}, 0, {}});
+        this->ok(this->known.upsert_gang(gang, group));
+        add_role(gang, server, "-server-", 2, 3);
+        add_role(gang, worker, "-worker-", 1, 5);
+        this->gangs.push_back(gang);
+    }
+    [[nodiscard]] std::size_t starts() {
+        return this->in_steady_state([&] { this->start_all(); },
+                                     [&] {
+                                         CHECK(this->all_answered(answer::admitted, gate::none));
+                                         this->forget_all();
+                                     });
+    }
+};
+
+TEST_CASE_TEMPLATE("a gang whose place the search finds costs no allocation", Traits, usual) {
+    contended<Traits> in;
+    in.add_node("five", 5);
+    in.add_node("six", 6);
+    in.add_servers_and_worker("g", false);
+    CHECK(in.starts() == 0);
+    CHECK(in.result.counters.search_steps > 0);
+}
+
+TEST_CASE_TEMPLATE("a gang that stands together costs no allocation", Traits, usual) {
+    contended<Traits> in;
+    for (const char* rack : {"left", "middle", "right"})
+        for (int at = 0; at < 20; ++at)
+            in.add_node(rack + std::to_string(at), 5 + at % 2, 0, rack);
+    SUBCASE("placed greedily") {
+        for (int at = 0; at < 5; ++at) {
+            const std::string gang = in.name("g", at);
+            auto group = in.gang_of(4);
+            group.tree.keep_together(vertex_index{0}, {{{"rack"}}, 0, {}});
+            in.ok(in.known.upsert_gang(gang, group));
+            in.add_role(gang, vertex_index{0}, "-", 4, 3);
+            in.gangs.push_back(gang);
+        }
+    }
+    SUBCASE("by preference") {
+        auto group = in.gang_of(30);
+        group.tree.keep_together(vertex_index{0}, {{{"pool", "rack"}}, 0, 1});
+        in.ok(in.known.upsert_gang("g", group));
+        in.add_role("g", vertex_index{0}, "-", 35, 3);
+        in.gangs.push_back("g");
+    }
+    CHECK(in.starts() == 0);
+}
+
+TEST_CASE_TEMPLATE("a gang that stands together where the search says costs no allocation", Traits,
+                   usual) {
+    contended<Traits> in;
+    in.add_node("l-five", 5, 0, "left");
+    in.add_node("m-six", 6, 0, "middle");
+    in.add_node("r-five", 5, 0, "right");
+    in.add_node("r-six", 6, 0, "right");
+    in.add_servers_and_worker("g", true);
+    CHECK(in.starts() == 0);
+    CHECK(in.result.counters.search_steps > 0);
+}
+
+TEST_CASE_TEMPLATE("a gang of two roles that the search refuses costs no allocation, proof and all",
+                   Traits, usual) {
+    contended<Traits> in;
+    answer kind = answer::never;
+    in.add_node("a", 8, 4);
+    in.add_node("b", 8, 4);
+    SUBCASE("because it can never start") {}
+    SUBCASE("because it waits for room") {
+        kind = answer::waiting;
+        in.add_node("c", 8, 4);
+        in.ok(in.known.upsert_pod("stands", "running", in.running(8), "c"));
+    }
+    auto group = in.gang_of(0);
+    const vertex_index server = group.tree.add({}, 1);
+    const vertex_index worker = group.tree.add({}, 2);
+    in.ok(in.known.upsert_gang("g", group));
+    in.add_role("g", server, "-server-", 1, 6);
+    in.add_role("g", worker, "-worker-", 2, 4, 3);
+    in.gangs.push_back("g");
+    const std::size_t allocated = in.in_steady_state(
+        [&] { in.start_all(); }, [&] { CHECK(in.all_answered(kind, gate::space)); });
+    CHECK(allocated == 0);
+    CHECK(in.result.decisions.front().outcome.proof.has_value());
+}
+
+TEST_CASE_TEMPLATE("a gang for which others are evicted costs no allocation", Traits, usual) {
+    contended<Traits> in;
+    for (int at = 0; at < 4; ++at) {
+        const std::string key = in.name("c", at);
+        in.add_node(key, 8);
+        in.ok(in.known.upsert_gang(key, in.gang_of(1)));
+        in.ok(in.known.upsert_pod(key, key, in.running(6), key));
+    }
+    auto group = in.gang_of(2);
+    group.priority = 9;
+    in.ok(in.known.upsert_gang("g", group));
+    in.add_role("g", vertex_index{0}, "-", 2, 5);
+    const policy how{
+        best_fit{},        priority_then_age{}, priority_then_share{},    no_reservations{},
+        surplus_at_once{}, most_packed{},       priority_preemption{true}};
+    const std::size_t allocated =
+        in.in_steady_state([&] { cycle(in.known, 0, how, {}, {}, in.result); },
+                           [&] {
+                               CHECK(in.result.counters.pods_evicted == 2);
+                               for (int at = 0; at < 2; ++at)
+                                   in.ok(in.known.forget(in.name("g-", at)));
+                               for (int at = 0; at < 4; ++at)
+                                   if (in.known[in.known.find_pod(in.name("c", at))->index].evicted)
+                                       in.ok(in.known.keep(in.name("c", at)));
+                           });
+    CHECK(allocated == 0);
+}
+
 } // namespace
