@@ -194,12 +194,9 @@ public:
     template<class Use>
     void refresh_rooms(const Use& use) {
         follow();
-        for (const before& was : touched_.all()) {
+        for (const before& was : touched_.all())
             use(was.node, was.known ? &was.free : nullptr);
-            // For the others that was done when they changed.
-            if (was.known)
-                raise_rooms(was);
-        }
+        raise_rooms();
         touched_.clear();
     }
 
@@ -439,11 +436,15 @@ private:
         touched_.clear();
     }
 
-    void raise_rooms(const before& was) {
-        if (!index_.contains(was.node))
-            return;
-        const resources<width> now = index_.free(was.node);
-        if (dominates(was.free, now))
+    /// Shape by shape, so that what is kept of each is looked at once.
+    void raise_rooms() {
+        grown_.clear();
+        for (const before& was : touched_.all())
+            // For the others that was done when they changed.
+            if (was.known && index_.contains(was.node) &&
+                !dominates(was.free, index_.free(was.node)))
+                grown_.push_back({was, index_.free(was.node)});
+        if (grown_.empty())
             return;
         for (std::size_t place = 0; place < remembered_.size();) {
             asked& about = asked_[remembered_[place]];
@@ -454,8 +455,9 @@ private:
                 continue;
             }
             ++place;
-            if (about.room != unknown && fits(about.request, now))
-                raise_room(about, was, now);
+            for (const auto& [was, now] : grown_)
+                if (about.room != unknown && fits(about.request, now))
+                    raise_room(about, was, now);
         }
     }
 
@@ -484,6 +486,8 @@ private:
     std::vector<std::uint32_t> remembered_;
     std::vector<listed> listed_;
     detail::touched_nodes<width> touched_;
+    /// Of those, the nodes with more free than before, and how much.
+    std::vector<std::pair<before, resources<width>>> grown_;
     detail::renewed_nodes<width> renewed_;
     bool made_anew_ = false;
     std::uint8_t emptied_obstacles_ = 0;
