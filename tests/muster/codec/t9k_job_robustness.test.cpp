@@ -159,13 +159,25 @@ json::value odd_value(testing::random& chance, const json::value& before) {
     }
 }
 
+std::size_t count_of(const std::string& text, const std::string& what) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+        ++count;
+    return count;
+}
+
 } // namespace
 
-TEST_CASE("every kind reads without a finding, and its pods read as pods") {
+TEST_CASE("every kind reads without an error, and its pods read as pods") {
     for (const std::string& text : whole_jobs()) {
         INFO(text);
         const t9k_input input = read_t9k(text);
-        CHECK(input.findings == "");
+        if (text.find("torchrunConfig") == std::string::npos)
+            CHECK(input.findings == "");
+        else // The only thing that is left out.
+            CHECK(count_of(input.findings, "warning: ") ==
+                  count_of(input.findings, "command: is left out: torchrun runs what args say"));
+        CHECK(count_of(input.findings, "error: ") == 0);
         const auto objects = objects_of(input.job);
         std::size_t pods = 0;
         for (const json::object& each : objects) {
