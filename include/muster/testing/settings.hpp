@@ -25,5 +25,10 @@ namespace testing {
     return from_environment("MUSTER_CASES", part > 1 ? (usually + part - 1) / part : usually);
 }
 
+/// Whether at least the usual number of cases is made, so that what they cover can be judged.
+[[nodiscard]] inline bool all_cases(std::uint64_t usually) {
+    return case_count(usually) >= usually;
+}
+
 } // namespace testing
 } // namespace muster::inline v0_1

@@ -283,15 +283,16 @@ TEST_CASE("on small clusters exactly the fewest pods move, and the gang and all 
         std::printf("consolidation: %zu moves in %zu worlds\n", moves, count);
         worlds += count;
     }
-    CHECK(worlds > 20);
-    CHECK(moving_worlds.size() > 1);
+    if (all_cases(2000))
+        CHECK((worlds > 20 && moving_worlds.size() > 1));
 }
 
 TEST_CASE("with budgets exactly the fewest pods move that keep to all of them") {
     moving_worlds.clear();
     CHECK(count_faults("consolidation with budgets", 1000, few_pods_with_budgets, check_moves) ==
           0);
-    CHECK(moving_worlds.size() > 1);
+    if (all_cases(1000))
+        CHECK(moving_worlds.size() > 1);
 }
 
 TEST_CASE("on clusters of many pods, too, whoever moves and the gang all stand in the end") {
@@ -302,7 +303,8 @@ TEST_CASE("on clusters of many pods, too, whoever moves and the gang all stand i
         std::printf("consolidation of many: %zu moves in %zu worlds\n", moves, count);
         worlds += count;
     }
-    CHECK(worlds > 20);
+    if (all_cases(1000))
+        CHECK(worlds > 20);
 }
 
 } // namespace

