@@ -21,6 +21,7 @@
 #include <muster/testing/shortage_verifier.hpp>
 
 #include "budget_rules.hpp"
+#include "least_victims.hpp"
 
 namespace cycle_eviction_properties_test {
 
@@ -188,77 +189,21 @@ bool within_what_is_deserved(const world_state& known, gang_index by,
     return true;
 }
 
-struct choice {
-    std::tuple<std::int64_t, std::int64_t, std::size_t, std::size_t, std::vector<std::size_t>> key;
-    std::vector<pod_index> pods;
-};
-
 /// The least set of all, by trying every one.
-std::optional<choice> least_of_all(const world_state& known, rule_kind rule, gang_index by) {
-    std::vector<pod_index> candidates;
-    for (const auto& [key, pod] : known.pod_keys())
-        if (known[pod].charged() && known[pod].gang != by &&
-            allowed(known, rule, by, known[pod].gang))
-            candidates.push_back(pod);
-    const bool levels = rule != rule_kind::by_priority;
-    const auto level = [&](pod_index pod) {
-        const auto& group = known[known[pod].gang];
-        return std::pair(levels ? known[*group.queue].spec.priority : 0, group.spec.priority);
+std::optional<std::vector<pod_index>> least_of_all(const world_state& known, rule_kind rule,
+                                                   gang_index by) {
+    const auto allow = [&](gang_index which) { return allowed(known, rule, by, which); };
+    const auto level = [&](gang_index which) {
+        const auto& group = known[which];
+        return std::pair(rule != rule_kind::by_priority ? known[*group.queue].spec.priority : 0,
+                         group.spec.priority);
     };
-    const auto rank = [&](pod_index pod) {
-        const auto& group = known[known[pod].gang];
-        return std::tuple(level(pod), -group.spec.created, group.key, -known[pod].created,
-                          known[pod].role.value(), known[pod].key);
+    const auto kept = [&](const std::vector<pod_index>& pods) {
+        return rule != rule_kind::reclaim || within_what_is_deserved(known, by, pods);
     };
-    std::sort(candidates.begin(), candidates.end(),
-              [&](pod_index lhs, pod_index rhs) { return rank(lhs) < rank(rhs); });
-    std::optional<choice> best;
-    for (std::size_t set = 1; set < std::size_t{1} << candidates.size(); ++set) {
-        choice mine;
-        std::vector<std::size_t> places;
-        std::map<gang_index, std::int64_t> taken;
-        auto& [outer, inner, broken, count, newest] = mine.key;
-        outer = inner = std::numeric_limits<std::int64_t>::min();
-        broken = count = 0;
-        for (std::size_t at = candidates.size(); at-- > 0;) {
-            if ((set >> at & 1U) == 0)
-                continue;
-            const pod_index pod = candidates[at];
-            mine.pods.push_back(pod);
-            newest.push_back(at);
-            ++count;
-            ++taken[known[pod].gang];
-            outer = std::max(outer, level(pod).first);
-            inner = std::max(inner, level(pod).second);
-        }
-        bool right = true;
-        for (const auto& [which, number] : taken) {
-            const auto& group = known[which];
-            std::vector<std::int64_t> stay(group.spec.tree.size(), 0);
-            std::int64_t all = 0;
-            for (const pod_index member : group.members) {
-                ++all;
-                if (std::find(mine.pods.begin(), mine.pods.end(), member) == mine.pods.end())
-                    ++stay[known[member].role.value()];
-            }
-            if (group.spec.max_disrupted && number > *group.spec.max_disrupted)
-                right = false;
-            if (number == all)
-                ++broken;
-            else if (!reaches_minima(group.spec.tree, stay))
-                right = false;
-        }
-        if (!right || (best && best->key <= mine.key) || !budget_rules::kept(known, mine.pods))
-            continue;
-        if (rule == rule_kind::reclaim && !within_what_is_deserved(known, by, mine.pods))
-            continue;
-        world_state without = known;
-        for (const pod_index pod : mine.pods)
-            expect_applied(without.remove_pod(known[pod].key));
-        if (brute_force<world_traits>(without, without.find_gang("new")->index).fits())
-            best = mine;
-    }
-    return best;
+    return least_victims::of_all(known, by, allow, level, kept, [](const world_state& without) {
+        return brute_force<world_traits>(without, without.find_gang("new")->index).fits();
+    });
 }
 
 template<class Rule>
@@ -295,12 +240,10 @@ std::string judge(const world& from, rule_kind rule, const Policy& evicting) {
     const cycle_result result = cycle(known, 0, evicting);
     if (const std::string fault = check_placements(before, result); !fault.empty())
         return "placements: " + fault;
-    std::vector<pod_index> gone;
-    for (const decision& made : result.decisions) {
-        gone.insert(gone.end(), made.evictions.begin(), made.evictions.end());
-        if (!made.evictions.empty() && (made.gang != which || !made.nominated))
-            return "order: somebody else evicts";
-    }
+    const auto evicted = least_victims::evicted_for(result, which);
+    if (!evicted)
+        return "order: somebody else evicts";
+    const std::vector<pod_index>& gone = *evicted;
     for (const decision& made : result.decisions)
         if (const auto& lacks = made.short_after_evictions; lacks && made.gang == which) {
             ++shortages;
@@ -323,19 +266,9 @@ std::string judge(const world& from, rule_kind rule, const Policy& evicting) {
     if (!starts && !asked)
         return {};
     const auto expected = least_of_all(before, rule, which);
-    if (!expected)
-        return gone.empty() ? "" : "needless: somebody was evicted though that helps nobody";
-    const auto names = [&](std::vector<pod_index> pods) {
-        std::string out;
-        std::sort(pods.begin(), pods.end());
-        for (const pod_index pod : pods)
-            out += before[pod].key + " ";
-        return out;
-    };
-    if (gone.empty())
-        return "missed: " + names(expected->pods) + "could have been evicted";
-    if (names(gone) != names(expected->pods))
-        return "not least: " + names(gone) + "instead of " + names(expected->pods);
+    if (std::string fault = least_victims::difference(before, gone, expected);
+        !fault.empty() || !expected)
+        return fault;
     ++evicting_worlds;
     if (known[which].nominated == 0)
         return "nominated: nobody comes for who goes";

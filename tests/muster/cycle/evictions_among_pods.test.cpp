@@ -19,6 +19,7 @@
 #include <muster/testing/random.hpp>
 
 #include "../builders.hpp"
+#include "least_victims.hpp"
 
 namespace cycle_evictions_among_pods_test {
 
@@ -278,57 +279,15 @@ world crowded(std::uint64_t seed) {
     return made;
 }
 
-struct choice {
-    std::tuple<std::int64_t, std::size_t, std::size_t, std::vector<std::size_t>> key;
-    std::vector<pod_index> pods;
-};
-
 /// The least set of all, by trying every one.
-std::optional<choice> least_of_all(const world_state& known, gang_index by) {
-    std::vector<pod_index> candidates;
-    for (const auto& [key, pod] : known.pod_keys())
-        if (known[pod].charged() && known[pod].gang != by)
-            candidates.push_back(pod);
-    const auto rank = [&](pod_index pod) {
-        const auto& group = known[known[pod].gang];
-        return std::tuple(group.spec.priority, -group.spec.created, group.key, -known[pod].created,
-                          known[pod].key);
-    };
-    std::sort(candidates.begin(), candidates.end(),
-              [&](pod_index lhs, pod_index rhs) { return rank(lhs) < rank(rhs); });
-    std::optional<choice> best;
-    for (std::size_t set = 1; set < std::size_t{1} << candidates.size(); ++set) {
-        choice mine;
-        std::map<gang_index, std::int64_t> taken;
-        auto& [level, broken, count, newest] = mine.key;
-        level = std::numeric_limits<std::int64_t>::min();
-        broken = count = 0;
-        for (std::size_t at = candidates.size(); at-- > 0;) {
-            if ((set >> at & 1U) == 0)
-                continue;
-            mine.pods.push_back(candidates[at]);
-            newest.push_back(at);
-            ++count;
-            ++taken[known[candidates[at]].gang];
-            level = std::max(level, known[known[candidates[at]].gang].spec.priority);
-        }
-        bool right = true;
-        for (const auto& [which, number] : taken) {
-            const auto all = static_cast<std::int64_t>(known[which].members.size());
-            if (number == all)
-                ++broken;
-            else
-                right = right && all - number >= known[which].spec.tree[0].min_member;
-        }
-        if (!right || (best && best->key <= mine.key))
-            continue;
-        world_state without = known;
-        for (const pod_index pod : mine.pods)
-            expect_applied(without.remove_pod(known[pod].key));
-        if (pod_brute_force<world_traits>(without, without.find_gang("new")->index).fits())
-            best = mine;
-    }
-    return best;
+std::optional<std::vector<pod_index>> least_of_all(const world_state& known, gang_index by) {
+    return least_victims::of_all(
+        known, by, [](gang_index) { return true; },
+        [&](gang_index which) { return std::pair(std::int64_t{0}, known[which].spec.priority); },
+        [](const std::vector<pod_index>&) { return true; },
+        [](const world_state& without) {
+            return pod_brute_force<world_traits>(without, without.find_gang("new")->index).fits();
+        });
 }
 
 struct tally {
@@ -345,33 +304,20 @@ std::string check_evictions(const world& from, tally& counts) {
     const world_state before = known;
     preempting evicting;
     const cycle_result result = cycle(known, 0, evicting);
-    std::vector<pod_index> gone;
-    for (const decision& made : result.decisions) {
-        gone.insert(gone.end(), made.evictions.begin(), made.evictions.end());
-        if (!made.evictions.empty() && (made.gang != which || !made.nominated))
-            return "order: somebody else evicts";
-    }
+    const auto evicted = least_victims::evicted_for(result, which);
+    if (!evicted)
+        return "order: somebody else evicts";
+    const std::vector<pod_index>& gone = *evicted;
     const bool starts = known[which].last.kind == answer::admitted;
     if (starts && gone.empty())
         return {};
     if (!starts && known[which].last.at != gate::space && known[which].last.at != gate::quota)
         return {};
     const auto expected = least_of_all(before, which);
-    if (!expected) {
-        ++counts.hopeless;
-        return gone.empty() ? "" : "needless: somebody was evicted though that helps nobody";
-    }
-    const auto names = [&](std::vector<pod_index> pods) {
-        std::string out;
-        std::sort(pods.begin(), pods.end());
-        for (const pod_index pod : pods)
-            out += before[pod].key + " ";
-        return out;
-    };
-    if (gone.empty())
-        return "missed: " + names(expected->pods) + "could have been evicted";
-    if (names(gone) != names(expected->pods))
-        return "not least: " + names(gone) + "instead of " + names(expected->pods);
+    counts.hopeless += expected ? 0U : 1U;
+    if (std::string fault = least_victims::difference(before, gone, expected);
+        !fault.empty() || !expected)
+        return fault;
     ++counts.evicting;
     if (known[which].nominated == 0)
         return "nominated: nobody comes for who goes";
