@@ -79,6 +79,9 @@ struct status_text {
         gauge("muster_synced", "Whether all objects are listed.", cluster.synced() ? 1 : 0);
         gauge("muster_pods", "Pods that are followed.", cluster.objects().pods());
         total("muster_cycles_total", "Scheduling cycles.", count.cycles);
+        out.family("muster_decision_seconds_total", "counter",
+                   "What the cycles alone took, of the time of all turns.");
+        out.seconds(count.deciding);
         total("muster_gangs_started_total", "Gangs of which members were placed.", count.decided);
         total("muster_pods_bound_total", "Pods bound.", count.bound);
         total("muster_gangs_failed_total", "Gangs of which a bind failed for good.", count.failed);

@@ -40,6 +40,8 @@ struct driver_counters {
     std::size_t failed = 0; ///< gangs of which a bind failed for good
     std::size_t healed = 0; ///< gangs evicted because they could not be completed
     std::size_t evicted = 0;
+    /// What the cycles themselves took, by the cluster's own clock. Steady nanoseconds.
+    std::int64_t deciding = 0;
 };
 
 /// What one step found.
@@ -280,7 +282,9 @@ private:
 
     void decide(std::int64_t wall) {
         ++counters_.cycles;
+        const std::int64_t began = cluster_->now().steady;
         muster::cycle(at_.view.known(), wall, policy_, at_.how.limit, {}, decisions_);
+        counters_.deciding += cluster_->now().steady - began;
         const state<traits>& known = at_.known();
         for (const decision& made : decisions_.decisions) {
             const gang_key& key = known[made.gang].key;

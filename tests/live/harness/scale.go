@@ -183,7 +183,8 @@ type figures struct {
 	whole     time.Duration // from the start to the last
 	before    time.Duration // from the start to the first bind
 	memory    int           // MiB of the contestant, at most
-	share     float64       // of the time, what its turns took
+	turns     float64       // of the time, what its turns took, in all
+	decisions float64       // of the time, what its decisions took
 }
 
 // measure makes the contestant bind all pods that wait, and gives how many ran, or were bound, in a
@@ -237,9 +238,11 @@ func (m *meter) measure(who contestant, gangs int, kubelets bool) (figures, erro
 	made.whole, made.before = last.Sub(began), found.first.Sub(began)
 	if program != nil {
 		made.memory = peakMemory(program.Process.Pid)
-		if spent, known := metricOf(filepath.Join(m.on.folder, who.name+".log"), "muster_step_seconds_sum"); known {
-			made.share = spent / last.Sub(began).Seconds()
+		share := func(metric string) float64 {
+			spent, _ := metricOf(filepath.Join(m.on.folder, who.name+".log"), metric)
+			return spent / last.Sub(began).Seconds()
 		}
+		made.turns, made.decisions = share("muster_step_seconds_sum"), share("muster_decision_seconds_total")
 	}
 	return made, m.packed()
 }
@@ -438,21 +441,25 @@ func scale(in place, folder string, compare bool, rounds, gangs int) int {
 		fmt.Println()
 		return found
 	}
-	var ratios, alone, share, memory, rates, loops []float64
+	var ratios, alone, turns, decisions, memory, rates, loops []float64
 	for range rounds {
 		other := run(twin, true)
 		ours := run(muster, true)
 		bound := run(muster, false)
 		ratios = append(ratios, 100*ours.perSecond/max(other.perSecond, 1))
 		alone, rates = append(alone, bound.perSecond), append(rates, ours.perSecond)
-		share, memory = append(share, 100*ours.share), append(memory, float64(ours.memory))
+		for _, one := range []figures{ours, bound} {
+			turns, decisions = append(turns, 100*one.turns), append(decisions, 100*one.decisions)
+		}
+		memory = append(memory, float64(ours.memory))
 		loops = append(loops, run(bare, false).perSecond)
 	}
 	figure("with kubelets, first bind to last Running", median(rates), "pods/s", 0, true)
 	figure("the same as a share of the twin's, median of the pairs", median(ratios), "%", 90, true)
 	figure("without kubelets", median(alone), "pods/s", 1000, true)
 	figure("the bare bind loop", median(loops), "pods/s", 0, true)
-	figure("turns of the scheduler, with its requests, as a share of the time", median(share), "%", 0, false)
+	figure("the decisions' share of the time, most of all runs", slices.Max(decisions), "%", 2, false)
+	figure("the share of all of the scheduler's turns, its requests with them", median(turns), "%", 0, false)
 	figure("memory at most", median(memory), "MiB", 0, false)
 	if compare {
 		theirs := run(kubeScheduler, false)

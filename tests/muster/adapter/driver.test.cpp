@@ -644,6 +644,35 @@ TEST_CASE("a comparison with a fresh listing finds what was missed, and has it l
     CHECK(running.runs.comparisons().mistakes() == 1);
 }
 
+/// A cluster whose clock goes on whenever somebody looks at it.
+struct ticking_client : client_type {
+    using client_type::client_type;
+    [[nodiscard]] instant now() const {
+        instant at = client_type::now();
+        at.steady += ++looks;
+        return at;
+    }
+    mutable std::int64_t looks = 0;
+};
+
+TEST_CASE("what decisions take is measured around the cycles alone, by the cluster's clock") {
+    bench on;
+    on.nodes(2, 2);
+    on.gang("g", 4);
+    ticking_client client(on.api, "ticking", "ticking", {});
+    known_type known;
+    adapter::driver<ticking_client, policy_type> runs(client, known);
+    CHECK(runs.step().decided == false); // nothing is listed yet
+    CHECK(runs.counters().deciding == 0);
+    for (int step = 0; step < 20; ++step) {
+        on.run(100 * millisecond);
+        runs.step();
+    }
+    REQUIRE(runs.counters().decided == 1);
+    // Between the two looks around a cycle the clock goes on by one.
+    CHECK(runs.counters().deciding == static_cast<std::int64_t>(runs.counters().cycles));
+}
+
 TEST_CASE("the same world and seed give the same journal") {
     const auto play = [] {
         bench on(7);
