@@ -67,7 +67,7 @@ public:
             return std::nullopt;
         if (const auto* text = value_->if_string())
             return std::string_view(text->data(), text->size());
-        mismatch("a string");
+        mismatch(value_->is_bool() || value_->is_number() ? "a string (quote it)" : "a string");
         return std::nullopt;
     }
 
@@ -89,7 +89,11 @@ public:
         const std::optional<std::int64_t> number = whole_number();
         if (number && *number >= least && *number <= most)
             return number;
-        mismatch("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+        using limits = std::numeric_limits<std::int64_t>;
+        mismatch(least == limits::min() && most == limits::max()
+                     ? "a whole number"
+                     : "a whole number from " + std::to_string(least) + " to " +
+                           std::to_string(most));
         return std::nullopt;
     }
 
@@ -188,12 +192,22 @@ private:
         case boost::json::kind::string:
             return "found " + in_quotes({value_->get_string().data(), value_->get_string().size()});
         case boost::json::kind::bool_:
-            return value_->get_bool() ? "found true" : "found false";
+            return description_of_truth();
         default: {
             const std::vector<path_step> steps = steps_of(frame_);
             return "found " + source_->raw_scalar(path_view(steps)).substr(0, 64);
         }
         }
+    }
+
+    /// YAML has many words for true and false, and those who write `no` often mean the word.
+    std::string description_of_truth() const {
+        const std::string meaning = value_->get_bool() ? "true" : "false";
+        const std::vector<path_step> steps = steps_of(frame_);
+        const std::string written = source_->raw_scalar(path_view(steps));
+        return written.empty() || written == meaning
+                   ? "found " + meaning
+                   : "found " + written + ", which YAML takes for " + meaning;
     }
 
     const document* source_;

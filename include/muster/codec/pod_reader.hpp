@@ -17,6 +17,7 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/node_reader.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/pod_field_types.hpp>
 #include <muster/codec/pod_terms_reader.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/request_reader.hpp>
@@ -139,29 +140,9 @@ inline void read_volumes(const field& at, pod_object& pod) {
     });
 }
 
-inline void ignore_container_fields(object_reader& container) {
-    container.ignore({"name",
-                      "image",
-                      "imagePullPolicy",
-                      "command",
-                      "args",
-                      "env",
-                      "envFrom",
-                      "volumeMounts",
-                      "volumeDevices",
-                      "livenessProbe",
-                      "readinessProbe",
-                      "startupProbe",
-                      "lifecycle",
-                      "securityContext",
-                      "stdin",
-                      "stdinOnce",
-                      "tty",
-                      "terminationMessagePath",
-                      "terminationMessagePolicy",
-                      "workingDir",
-                      "resizePolicy",
-                      "restartPolicyRules"});
+inline void finish_container(object_reader& container) {
+    check_container_types(container);
+    container.ignore({"volumeMounts"});
     container.finish();
 }
 
@@ -298,7 +279,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         if (!sidecar)
             read.where.ports.resize(ports);
         request.add_init_container(amounts, sidecar);
-        detail::ignore_container_fields(each);
+        detail::finish_container(each);
     });
     const field containers_at = spec.required("containers");
     const array_reader containers = containers_at.as_array();
@@ -306,8 +287,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         containers_at.error("no container is there (expected at least one)");
     containers.for_each_object([&](object_reader& each) {
         request.add_container(with_set_aside(each));
-        each.ignore({"restartPolicy"});
-        detail::ignore_container_fields(each);
+        detail::finish_container(each);
     });
     const resource_lists pod_level = read_pod_level_resources(spec.optional("resources"));
     read.requests = request.total(pod_level, read_amounts(spec.optional("overhead")));
@@ -348,29 +328,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         read.scheduler_name = *name;
     if (const auto name = spec.optional("nodeName").as_string())
         read.node = *name;
-    spec.ignore({"restartPolicy",
-                 "terminationGracePeriodSeconds",
-                 "dnsPolicy",
-                 "dnsConfig",
-                 "serviceAccount",
-                 "serviceAccountName",
-                 "automountServiceAccountToken",
-                 "hostPID",
-                 "hostIPC",
-                 "hostUsers",
-                 "shareProcessNamespace",
-                 "securityContext",
-                 "imagePullSecrets",
-                 "hostname",
-                 "subdomain",
-                 "hostAliases",
-                 "readinessGates",
-                 "runtimeClassName",
-                 "enableServiceLinks",
-                 "setHostnameAsFQDN",
-                 "os",
-                 "ephemeralContainers",
-                 "hostnameOverride"});
+    detail::check_types(spec, detail::pod_fields);
     spec.finish();
     object.ignore({"apiVersion", "kind"});
     object.finish();

@@ -12,6 +12,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/codec/field_reader.hpp>
+#include <muster/codec/pod_field_types.hpp>
 #include <muster/codec/reading_context.hpp>
 
 namespace muster::inline v0_1 {
@@ -24,15 +25,6 @@ struct container_memory {
     std::optional<int128> limit; ///< in thousandths
 };
 
-inline void check_strings(const field& at) {
-    const array_reader list = at.as_array();
-    list.for_each([](const field& element) {
-        if (!element.is_present())
-            element.mismatch("a string");
-        static_cast<void>(element.as_string());
-    });
-}
-
 /// Strings of at most 256 KiB in all, keys and values, as Kubernetes takes them.
 inline void check_annotations(const field& at) {
     constexpr std::size_t most = std::size_t{256} * 1024;
@@ -43,16 +35,6 @@ inline void check_annotations(const field& at) {
     if (bytes > most)
         at.error("the annotations have " + std::to_string(bytes) + " bytes (expected at most " +
                  std::to_string(most) + ")");
-}
-
-inline void check_environment(const field& at) {
-    const array_reader list = at.as_array();
-    list.for_each_object([](object_reader& each) {
-        static_cast<void>(each.required("name").as_string());
-        static_cast<void>(each.optional("value").as_string());
-        static_cast<void>(each.optional("valueFrom").as_object());
-        each.finish();
-    });
 }
 
 /// Limits below requests are errors that name the container and the resource.
@@ -89,12 +71,10 @@ inline void check_resources(const field& at, std::string_view container, contain
 
 inline void check_container(object_reader& container, std::vector<container_memory>& all) {
     container_memory memory;
-    const auto name = container.optional("name").as_string();
-    static_cast<void>(container.optional("image").as_string());
-    check_strings(container.optional("command"));
-    check_strings(container.optional("args"));
-    check_environment(container.optional("env"));
-    check_resources(container.optional("resources"), name.value_or(""), memory);
+    check_container_types(container);
+    const auto* const name = container.optional("name").value();
+    check_resources(container.optional("resources"),
+                    name && name->is_string() ? std::string_view(name->get_string()) : "", memory);
     const field mounts_at = container.optional("volumeMounts");
     const array_reader mounts = mounts_at.as_array();
     mounts.for_each_object([&](object_reader& each) {
@@ -103,10 +83,7 @@ inline void check_container(object_reader& container, std::vector<container_memo
         static_cast<void>(each.required("mountPath").as_string());
         each.ignore_rest();
     });
-    container.ignore({"imagePullPolicy", "ports", "envFrom", "volumeDevices", "livenessProbe",
-                      "readinessProbe", "startupProbe", "lifecycle", "securityContext", "stdin",
-                      "stdinOnce", "tty", "terminationMessagePath", "terminationMessagePolicy",
-                      "workingDir", "resizePolicy", "restartPolicy", "restartPolicyRules"});
+    container.ignore({"ports"});
     container.finish();
     all.push_back(std::move(memory));
 }
@@ -176,6 +153,11 @@ inline void check_pod_template(const field& at, const reading_context& context) 
     const array_reader volumes = volumes_at.as_array();
     volumes.for_each_object(
         [&](object_reader& each) { detail::check_shared_memory(each, containers, context); });
+    const field selector_at = spec.optional("nodeSelector");
+    object_reader selector = selector_at.as_object();
+    selector.for_each_string([](std::string_view, std::string_view) {});
+    detail::check_types(spec, detail::pod_fields);
+    detail::check_types(spec, detail::scheduled_fields);
     spec.ignore_rest();
     object.finish();
 }

@@ -138,7 +138,18 @@ TEST_CASE("bad Jobs are refused at the field that is wrong") {
             "metadata: name is missing");
     refused("apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, labels: {a: 1}}\nspec: {" + pods +
                 "}\n",
-            "metadata.labels.a: found 1, expected a string");
+            "metadata.labels.a: found 1, expected a string (quote it)");
+    const auto refused_pod = [&](const std::string& fields, const std::string& finding) {
+        refused("apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: "
+                "{containers: [{name: c, image: i}], " +
+                    fields + "}}}\n",
+                "spec.template.spec." + finding);
+    };
+    refused_pod("nodeSelector: {disk: on}",
+                "nodeSelector.disk: found on, which YAML takes for true");
+    refused_pod("serviceAccountName: 7", "serviceAccountName: found 7, expected a string");
+    refused_pod("hostNetwork: 'no'", "hostNetwork: found \"no\", expected true or false");
+    refused_pod("tolerations: {}", "tolerations: found an object, expected a list");
 }
 
 } // namespace codec_batch_job_reader_test

@@ -78,7 +78,7 @@ TEST_CASE("a wrong type is an error with its place, path, what was found and wha
                        CHECK_FALSE(spec.optional("cpu").as_quantity_text());
                    }) ==
           "f:2:13: spec.replicas: found \"many\", expected a whole number from 0 to 10\n"
-          "f:3:9: spec.name: found 010, expected a string\n"
+          "f:3:9: spec.name: found 010, expected a string (quote it)\n"
           "f:4:11: spec.paused: found \"yes\", expected true or false\n"
           "f:5:9: spec.list: found an object, expected a list\n"
           "f:6:8: spec.map: found a list, expected an object\n"
@@ -201,9 +201,30 @@ tags: [u, v]
                        root.finish();
                    }) == "f:3:3: containers[1]: found 7, expected an object\n"
                          "f:5:3: warning: containers[2].image: unknown field, ignored\n"
-                         "f:6:9: containers[3].name: found 5, expected a string\n"
-                         "f:9:9: labels.tier: found 3, expected a string\n");
+                         "f:6:9: containers[3].name: found 5, expected a string (quote it)\n"
+                         "f:9:9: labels.tier: found 3, expected a string (quote it)\n");
     CHECK(seen == "ab- app=train u v");
+}
+
+TEST_CASE("a word that YAML takes for true or false is named as it was written") {
+    const auto said = [](const std::string& text) {
+        return findings(text, [](object_reader& root) {
+            CHECK_FALSE(root.required("country").as_string());
+            root.finish();
+        });
+    };
+    for (const char* word : {"n", "N", "no", "NO", "off", "Off"})
+        CHECK(said("country: " + std::string(word) + "\n") ==
+              "f:1:10: country: found " + std::string(word) +
+                  ", which YAML takes for false, expected a string (quote it)\n");
+    CHECK(said("country: y\n") ==
+          "f:1:10: country: found y, which YAML takes for true, expected a string (quote it)\n");
+    for (const char* text : {"country: true\n", "{\"country\": true}"})
+        CHECK(said(text).ends_with(": country: found true, expected a string (quote it)\n"));
+    for (const char* word : {"'no'", "\"y\"", "None"})
+        CHECK(findings("country: " + std::string(word) + "\n", [](object_reader& root) {
+                  CHECK(root.required("country").as_string());
+              }) == "");
 }
 
 TEST_CASE("a document that is no object is an error") {

@@ -142,7 +142,7 @@ TEST_CASE("an object without a kind or an apiVersion is an error") {
     CHECK(read("{apiVersion: v1, metadata: {name: p}}").findings ==
           "f:1:1: kind: required, but missing\n");
     CHECK(read("{apiVersion: v1, kind: 7}").findings ==
-          "f:1:24: kind: found 7, expected a string\n");
+          "f:1:24: kind: found 7, expected a string (quote it)\n");
     CHECK(read("{apiVersion: v1, kind: PodList, items: [{kind: Pod}]}").findings ==
           "f:1:41: items[0].apiVersion: required, but missing\n");
 }

@@ -173,7 +173,32 @@ TEST_CASE("a node selector wants every label to be equal") {
     CHECK_FALSE(allows(pod, "x", {{"a", "b"}}));
     CHECK_FALSE(allows(pod, "x", {{"a", "z"}, {"c", ""}}));
     CHECK(read("  nodeSelector: {gpu: true}\n").findings ==
-          "f:3:23: spec.nodeSelector.gpu: found true, expected a string\n");
+          "f:3:23: spec.nodeSelector.gpu: found true, expected a string (quote it)\n");
+}
+
+TEST_CASE("what only the kubelet looks into must be of its type all the same") {
+    const auto container = [](const std::string& fields) {
+        return read_text("metadata: {name: p}\nspec: {containers: [{" + fields + "}]}\n").findings;
+    };
+    CHECK(
+        container("name: c, image: i, command: [sh], args: ['1'], workingDir: /w, tty: true, env: "
+                  "[{name: A, value: '1'}, {name: B}]") == "");
+    CHECK(container("image: no") == "f:2:29: spec.containers[0].image: found no, which YAML takes "
+                                    "for false, expected a string (quote it)\n");
+    CHECK(container("command: [8080]") ==
+          "f:2:32: spec.containers[0].command[0]: found 8080, expected a string (quote it)\n");
+    CHECK(container("args: [null]") ==
+          "f:2:29: spec.containers[0].args[0]: found nothing, expected a string\n");
+    CHECK(container("env: [{name: A, value: yes}]") ==
+          "f:2:45: spec.containers[0].env[0].value: found yes, which YAML takes for true, expected "
+          "a string (quote it)\n");
+    CHECK(container("tty: 'true'") ==
+          "f:2:27: spec.containers[0].tty: found \"true\", expected true or false\n");
+    CHECK(read("  hostname: n\n").findings ==
+          "f:3:13: spec.hostname: found n, which YAML takes for "
+          "false, expected a string (quote it)\n");
+    CHECK(read("  terminationGracePeriodSeconds: '5'\n").findings ==
+          "f:3:34: spec.terminationGracePeriodSeconds: found \"5\", expected a whole number\n");
 }
 
 TEST_CASE("of the terms of a node affinity one must match, of its expressions all") {
@@ -262,7 +287,7 @@ TEST_CASE("malformed requirements are errors that name what was expected") {
           "f:8:48.values: values are there (expected none with Exists and DoesNotExist)\n");
     CHECK(finding("{operator: Exists}") == "f:8:13.key: required, but missing\n");
     CHECK(finding("{key: a, operator: In, values: [1]}") ==
-          "f:8:45.values[0]: found 1, expected a string\n");
+          "f:8:45.values[0]: found 1, expected a string (quote it)\n");
 }
 
 TEST_CASE("preferred node affinity adds up, its weights are 1 to 100") {

@@ -72,13 +72,14 @@ TEST_CASE("wrong types are errors that say what was expected") {
           "spec.replicaSpecs[0].template.spec.containers[0].command: found \"run\", expected a "
           "list\n");
     CHECK(without_places(about_pod("{containers: [{args: [1]}]}")) ==
-          "spec.replicaSpecs[0].template.spec.containers[0].args[0]: found 1, expected a string\n");
+          "spec.replicaSpecs[0].template.spec.containers[0].args[0]: found 1, expected a string "
+          "(quote it)\n");
     CHECK(without_places(about_pod("{containers: [{env: [{name: A, value: 1}]}]}")) ==
           "spec.replicaSpecs[0].template.spec.containers[0].env[0].value: found 1, expected a "
-          "string\n");
+          "string (quote it)\n");
     CHECK(without_places(about("service: 3, ")) == "spec.service: found 3, expected an object\n");
     CHECK(without_places(about("runMode: {debug: yes}, ")) ==
-          "spec.runMode.debug: found true, expected an object\n");
+          "spec.runMode.debug: found yes, which YAML takes for true, expected an object\n");
     CHECK(without_places(t9k_of("GenericJob", "[]").findings) ==
           "spec: found a list, expected an object\n");
 }
