@@ -382,6 +382,13 @@ private:
                       vertex);
     }
 
+    static vertex_index add_part(gang_definition& whole, vertex_index above, const group& part,
+                                 const std::string& name) {
+        const vertex_index made = whole.gang.tree.add(above, part.composite ? 0 : part.least, name);
+        whole.gang.objects.push_back({made, part.made.gang.name, part.template_name});
+        return made;
+    }
+
     void place(std::size_t at, vertex_index vertex, const std::map<std::string, int>& roles,
                gang_definition& whole, std::vector<std::pair<std::size_t, vertex_index>>& leaves) {
         const group& one = groups_[at];
@@ -397,8 +404,8 @@ private:
             const bool by_template =
                 !part.template_name.empty() && known != roles.end() && known->second == 1;
             place(child,
-                  whole.gang.tree.add(vertex, part.composite ? 0 : part.least,
-                                      by_template ? part.template_name : part.made.gang.name),
+                  add_part(whole, vertex, part,
+                           by_template ? part.template_name : part.made.gang.name),
                   roles, whole, leaves);
         }
         require(whole.gang.tree, vertex, one.least, one.children.size());

@@ -75,6 +75,15 @@ struct vertex_topology {
     [[nodiscard]] friend bool operator==(const vertex_topology&, const vertex_topology&) = default;
 };
 
+/// The object that stands for a vertex below the root in Kubernetes' Workload API.
+struct vertex_object {
+    vertex_index of;
+    std::string name;
+    std::string follows; ///< the template in the Workload; empty: none
+
+    [[nodiscard]] friend bool operator==(const vertex_object&, const vertex_object&) = default;
+};
+
 /// Something that only the API it comes from has a word for, verbatim. A writer for the same API
 /// puts it back where it stood, every other one names its loss.
 struct own_word {
@@ -129,6 +138,7 @@ struct gang_object {
     std::string topology_name;
     std::vector<vertex_topology> other_topologies; ///< of vertices that name another one
     std::vector<own_word> own_words;
+    std::vector<vertex_object> objects; ///< in the tree's order; of a gang of several objects
     std::optional<group_template> follows;
     /// Whose object it is read from, or whose marks its pods would get from their job's controller;
     /// absent: of no gang API.

@@ -122,11 +122,23 @@ private:
             if (!stands(at))
                 continue;
             groups_[at].name = out_->name(out_->vertex_path(at), dns_label, "the group");
-            const std::string own = groups_[at].role ? groups_[at].role->object : std::string();
+            std::string own = groups_[at].role ? groups_[at].role->object : std::string();
+            for (const vertex_object& known : out_->gang().objects)
+                if (known.of.value() == at) {
+                    own = known.name;
+                    lose_template(groups_[at].name, known);
+                }
             groups_[at].object =
                 out_->name(own.empty() ? out_->gang().name + "-" + groups_[at].name : own,
                            dns_subdomain, "the group");
         }
+    }
+
+    /// Several groups may follow one template; written, each has one of its own.
+    void lose_template(const std::string& made, const vertex_object& known) {
+        if (!known.follows.empty() && known.follows != made)
+            out_->lose(loss_kind::name, "the template '" + known.follows + "' that '" + known.name +
+                                            "' follows is called '" + made + "'");
     }
 
     void lose_rest() {

@@ -164,6 +164,47 @@ spec:
                    target::workload_1_37);
 }
 
+TEST_CASE(
+    "CompositePodGroups below another keep their names, and templates that several follow are "
+    "told of") {
+    const auto group = [](const std::string& kind, const std::string& name,
+                          const std::string& above, const std::string& follows,
+                          const std::string& policy) {
+        return "---\napiVersion: scheduling.k8s.io/" +
+               std::string(kind == "PodGroup" ? "v1beta1" : "v1alpha3") + "\nkind: " + kind +
+               "\nmetadata: {name: " + name + ", namespace: ns}\nspec: {" +
+               (above.empty() ? "" : "parentCompositePodGroupName: " + above + ", ") +
+               "workloadRef: {workloadName: w, templateName: " + follows +
+               "}, schedulingPolicy: {gang: {" + policy + "}}}\n";
+    };
+    const auto tree = [&](const std::string& one, const std::string& two) {
+        return group("CompositePodGroup", "top", "", "root", "minGroupCount: 2") +
+               group("CompositePodGroup", "left", "top", one, "minGroupCount: 1") +
+               group("PodGroup", "l", "left", "m", "minCount: 2") +
+               group("CompositePodGroup", "right", "top", two, "minGroupCount: 1") +
+               group("PodGroup", "r", "right", "z", "minCount: 3");
+    };
+    check_identity(R"(apiVersion: scheduling.k8s.io/v1beta1
+kind: Workload
+metadata: {name: w, namespace: ns}
+spec:
+  compositePodGroupTemplates:
+  - name: root
+    schedulingPolicy: {gang: {minGroupCount: 2}}
+    compositePodGroupTemplates:
+    - name: one
+      schedulingPolicy: {gang: {minGroupCount: 1}}
+      podGroupTemplates: [{name: m, schedulingPolicy: {gang: {minCount: 2}}}]
+    - name: two
+      schedulingPolicy: {gang: {minGroupCount: 1}}
+      podGroupTemplates: [{name: z, schedulingPolicy: {gang: {minCount: 3}}}]
+)" + tree("one", "two"),
+                   target::workload_1_37);
+    CHECK(translate(tree("part", "part"), target::workload_1_37).losses ==
+          "name: the template 'part' that 'left' follows is called 'left'\n"
+          "name: the template 'part' that 'right' follows is called 'right'\n");
+}
+
 TEST_CASE("a controller is a loss elsewhere, and two gangs of one name are refused") {
     CHECK(translate(two_groups, target::volcano).losses.find("lifecycle: controllerRef") !=
           std::string::npos);
