@@ -38,7 +38,8 @@ inline void read_replicated_job(object_reader& object, const reading_context& co
         read.job.indexed = true;
     const field waits_at = object.optional("dependsOn");
     read.waits = waits_at.as_array().size() > 0;
-    object.ignore({"groupName"});
+    if (const std::string_view group = text_of(object.optional("groupName")); !group.empty())
+        read.group = group;
     object.finish();
     for (const std::string_view each : read.job.lifecycle)
         if (std::ranges::find(set.lifecycle, each) == set.lifecycle.end())
@@ -54,6 +55,43 @@ inline void read_network(const field& at, translate::job_set& set) {
     set.subdomain = text_of(object.optional("subdomain"));
     object.ignore({"publishNotReadyAddresses"});
     object.finish();
+}
+
+/// The pod that `coordinator` names by its replicated job and indices, by its host name.
+inline void read_coordinator(const field& at, translate::job_set& set) {
+    object_reader object = at.as_object();
+    if (!object.is_present())
+        return;
+    const field name_at = object.required("replicatedJob");
+    const std::string_view name = text_of(name_at);
+    const auto job = count_of(object.optional("jobIndex")).value_or(0);
+    const auto pod = count_of(object.optional("podIndex")).value_or(0);
+    object.finish();
+    const auto found = std::ranges::find(set.jobs, name, &translate::replicated_job::name);
+    if (found == set.jobs.end())
+        return name_at.error(in_quotes(name) + " is no replicated job (expected the name of one)");
+    set.coordinator = std::string(set.object.name) + '-' + std::string(name) + '-' +
+                      std::to_string(job) + '-' + std::to_string(pod) + '.' +
+                      std::string(set.subdomain.empty() ? set.object.name : set.subdomain);
+}
+
+/// The volumes of volumeClaimPolicies.
+inline void read_claim_policies(const field& at, translate::job_set& set) {
+    const array_reader policies = at.as_array();
+    policies.for_each_object([&](object_reader& policy) {
+        const field templates_at = policy.optional("templates");
+        const array_reader templates = templates_at.as_array();
+        templates.for_each_object([&](object_reader& each) {
+            const field metadata_at = each.required("metadata");
+            object_reader metadata = metadata_at.as_object();
+            if (const std::string_view name = text_of(metadata.required("name")); !name.empty())
+                set.claims.push_back(name);
+            metadata.ignore_rest();
+            each.ignore_rest();
+        });
+        policy.ignore({"retentionPolicy"});
+        policy.finish();
+    });
 }
 
 /// schedulingPolicy or policy: a gang of minCount, or basic.
@@ -233,7 +271,8 @@ inline void read_job_set_spec(object_reader& spec, const reading_context& contex
         set.lifecycle);
     detail::read_job_set_scheduling(spec.optional("scheduling"), set);
     detail::read_gang_policy(spec.optional("gangPolicy"), set);
-    spec.ignore({"coordinator", "volumeClaimPolicies"});
+    detail::read_coordinator(spec.optional("coordinator"), set);
+    detail::read_claim_policies(spec.optional("volumeClaimPolicies"), set);
     spec.finish();
 }
 

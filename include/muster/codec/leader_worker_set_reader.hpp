@@ -83,8 +83,11 @@ inline void read_leader_worker_spec(object_reader& spec, const boost::json::obje
         set.leader_template = read_pod_template(leader_at, context);
     set.worker_template = read_pod_template(pods.required("workerTemplate"), context);
     detail::read_segments(pods, set);
-    note_present(pods, {"restartPolicy"}, set.lifecycle);
-    pods.ignore({"resizePolicy", "volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy"});
+    const field claims_at = pods.optional("volumeClaimTemplates");
+    if (claims_at.as_array().is_present())
+        set.volume_claims = &claims_at.value()->get_array();
+    note_present(pods, {"restartPolicy", "resizePolicy", "persistentVolumeClaimRetentionPolicy"},
+                 set.lifecycle);
     pods.finish();
     const field startup_at = spec.optional("startupPolicy");
     const std::string_view startup = text_of(startup_at);

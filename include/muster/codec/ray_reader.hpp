@@ -71,10 +71,11 @@ inline void read_ray_spec(object_reader& spec, const reading_context& context,
     const array_reader workers = workers_at.as_array();
     workers.for_each_object(
         [&](object_reader& each) { read_ray_workers(each, context, rules, cluster); });
-    note_present(spec, {"enableInTreeAutoscaling", "suspend", "managedBy", "upgradeStrategy"},
+    note_present(spec,
+                 {"enableInTreeAutoscaling", "suspend", "managedBy", "upgradeStrategy",
+                  "autoscalerOptions", "gcsFaultToleranceOptions", "authOptions"},
                  cluster.lifecycle);
-    spec.ignore({"rayVersion", "autoscalerOptions", "headServiceAnnotations",
-                 "gcsFaultToleranceOptions", "authOptions"});
+    spec.ignore({"rayVersion", "headServiceAnnotations"});
     spec.finish();
 }
 

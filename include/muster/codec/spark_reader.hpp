@@ -90,6 +90,7 @@ read_spark_application(object_reader& object, reading_context& context,
     job.object = read_job_object(object, context);
     const field spec_at = object.required("spec");
     object_reader spec = spec_at.as_object();
+    job.spec = spec_at.value() ? spec_at.value()->if_object() : nullptr;
     const std::string_view type = text_of(spec.optional("type"));
     // Programs outside of the JVM need more beside it.
     const std::int64_t tenths = type == "Python" || type == "R" ? 4 : 1;

@@ -51,8 +51,12 @@ template<translate::workload_kind Kind>
     object_reader spec = spec_at.as_object();
     made.replicas = count_of(spec.optional("replicas")).value_or(1);
     made.pod_template = read_pod_template(spec.required("template"), context);
-    note_present(spec, {"strategy", "updateStrategy", "paused"}, made.lifecycle);
-    spec.ignore({"selector", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"});
+    note_present(spec,
+                 {"strategy", "updateStrategy", "paused", "minReadySeconds", "revisionHistoryLimit",
+                  "progressDeadlineSeconds", "podManagementPolicy",
+                  "persistentVolumeClaimRetentionPolicy"},
+                 made.lifecycle);
+    spec.ignore({"selector"});
     if constexpr (Kind == translate::workload_kind::stateful_set) {
         made.service_name = text_of(spec.optional("serviceName"));
         const field ordinals_at = spec.optional("ordinals");
@@ -61,7 +65,6 @@ template<translate::workload_kind Kind>
         const field claims_at = spec.optional("volumeClaimTemplates");
         if (claims_at.as_array().is_present())
             made.volume_claims = &claims_at.value()->get_array();
-        spec.ignore({"podManagementPolicy", "persistentVolumeClaimRetentionPolicy"});
     }
     spec.finish();
     object.finish();

@@ -29,6 +29,7 @@ struct replicated_job {
     const boost::json::object* labels = nullptr;      ///< of the Jobs
     const boost::json::object* annotations = nullptr; ///< of the Jobs
     bool waits = false;                               ///< dependsOn
+    std::string_view group = "default";               ///< groupName
 };
 
 /// A gang that a JobSet asks for itself.
@@ -58,6 +59,8 @@ struct job_set {
     /// controller makes Workloads of; empty: nothing, and the podgrouper decides.
     std::vector<job_set_gang> gangs;
     target gangs_of = target::workload_1_37;
+    std::vector<std::string_view> claims; ///< of volumeClaimPolicies, by the names of their volumes
+    std::string coordinator;              ///< the host name of one of its pods; empty: of none
     std::vector<std::string_view> lifecycle;
 };
 
@@ -159,6 +162,9 @@ inline void lose_order(const job_set& set, job_plan& plan) {
     if (!set.exclusive_topology.empty())
         lose(plan, loss_kind::topology_required, set.object,
              std::string(job_set_exclusive) + ": a Job stands in one domain, but not alone there");
+    if (!set.claims.empty())
+        lose(plan, loss_kind::pod_contents, set.object,
+             "volumeClaimPolicies: the pods mount claims that the job's own controller makes");
     lose_lifecycle(plan, set.object, set.lifecycle);
 }
 
@@ -246,6 +252,39 @@ inline void lose_order(const job_set& set, job_plan& plan) {
     return plan;
 }
 
+namespace detail {
+
+/// A set's claims are shared: each pod mounts those whose volumes its containers name.
+inline void mount_shared_claims(const job_set& set, pod_draft& pod) {
+    for (const std::string_view claim : set.claims) {
+        bool mounted = false;
+        const auto look = [&](boost::json::object& container) {
+            if (const auto* const mounts = find_array(&container, "volumeMounts"))
+                for (const boost::json::value& each : *mounts)
+                    mounted = mounted || translate::find_text(each.if_object(), "name") == claim;
+        };
+        pod.for_each_container(look);
+        pod.for_each_init_container(look);
+        if (mounted)
+            mount_claim(pod, claim, std::string(claim) + '-' + std::string(set.object.name));
+    }
+}
+
+/// The Jobs of the same group: how many there are, and how many before a replicated job.
+[[nodiscard]] inline std::pair<std::int64_t, std::int64_t> group_places(const job_set& set,
+                                                                        std::size_t of) {
+    std::pair<std::int64_t, std::int64_t> made{0, 0};
+    for (std::size_t i = 0; i < set.jobs.size(); ++i) {
+        if (set.jobs[i].group != set.jobs[of].group)
+            continue;
+        made.first += set.jobs[i].replicas;
+        made.second += i < of ? set.jobs[i].replicas : 0;
+    }
+    return made;
+}
+
+} // namespace detail
+
 /// The pods of all Jobs, `<set>-<job>-<i>-<index>-<letters>`, with the labels of JobSet and of Job.
 /// The label job-key, a hash of the Job's name, is left out.
 [[nodiscard]] inline job_gangs pods_of(const job_set& set, job_plan plan,
@@ -285,6 +324,13 @@ inline void lose_order(const job_set& set, job_plan& plan) {
             both("job-index", std::to_string(replica));
             both("job-global-index", std::to_string(before[at] + replica));
             both("restart-attempt", "0");
+            const auto [peers, peers_before] = detail::group_places(set, at);
+            both("group-name", job.group);
+            both("group-replicas", std::to_string(peers));
+            both("job-group-index", std::to_string(peers_before + replica));
+            if (!set.coordinator.empty())
+                both("coordinator", set.coordinator);
+            detail::mount_shared_claims(set, pod);
             // A mark for the reader of groups, which knows the template; it is taken off there.
             if (const std::string_view from = group_template_of(job); series.loose && !from.empty())
                 pod.spec()["workloadRef"] = {

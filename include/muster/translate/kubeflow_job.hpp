@@ -237,6 +237,12 @@ inline void split_workers(planned_gang& planned, std::size_t at, std::int64_t si
         lose(plan, loss_kind::startup_order, job.object,
              "launcherCreationPolicy: the launcher starts when all workers are ready; here they "
              "start together");
+    if (job.kind == kubeflow_kind::mpi || job.kind == kubeflow_kind::mpi_v2)
+        lose(
+            plan, loss_kind::pod_contents, job.object,
+            job.kind == kubeflow_kind::mpi
+                ? "the list of hosts and the script that reaches them, which its controller mounts"
+                : "the list of hosts and the ssh keys that its controller mounts, and its Service");
     lose_lifecycle(plan, job.object, job.lifecycle);
     return plan;
 }

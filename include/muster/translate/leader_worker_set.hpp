@@ -31,7 +31,8 @@ struct leader_worker_set {
     /// Node labels: each group, each segment alone in a domain.
     std::string_view exclusive_topology;
     std::string_view segment_exclusive_topology;
-    std::string_view shared_topology; ///< a group in one domain, with others
+    std::string_view shared_topology;                  ///< a group in one domain, with others
+    const boost::json::array* volume_claims = nullptr; ///< volumeClaimTemplates
     std::vector<std::string_view> lifecycle;
 };
 
@@ -146,6 +147,7 @@ private:
             lose(plan, loss_kind::topology_required, set.object,
                  "exclusive topology " + std::string(label) +
                      ": pods stand in one domain, but not alone there");
+    lose_claims(plan, set.object, set.volume_claims);
     lose_lifecycle(plan, set.object, set.lifecycle);
     return plan;
 }
@@ -184,6 +186,7 @@ private:
             const std::string domain = set.own_subdomains ? leader : std::string(set.object.name);
             pod.spec()["hostname"] = index == 0 ? leader : leader + '-' + own;
             pod.spec()["subdomain"] = domain;
+            mount_own_claims(pod, set.volume_claims, index == 0 ? leader : leader + '-' + own);
             const std::string address =
                 leader + '.' + domain + '.' + std::string(set.object.name_space);
             for (const auto& [name, value] :

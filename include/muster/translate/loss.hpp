@@ -39,6 +39,9 @@ enum class loss_kind : std::uint8_t {
     startup_order,
     /// What happens after the start: restarts, success rules, clean up.
     lifecycle,
+    /// What the job's own controller puts into its pods, or makes for them: commands, files,
+    /// claims.
+    pod_contents,
     /// A name was shortened or changed to be legal there.
     name,
 };
@@ -80,6 +83,8 @@ enum class loss_kind : std::uint8_t {
         return "startup-order";
     case loss_kind::lifecycle:
         return "lifecycle";
+    case loss_kind::pod_contents:
+        return "pod-contents";
     case loss_kind::name:
         return "name";
     }

@@ -96,6 +96,10 @@ public:
     void for_each_container(Visit&& visit) {
         for_each("containers", visit);
     }
+    template<class Visit>
+    void for_each_init_container(Visit&& visit) {
+        for_each("initContainers", visit);
+    }
     /// The container of that name, else the first; nullptr when there is none.
     [[nodiscard]] boost::json::object* container(std::string_view name) {
         boost::json::object* found = nullptr;
@@ -194,6 +198,32 @@ private:
 
     boost::json::object document_;
 };
+
+/// Adds a volume of that claim for what the containers mount by the volume's name. A volume of the
+/// template that is called so makes way.
+inline void mount_claim(pod_draft& pod, std::string_view volume, std::string_view claim) {
+    boost::json::value& volumes = pod.spec()["volumes"];
+    if (!volumes.is_array())
+        volumes = boost::json::array{};
+    boost::json::object made{{"name", volume}, {"persistentVolumeClaim", {{"claimName", claim}}}};
+    for (boost::json::value& each : volumes.get_array())
+        if (translate::find_text(each.if_object(), "name") == volume) {
+            each = std::move(made);
+            return;
+        }
+    volumes.get_array().emplace_back(std::move(made));
+}
+
+/// Volumes for a list of claim templates of which every pod has claims of its own: `<claim>-<pod>`.
+inline void mount_own_claims(pod_draft& pod, const boost::json::array* claims,
+                             std::string_view pod_name) {
+    if (!claims)
+        return;
+    for (const boost::json::value& each : *claims)
+        if (const auto claim =
+                translate::find_text(find_object(each.if_object(), "metadata"), "name"))
+            mount_claim(pod, *claim, std::string(*claim) + '-' + std::string(pod_name));
+}
 
 /// Makes the pods of a plan. `name(const planned_gang&, const pod_series&, std::int64_t index)`
 /// names a pod; `dress(pod_draft&, const planned_gang&, const pod_series&, std::int64_t index)`

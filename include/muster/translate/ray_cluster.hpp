@@ -91,6 +91,8 @@ struct ray_cluster {
         lose(plan, loss_kind::startup_order, cluster.object,
              "the pod that submits the job is made when the cluster is ready; it is none of the "
              "gang");
+    lose(plan, loss_kind::pod_contents, cluster.object,
+         "the commands that KubeRay makes of rayStartParams, and the Service of the head");
     lose_lifecycle(plan, cluster.object, cluster.lifecycle);
     return plan;
 }

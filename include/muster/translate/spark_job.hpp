@@ -36,6 +36,7 @@ struct spark_job {
     spark_part driver;
     spark_part executor;
     const boost::json::object* scheduling = nullptr; ///< batchSchedulerOptions
+    const boost::json::object* spec = nullptr;       ///< as written
     std::vector<std::string_view> lifecycle;
 };
 
@@ -67,9 +68,37 @@ struct spark_job {
     plan.gangs.push_back(std::move(planned));
     lose(plan, loss_kind::startup_order, job.object,
          "the driver makes its executors when it runs; here they start together");
+    lose(plan, loss_kind::pod_contents, job.object,
+         "what the containers run and are configured with: the operator makes it of "
+         "mainApplicationFile, arguments, sparkConf and the like");
     lose_lifecycle(plan, job.object, job.lifecycle);
     return plan;
 }
+
+namespace detail {
+
+[[nodiscard]] inline boost::json::array& list_of(pod_draft& pod, std::string_view key) {
+    boost::json::value& at = pod.spec()[key];
+    return at.is_array() ? at.get_array() : at.emplace_array();
+}
+
+/// Of the application's volumes those that the part mounts.
+inline void mount_spark_volumes(const spark_job& job, const spark_part& part, pod_draft& pod) {
+    const auto* const mounts = find_array(part.document, "volumeMounts");
+    const auto* const volumes = find_array(job.spec, "volumes");
+    if (!mounts || !volumes)
+        return;
+    for (const boost::json::value& volume : *volumes) {
+        const auto name = translate::find_text(volume.if_object(), "name");
+        for (const boost::json::value& mount : *mounts)
+            if (name && translate::find_text(mount.if_object(), "name") == name) {
+                list_of(pod, "volumes").push_back(volume);
+                break;
+            }
+    }
+}
+
+} // namespace detail
 
 /// The pods `<application>-driver` and `<application>-exec-<i>` with Spark's labels and what they
 /// request. What the operator and Spark put into them beside that (commands, configuration) is left
@@ -122,13 +151,27 @@ struct spark_job {
             for (const std::string_view key : {"env", "envFrom", "volumeMounts", "securityContext"})
                 if (const auto* const value = find(part.document, key))
                     container[key] = *value;
-            pod.spec()["containers"] = boost::json::array{std::move(container)};
+            if (const auto policy = translate::find_text(job.spec, "imagePullPolicy"))
+                container["imagePullPolicy"] = *policy;
+            boost::json::array containers{std::move(container)};
+            if (const auto* const beside = find_array(part.document, "sidecars"))
+                containers.insert(containers.end(), beside->begin(), beside->end());
+            pod.spec()["containers"] = std::move(containers);
+            detail::mount_spark_volumes(job, part, pod);
             pod.spec()["restartPolicy"] = "Never";
             for (const std::string_view key :
                  {"nodeSelector", "tolerations", "affinity", "schedulerName", "hostNetwork",
-                  "initContainers", "priorityClassName"})
+                  "initContainers", "priorityClassName", "terminationGracePeriodSeconds",
+                  "hostAliases", "dnsConfig", "shareProcessNamespace"})
                 if (const auto* const value = find(part.document, key))
                     pod.spec()[key] = *value;
+            if (const auto* const context = find(part.document, "podSecurityContext"))
+                pod.spec()["securityContext"] = *context;
+            if (const auto* const secrets = find_array(job.spec, "imagePullSecrets"))
+                for (const boost::json::value& each : *secrets)
+                    if (each.is_string())
+                        detail::list_of(pod, "imagePullSecrets")
+                            .emplace_back(boost::json::object{{"name", each.get_string()}});
             if (const auto account = translate::find_text(part.document, "serviceAccount"))
                 pod.spec()["serviceAccountName"] = *account;
         });

@@ -69,6 +69,21 @@ struct volcano_job {
 
 namespace detail {
 
+/// Plugins set variables, which the pods have, and do more than that.
+inline void lose_plugins(const volcano_job& job, job_plan& plan) {
+    if (!job.plugins)
+        return;
+    std::string names;
+    for (const auto& each : *job.plugins)
+        if (each.key() != "env")
+            names.append(names.empty() ? "" : ", ").append(each.key());
+    if (!names.empty())
+        lose(plan, loss_kind::pod_contents, job.object,
+             "plugins " + names +
+                 ": the files, keys, ports and Services that the job's own controller makes for "
+                 "them");
+}
+
 /// What the PodGroup that Volcano makes of the job says of its topology, and of its tasks'.
 inline void keep_topology(const volcano_job& job, gang_object& gang) {
     const auto loss_of = [](bool hard) {
@@ -160,6 +175,7 @@ inline void keep_topology(const volcano_job& job, gang_object& gang) {
     if (!job.priority_class.empty())
         gang.priority.class_name = job.priority_class;
     plan.gangs.push_back(std::move(planned));
+    detail::lose_plugins(job, plan);
     for (const volcano_task& task : job.tasks)
         if (task.waits)
             lose(plan, loss_kind::startup_order, job.object,

@@ -73,22 +73,6 @@ namespace detail {
     return generated_name(from.object.name_space, owner.name + '-', index);
 }
 
-/// Every pod has claims of its own, `<claim>-<pod>`.
-inline void mount_claims(const workload& from, pod_draft& pod, std::string_view name) {
-    if (!from.volume_claims)
-        return;
-    boost::json::value& volumes = pod.spec()["volumes"];
-    if (!volumes.is_array())
-        volumes = boost::json::array{};
-    for (const boost::json::value& each : *from.volume_claims)
-        if (const auto claim =
-                translate::find_text(find_object(each.if_object(), "metadata"), "name"))
-            volumes.get_array().emplace_back(boost::json::object{
-                {"name", *claim},
-                {"persistentVolumeClaim",
-                 {{"claimName", std::string(*claim) + '-' + std::string(name)}}}});
-}
-
 inline void dress_workload_pod(const workload& from, const object_reference& owner, pod_draft& pod,
                                std::string_view name, std::int64_t index) {
     pod.own(owner);
@@ -107,7 +91,7 @@ inline void dress_workload_pod(const workload& from, const object_reference& own
         pod.spec()["hostname"] = name;
         if (!from.service_name.empty())
             pod.spec()["subdomain"] = from.service_name;
-        mount_claims(from, pod, name);
+        mount_own_claims(pod, from.volume_claims, name);
         break;
     case workload_kind::knative_service:
         pod.label("pod-template-hash", std::string_view(owner.name).substr(owner.name.size() - 10));
@@ -166,6 +150,7 @@ inline void dress_workload_pod(const workload& from, const object_reference& own
         add(std::string(from.object.name) + "-00001", 0, from.replicas);
     else
         add(std::string(from.object.name), from.first, from.replicas);
+    lose_claims(plan, from.object, from.volume_claims);
     lose_lifecycle(plan, from.object, from.lifecycle);
     return plan;
 }

@@ -76,7 +76,9 @@ TEST_CASE("RayJobs and RayServices are the gang of the cluster that they have ma
         read_job(read_ray<ray_kind::service>,
                  object("RayService", "{rayClusterConfig: " + spec(group("replicas: 2")) + "}"));
     CHECK(tree(service) == "3 (headgroup 1, worker-group-0 2)");
-    CHECK(service.losses.empty());
+    CHECK(loss_text(service.losses) ==
+          "pod-contents: RayService ns/r: the commands that KubeRay makes of rayStartParams, and "
+          "the Service of the head\n");
 }
 
 TEST_CASE("a RayJob for a cluster that is there has no gang and says so") {
