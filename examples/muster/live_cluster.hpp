@@ -19,7 +19,7 @@
 namespace cli {
 
 /// As many kinds of resources as anybody asks for; those beyond are named, and their pods wait.
-inline constexpr std::size_t live_width = 16;
+inline constexpr std::size_t live_width = muster::codec::usual_kinds;
 
 using live_cluster =
     muster::kube::cluster<live_width, muster::kube::transport, muster::kube::group_status>;

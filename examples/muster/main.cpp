@@ -12,11 +12,8 @@
 #include <CLI/CLI.hpp>
 
 #include <muster/base/version.hpp>
-#include <muster/codec/cluster_input.hpp>
 #include <muster/codec/input.hpp>
-#include <muster/codec/manifests.hpp>
-#include <muster/sim/foreign_jobs.hpp>
-#include <muster/sim/read_jobs.hpp>
+#include <muster/codec/objects.hpp>
 
 #include "completion.hpp"
 #include "draw.hpp"
@@ -25,6 +22,7 @@
 #include "output.hpp"
 #include "plan_diff.hpp"
 #include "queue_report.hpp"
+#include "read.hpp"
 #include "report.hpp"
 #include "run.hpp"
 #include "translate_command.hpp"
@@ -79,9 +77,7 @@ int with_objects(const cli::request& asked, const Use& use) {
         print(found, asked.strict);
         return unreadable(found) ? cli::usage : cli::invalid_input;
     }
-    gang_options options;
-    options.default_namespace = asked.default_namespace;
-    manifests objects = read_cluster(documents, options, found);
+    manifests objects = cli::read_cluster(documents, asked.default_namespace, found);
     const bool refused =
         !found.ok() || (asked.strict && (found.warnings() > 0 || !objects.skipped.empty()));
     if (refused) {
@@ -310,35 +306,16 @@ int run_jobs(const cli::request& asked, const cli::run_request& more, const look
         print(found, asked.strict);
         return unreadable(found) ? cli::usage : cli::invalid_input;
     }
-    manifest_options options;
-    options.default_namespace = asked.default_namespace;
-    reading_context context;
-    context.default_namespace = asked.default_namespace;
-    gang_options of_gangs;
-    of_gangs.default_namespace = asked.default_namespace;
-    muster::sim::foreign_jobs others = muster::sim::read_foreign_jobs(documents, of_gangs, found);
-    // All that refers to documents comes after this.
-    std::ranges::move(others.documents, std::back_inserter(documents));
-    std::vector<muster::sim::job_input> jobs = muster::sim::read_jobs(documents, context, found);
-    std::vector<muster::sim::set_input> sets =
-        muster::sim::read_sets(documents, context, found, more.dialect);
-    for (const auto& each : others.losses)
+    cli::run_input read =
+        cli::read_run(std::move(documents), events, asked.default_namespace, more.dialect, found);
+    for (const auto& each : read.losses)
         complain("lost: " + std::string(to_text(each.what)) + " of " + each.object + ": " +
                  each.detail);
-    manifests objects = read_manifests(documents, options, found);
-    std::erase_if(objects.skipped, [](const auto& each) {
-        const std::size_t space = each.first.find(' ');
-        const auto version = std::string_view(each.first).substr(0, space);
-        const auto kind = std::string_view(each.first).substr(space + 1);
-        return t9k_job_kind(version, kind) || muster::sim::is_of_sets(version, kind) ||
-               muster::sim::is_foreign_job(version, kind);
-    });
-    const auto script = muster::sim::read_script(events, asked.default_namespace, found);
-    if (refuse(objects, asked, found) || (asked.strict && !objects.skipped.empty()))
+    if (refuse(read.objects, asked, found) || (asked.strict && !read.objects.skipped.empty()))
         return cli::invalid_input;
     diagnostics of_run;
-    const auto made =
-        cli::make_run(objects, std::move(jobs), std::move(sets), script, asked, more, of_run);
+    const auto made = cli::make_run(read.objects, std::move(read.jobs), std::move(read.sets),
+                                    read.script, asked, more, of_run);
     print(of_run, asked.strict);
     if (!made || !of_run.ok() || (asked.strict && of_run.warnings() > 0))
         return cli::invalid_input;

@@ -17,6 +17,7 @@
 #include <muster/muster.hpp>
 
 #include "check_plan.hpp"
+#include "deciding.hpp"
 #include "headline.hpp"
 #include "proof.hpp"
 #include "queue_lines.hpp"

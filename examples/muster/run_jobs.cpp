@@ -4,6 +4,7 @@
 
 #include <muster/sim/run_jobs.hpp>
 
+#include "deciding.hpp"
 #include "run.hpp"
 
 namespace cli {

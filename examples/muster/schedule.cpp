@@ -13,6 +13,7 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/kube/metrics.hpp>
 
+#include "deciding.hpp"
 #include "live_cluster.hpp"
 #include "live_connect.hpp"
 #include "live_presence.hpp"

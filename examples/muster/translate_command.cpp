@@ -10,11 +10,11 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/codec/gang_reader.hpp>
 #include <muster/codec/input.hpp>
 #include <muster/translate/write_all.hpp>
 
 #include "output.hpp"
+#include "read.hpp"
 
 namespace cli {
 namespace {
@@ -62,7 +62,7 @@ translation translate(const translate_request& asked, mc::diagnostics& found) {
     mc::gang_options options;
     options.default_namespace = asked.default_namespace;
     options.dialect = asked.how.dialect;
-    mc::gangs read = mc::read_gangs(documents, options, found);
+    mc::gangs read = cli::read_gangs(documents, options, found);
     if (!found.ok())
         return made;
     std::vector<boost::json::object> objects = std::move(read.companions);

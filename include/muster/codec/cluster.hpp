@@ -28,6 +28,9 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
+/// As many kinds of resources as clusters have that are not out of the ordinary.
+inline constexpr std::size_t usual_kinds = 16;
+
 /// Keys as Kubernetes has them.
 template<std::size_t Width>
 struct kubernetes_traits {
@@ -329,8 +332,8 @@ template<std::size_t Width>
 
 /// Makes the cluster as wide as its kinds ask for and calls `use(cluster<Width>&)`; more than
 /// `most_kinds` kinds are an error. Kinds that are `foreseen` get a column too, for pods to come.
-/// Not `EveryWidth`: only the least and the most, for callers whose code takes long to compile.
-template<bool EveryWidth = true, class Use>
+/// There are two widths only, as what uses them takes long to compile.
+template<class Use>
 void with_cluster(const manifests& objects, const cluster_options& options, diagnostics& out,
                   const Use& use, const manifests* foreseen = nullptr) {
     std::set<std::string_view> kinds = detail::kinds_of(objects);
@@ -340,10 +343,8 @@ void with_cluster(const manifests& objects, const cluster_options& options, diag
         auto made = detail::make_cluster<Width>(objects, kinds, options, out);
         use(made);
     };
-    if (kinds.size() <= 8)
-        run(std::integral_constant<std::size_t, 8>{});
-    else if (EveryWidth && kinds.size() <= 16)
-        run(std::integral_constant < std::size_t, EveryWidth ? 16 : 8 > {});
+    if (kinds.size() <= usual_kinds)
+        run(std::integral_constant<std::size_t, usual_kinds>{});
     else if (kinds.size() <= most_kinds)
         run(std::integral_constant<std::size_t, most_kinds>{});
     else

@@ -168,7 +168,7 @@ run_jobs(const codec::manifests& objects, std::vector<job_input> inputs,
     where.now = options.now ? options.now : std::max(objects.newest, first);
     std::optional<run_record> record;
     if (out.ok())
-        codec::with_cluster<false>(
+        codec::with_cluster(
             objects, where, out,
             [&](auto& known) {
                 if (out.ok())

@@ -545,7 +545,7 @@ TEST_CASE("a cluster is as wide as its kinds ask for, up to 32") {
         CAPTURE(kinds);
         const auto made = with(kinds);
         CHECK(made.findings.empty());
-        CHECK(made.width == (kinds <= 8 ? 8 : kinds <= 16 ? 16 : 32));
+        CHECK(made.width == (kinds <= 16 ? 16 : 32));
         CHECK(made.placed() == "default/a=n1 ");
     }
     const auto wide = with(33);
@@ -554,9 +554,11 @@ TEST_CASE("a cluster is as wide as its kinds ask for, up to 32") {
 }
 
 TEST_CASE("kinds that only a queue or a pod names count too") {
-    const auto made = decide(queue("q", "quota: {requests: {a: 1, b: 1, c: 1, d: 1}}") +
-                             pod("p", "", "e: 1, f: 1, g: 1") + node("n1", "cpu: 1"));
-    CHECK(made.width == 16);
+    // cpu and pods besides.
+    const auto made =
+        decide(queue("q", "quota: {requests: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1}}") +
+               pod("p", "", "i: 1, j: 1, k: 1, l: 1, m: 1, n: 1, o: 1") + node("n1", "cpu: 1"));
+    CHECK(made.width == 32);
 }
 
 TEST_CASE("now is the newest time of the input, unless it is given") {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "read.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include <muster/codec/cluster_input.hpp>
+#include <muster/codec/manifests.hpp>
+#include <muster/sim/foreign_jobs.hpp>
+#include <muster/sim/read_jobs.hpp>
+
+namespace cli {
+
+using namespace muster::codec;
+
+manifests read_cluster(const std::vector<document>& documents, const std::string& default_namespace,
+                       diagnostics& found) {
+    gang_options options;
+    options.default_namespace = default_namespace;
+    return muster::codec::read_cluster(documents, options, found);
+}
+
+gangs read_gangs(const std::vector<document>& documents, const gang_options& options,
+                 diagnostics& found) {
+    return muster::codec::read_gangs(documents, options, found);
+}
+
+run_input read_run(std::vector<document> documents, const std::vector<document>& events,
+                   const std::string& default_namespace, muster::translate::grove_dialect dialect,
+                   diagnostics& found) {
+    run_input read;
+    read.documents = std::move(documents);
+    gang_options of_gangs;
+    of_gangs.default_namespace = default_namespace;
+    muster::sim::foreign_jobs others =
+        muster::sim::read_foreign_jobs(read.documents, of_gangs, found);
+    read.losses = std::move(others.losses);
+    // All that refers to documents comes after this.
+    std::ranges::move(others.documents, std::back_inserter(read.documents));
+    reading_context context;
+    context.default_namespace = default_namespace;
+    read.jobs = muster::sim::read_jobs(read.documents, context, found);
+    read.sets = muster::sim::read_sets(read.documents, context, found, dialect);
+    manifest_options options;
+    options.default_namespace = default_namespace;
+    read.objects = read_manifests(read.documents, options, found);
+    std::erase_if(read.objects.skipped, [](const auto& each) {
+        const std::size_t space = each.first.find(' ');
+        const auto version = std::string_view(each.first).substr(0, space);
+        const auto kind = std::string_view(each.first).substr(space + 1);
+        return t9k_job_kind(version, kind) || muster::sim::is_of_sets(version, kind) ||
+               muster::sim::is_foreign_job(version, kind);
+    });
+    read.script = muster::sim::read_script(events, default_namespace, found);
+    return read;
+}
+
+} // namespace cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <muster/codec/diagnostic.hpp>
+#include <muster/codec/document.hpp>
+#include <muster/codec/gang_reader.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/sim/job_controller.hpp>
+#include <muster/sim/read_sets.hpp>
+#include <muster/sim/run_script.hpp>
+#include <muster/translate/loss.hpp>
+#include <muster/translate/target.hpp>
+
+namespace cli {
+
+// The readers of all kinds of objects, compiled once.
+
+/// As codec::read_cluster().
+[[nodiscard]] muster::codec::manifests
+read_cluster(const std::vector<muster::codec::document>& documents,
+             const std::string& default_namespace, muster::codec::diagnostics& found);
+
+/// As codec::read_gangs().
+[[nodiscard]] muster::codec::gangs read_gangs(const std::vector<muster::codec::document>& documents,
+                                              const muster::codec::gang_options& options,
+                                              muster::codec::diagnostics& found);
+
+/// What a run in virtual time begins with.
+struct run_input {
+    /// What the rest refers to.
+    std::vector<muster::codec::document> documents;
+    muster::codec::manifests objects;
+    std::vector<muster::sim::job_input> jobs;
+    std::vector<muster::sim::set_input> sets;
+    std::vector<muster::sim::script_event> script;
+    /// What jobs of others ask for and nobody does in a run.
+    std::vector<muster::translate::loss> losses;
+};
+
+/// Takes jobs, sets and the cluster from the documents, and the script from `events`. To be used
+/// only when nothing that is found is an error.
+[[nodiscard]] run_input read_run(std::vector<muster::codec::document> documents,
+                                 const std::vector<muster::codec::document>& events,
+                                 const std::string& default_namespace,
+                                 muster::translate::grove_dialect dialect,
+                                 muster::codec::diagnostics& found);
+
+} // namespace cli
