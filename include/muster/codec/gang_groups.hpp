@@ -58,6 +58,7 @@ inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& ou
         if (parts.empty())
             continue;
         finished_gang made{gangs[at].order, {}};
+        std::vector<translate::part_words> said;
         translate::gang_bundle& whole = made.bundle.made;
         for (const std::size_t part : parts) {
             merged[part] = true;
@@ -89,13 +90,14 @@ inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& ou
                 size.name_space = one.gang.name_space;
             size.object = one.gang.name;
             whole.gang.sizes.push_back(std::move(size));
+            said.push_back({one.gang.labels, one.gang.annotations, one.gang.own_words,
+                            one.gang.min_resources, one.gang.wait_seconds});
             if (!first && one.gang.own_words != whole.gang.own_words)
-                report(out, severity::warning, gangs[part].bundle.where, {"metadata"},
-                       "the gangs of its group differ in mode or match-policy; those of " +
-                           in_quotes(whole.gang.name) + " count");
-            if (one.gang.min_resources && !std::exchange(whole.gang.min_resources, {}))
-                report(out, severity::warning, gangs[part].bundle.where, {"spec", "minResources"},
-                       "left out: gangs of a group do not use it");
+                report(
+                    out, severity::warning, gangs[part].bundle.where, {"metadata"},
+                    "the gangs of its group differ in mode, match-policy or topology; those of " +
+                        in_quotes(whole.gang.name) + " count");
+            whole.gang.min_resources.reset();
             if (whole.gang.queue != one.gang.queue)
                 report(out, severity::error, gangs[part].bundle.where, {"metadata"},
                        "the gangs of its group are of different queues (expected one)");
@@ -109,6 +111,12 @@ inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& ou
             }
         }
         total_from_leaves(whole.gang.tree);
+        const translate::part_words common{whole.gang.labels, whole.gang.annotations,
+                                           whole.gang.own_words, std::nullopt,
+                                           whole.gang.wait_seconds};
+        for (std::size_t leaf = 0; leaf < said.size(); ++leaf)
+            if (said[leaf] != common)
+                whole.gang.sizes[leaf].own = std::move(said[leaf]);
         kept.push_back(std::move(made));
     }
     gangs = std::move(kept);

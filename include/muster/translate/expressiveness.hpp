@@ -29,6 +29,8 @@ struct expressiveness {
     bool topology_preferred = false;
     /// Members of one gang may live in several namespaces.
     bool namespaces = false;
+    /// Parts of a gang are objects with words of their own.
+    bool parts = false;
 };
 
 } // namespace translate

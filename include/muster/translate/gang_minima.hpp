@@ -28,6 +28,7 @@ struct gang_role {
     std::optional<std::int64_t> replicas{};
     std::string name_space; ///< never empty, unless the gang's is
     std::string object;
+    const part_words* own = nullptr; ///< in the bundle
 };
 
 /// What a gang's tree asks for, in numbers.
@@ -128,6 +129,7 @@ struct vertex_minima {
         if (size) {
             replicas = std::max(replicas, size->replicas);
             role.object = size->object;
+            role.own = size->own ? &*size->own : nullptr;
             if (!size->name_space.empty())
                 role.name_space = size->name_space;
         }

@@ -38,6 +38,42 @@ struct gang_priority {
     [[nodiscard]] friend bool operator==(const gang_priority&, const gang_priority&) = default;
 };
 
+/// The families of gang APIs that share marks on pods.
+enum class gang_api : std::uint8_t {
+    none,
+    t9k,
+    /// ACK's labels, scheduler-plugins (old and new) and Koordinator.
+    coscheduling,
+    volcano,
+    kai,
+    /// Kubernetes' Workload and PodGroup.
+    workload,
+    grove,
+};
+
+/// Something that only the API it comes from has a word for, verbatim. A writer for the same API
+/// puts it back where it stood, every other one names its loss.
+struct own_word {
+    gang_api api = gang_api::none;
+    loss_kind what = loss_kind::lifecycle;
+    /// A field of the group's spec; or an annotation of the group, when it holds a '/'.
+    std::string field;
+    boost::json::value value;
+
+    [[nodiscard]] friend bool operator==(const own_word&, const own_word&) = default;
+};
+
+/// What an object that stands for a part of a gang says for itself: a gang of a gang group.
+struct part_words {
+    boost::json::object labels;
+    boost::json::object annotations;
+    std::vector<own_word> own_words;
+    std::optional<boost::json::object> min_resources;
+    std::optional<std::int64_t> wait_seconds;
+
+    [[nodiscard]] friend bool operator==(const part_words&, const part_words&) = default;
+};
+
 /// How many pods there are to be below a leaf of the gang's tree, and what else is its own.
 struct leaf_size {
     vertex_index leaf;
@@ -50,21 +86,10 @@ struct leaf_size {
     /// Nobody says how many there are to be: so many pods were seen, and there may be others. No
     /// minimum follows from it.
     bool only_seen = false;
+    /// What that object says, where it is not what the gang says.
+    std::optional<part_words> own{};
 
     [[nodiscard]] friend bool operator==(const leaf_size&, const leaf_size&) = default;
-};
-
-/// The families of gang APIs that share marks on pods.
-enum class gang_api : std::uint8_t {
-    none,
-    t9k,
-    /// ACK's labels, scheduler-plugins (old and new) and Koordinator.
-    coscheduling,
-    volcano,
-    kai,
-    /// Kubernetes' Workload and PodGroup.
-    workload,
-    grove,
 };
 
 /// Of the levels that one vertex of a tree asks for: the name of the object that lists them.
@@ -82,18 +107,6 @@ struct vertex_object {
     std::string follows; ///< the template in the Workload; empty: none
 
     [[nodiscard]] friend bool operator==(const vertex_object&, const vertex_object&) = default;
-};
-
-/// Something that only the API it comes from has a word for, verbatim. A writer for the same API
-/// puts it back where it stood, every other one names its loss.
-struct own_word {
-    gang_api api = gang_api::none;
-    loss_kind what = loss_kind::lifecycle;
-    /// A field of the group's spec; or an annotation of the group, when it holds a '/'.
-    std::string field;
-    boost::json::value value;
-
-    [[nodiscard]] friend bool operator==(const own_word&, const own_word&) = default;
 };
 
 /// Kubernetes' Workload API: which template of which Workload a group follows.

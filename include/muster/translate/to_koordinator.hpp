@@ -33,13 +33,16 @@ struct koordinator_writer {
                 .timeout = true,
                 .topology_required = true,
                 .topology_preferred = true,
-                .namespaces = true};
+                .namespaces = true,
+                .parts = true};
     }
 
     static void write(writing& out) {
         const gang_object& gang = out.gang();
         const gang_minima& minima = out.minima();
         const bool grouped = out.spans_namespaces() ||
+                             (gang.origin == target::koordinator && minima.roles.size() > 1 &&
+                              !minima.some_optional) ||
                              (out.from_grove() && !minima.some_optional) ||
                              (!minima.roles_follow && !minima.some_optional);
         const std::vector<gang_of_group> gangs = grouped ? gang_group_of(out) : one_gang_of(out);
@@ -57,13 +60,17 @@ struct koordinator_writer {
                 child_at(group, "metadata")["namespace"] = each.name_space;
             if (out.from_grove())
                 set_label(group, keys::grove_gang, gang.name);
+            const part_words* const own = each.role ? each.role->own : nullptr;
+            if (own)
+                label_part(group, *own);
             boost::json::object& spec = child_at(group, "spec");
             spec["minMember"] = each.minimum;
-            if (gang.min_resources && gangs.size() == 1)
-                spec["minResources"] = *gang.min_resources;
-            if (const auto wait = out.from_grove() && !gang.wait_seconds
-                                      ? out.options().koordinator_wait_seconds
-                                      : gang.wait_seconds)
+            if (const auto& least = own ? own->min_resources : gang.min_resources;
+                least && (own || gangs.size() == 1))
+                spec["minResources"] = *least;
+            const auto said = own ? own->wait_seconds : gang.wait_seconds;
+            if (const auto wait =
+                    out.from_grove() && !said ? out.options().koordinator_wait_seconds : said)
                 spec["scheduleTimeoutSeconds"] = *wait;
             annotate(group, each, list, out);
             out.add(std::move(group));
@@ -91,6 +98,17 @@ struct koordinator_writer {
     }
 
 private:
+    static void label_part(boost::json::object& group, const part_words& own) {
+        boost::json::object& metadata = child_at(group, "metadata");
+        for (const auto& [key, entries] :
+             {std::pair<std::string_view, const boost::json::object*>{"labels", &own.labels},
+              {"annotations", &own.annotations}}) {
+            metadata.erase(key);
+            if (!entries->empty())
+                metadata[key] = *entries;
+        }
+    }
+
     [[nodiscard]] static std::string_view layer_of(std::string_view level) {
         constexpr std::array<std::pair<std::string_view, std::string_view>, 3> layers{{
             {"kubernetes.io/hostname", "hostLayer"},
@@ -105,7 +123,8 @@ private:
 
     static void annotate(boost::json::object& group, const gang_of_group& each,
                          const std::string& list, writing& out) {
-        out.give_back(group, [](const own_word& word) {
+        const part_words* const own = each.role ? each.role->own : nullptr;
+        out.give_back(group, own ? own->own_words : out.gang().own_words, [](const own_word& word) {
             return word.field != keys::koord_matching ||
                    word.value != boost::json::value("waiting-running-succeed"); // ACK's alone
         });

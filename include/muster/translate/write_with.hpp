@@ -69,6 +69,18 @@ inline void lose_what_it_cannot(const expressiveness& can, writing& out) {
                  "members wait for each other for " + std::to_string(*gang.wait_seconds) + " s");
     if (gang.min_resources && !can.min_resources)
         out.lose(loss_kind::min_resources, "resources that must be free at least");
+    for (const leaf_size& size : gang.sizes) {
+        if (!size.own || can.parts)
+            continue;
+        const std::string part = out.vertex_text(size.leaf.value());
+        if (size.own->min_resources)
+            out.lose(loss_kind::min_resources, "resources that must be free for " + part);
+        if (size.own->wait_seconds != gang.wait_seconds)
+            out.lose(loss_kind::timeout, "how long members of " + part + " wait for each other");
+        for (const own_word& word : size.own->own_words)
+            if (std::ranges::find(gang.own_words, word) == gang.own_words.end())
+                out.lose(word.what, word.field + " of " + part);
+    }
     for (std::size_t at = 0; at < gang.tree.size(); ++at) {
         if (const std::string level = required_level(gang.tree[at]);
             !level.empty() && !can.topology_required)

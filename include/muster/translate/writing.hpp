@@ -176,7 +176,12 @@ public:
     /// there yet. `takes(word)` says which of them this target knows.
     template<class Takes>
     void give_back(boost::json::object& manifest, const Takes& takes) {
-        for (const own_word& word : gang().own_words) {
+        give_back(manifest, gang().own_words, takes);
+    }
+    template<class Takes>
+    void give_back(boost::json::object& manifest, const std::vector<own_word>& words,
+                   const Takes& takes) {
+        for (const own_word& word : words) {
             if (!knows(word))
                 continue;
             if (!takes(word))
