@@ -247,6 +247,21 @@ public:
             take(key);
     }
 
+    /// Calls `visit(std::string_view key, const field&)` for every field that nobody asked for,
+    /// null ones too (as absent); those for which it answers true are known then.
+    template<class Visit>
+    void take_each(Visit&& visit) {
+        if (object_ == nullptr)
+            return;
+        std::size_t ordinal = 0;
+        for (const auto& member : *object_) {
+            const std::string_view key(member.key().data(), member.key().size());
+            if (!is_taken(ordinal) && visit(key, field(*this, key, &member.value())))
+                mark(ordinal);
+            ++ordinal;
+        }
+    }
+
     /// All fields are known: finish() has nothing to report.
     void ignore_rest() noexcept { object_ = nullptr; }
 
@@ -307,17 +322,20 @@ private:
         const auto member = object_->find(key);
         if (member == object_->end())
             return nullptr;
-        const auto ordinal = static_cast<std::size_t>(member - object_->begin());
-        if (!is_taken(ordinal)) {
-            ++taken_count_;
-            if (ordinal < 64) {
-                taken_ |= std::uint64_t{1} << ordinal;
-            } else {
-                taken_beyond_.resize(object_->size() - 64);
-                taken_beyond_[ordinal - 64] = true;
-            }
-        }
+        mark(static_cast<std::size_t>(member - object_->begin()));
         return &member->value();
+    }
+
+    void mark(std::size_t ordinal) {
+        if (is_taken(ordinal))
+            return;
+        ++taken_count_;
+        if (ordinal < 64) {
+            taken_ |= std::uint64_t{1} << ordinal;
+        } else {
+            taken_beyond_.resize(object_->size() - 64);
+            taken_beyond_[ordinal - 64] = true;
+        }
     }
 
     bool is_taken(std::size_t ordinal) const {

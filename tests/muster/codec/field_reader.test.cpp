@@ -227,6 +227,19 @@ TEST_CASE("a word that YAML takes for true or false is named as it was written")
               }) == "");
 }
 
+TEST_CASE("of the fields that nobody asked for those that are taken are known") {
+    std::string seen;
+    CHECK(findings("{a: 1, b: 2, c: null, d: 4}\n", [&](object_reader& root) {
+              static_cast<void>(root.optional("a"));
+              root.take_each([&](std::string_view key, const field& at) {
+                  seen += std::string(key) + (at.is_present() ? " " : "? ");
+                  return key != "d";
+              });
+              root.finish();
+          }) == "f:1:23: warning: d: unknown field, ignored\n");
+    CHECK(seen == "b c? d ");
+}
+
 TEST_CASE("a document that is no object is an error") {
     CHECK(findings("[1]", [](object_reader& root) {
               CHECK_FALSE(root.is_present());
