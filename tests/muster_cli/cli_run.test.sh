@@ -28,6 +28,14 @@ sets=(-f run_cluster.yaml -f run_sets.yaml)
 golden run_sets.table 0 run "${sets[@]}" --events run_sets_events.yaml
 run 0 run "${sets[@]}" --until 10 -o json
 grep -q '"MinAvailableBreached"' "$work/out" || fail "there are no statuses of sets"
+# As Grove's complete example has it, cliques need no roleName, and the gate is another.
+sed '/roleName/d' run_sets.yaml >"$work/no_roles.yaml"
+run 2 run -f run_cluster.yaml -f "$work/no_roles.yaml" --until 100
+grep -q 'cliques\[0\].spec.roleName: required, but missing' "$work/err" || fail "a role needs no name"
+run 2 run -f run_cluster.yaml -f "$work/no_roles.yaml" --dialect upstream --until 100
+run 0 run -f run_cluster.yaml -f "$work/no_roles.yaml" --dialect seed --until 100
+grep -q 'Pod  *lab/serve-0-router-.*Ungated' "$work/out" || fail "no pod of the seed's dialect runs"
+run 1 run -f run_cluster.yaml -f run_sets.yaml --dialect other
 complains run_sets_wrong_events.stderr 2 run "${sets[@]}" --events run_sets_wrong_events.yaml
 printf '%s\n' 'apiVersion: v1' 'kind: Pod' 'metadata:' '  name: serve-0-router-abcde' \
     '  namespace: lab' '  labels: {app.kubernetes.io/part-of: serve, grove.io/podclique: x}' \

@@ -8,7 +8,17 @@ golden version.json 0 version -o json
 golden schema_plan.json 0 schema plan
 golden schema_diff.json 0 schema diff
 run 0 --help
-run 0 plan --help
+mv "$work/out" "$work/help"
+run 0 help
+cmp "$work/help" "$work/out" || fail "help is not what --help says"
+for command in plan run translate queues; do
+    run 0 "$command" --help
+    mv "$work/out" "$work/help"
+    run 0 help "$command"
+    cmp "$work/help" "$work/out" || fail "help $command is not what $command --help says"
+done
+run 1 help fly
+grep -q '"fly" is no command' "$work/err" || fail "help of no command"
 
 # What shells complete: commands, options, what these take, and words that follow a command.
 for shell in bash zsh fish; do
