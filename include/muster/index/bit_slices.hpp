@@ -57,32 +57,10 @@ template<std::size_t Properties>
 struct bit_slices {
     static_assert(Properties >= 1 && Properties <= 64);
 
-    /// Words are gone through so many at a time, in vectors and without a branch per word.
-    static constexpr std::size_t step = 8;
-    static constexpr std::size_t padded = (Properties + step - 1) / step * step;
-
-    std::array<std::uint64_t, padded> members{};
+    std::array<std::uint64_t, Properties> members{};
     /// The properties that any member has.
     std::uint64_t any = 0;
 
-    /// Gives a member that had none of them its properties, which are below `in_use`. O(in_use).
-    void add(std::size_t member, std::uint64_t sketch, std::size_t in_use) noexcept {
-        any |= sketch;
-        for (std::size_t first = 0; first < in_use; first += step)
-            for (std::size_t each = first; each < first + step; ++each)
-                members[each] |= ((sketch >> each) & 1) << member;
-    }
-    /// Takes the properties of a member; other members are known to have `others`. O(in_use).
-    void remove(std::size_t member, std::uint64_t sketch, std::uint64_t others,
-                std::size_t in_use) noexcept {
-        const std::uint64_t keep = ~(std::uint64_t{1} << member);
-        for (std::size_t first = 0; first < in_use; first += step)
-            for (std::size_t each = first; each < first + step; ++each)
-                members[each] &= keep;
-        for_each_bit(sketch & ~others, [this](std::size_t property) {
-            any &= ~(std::uint64_t{members[property] == 0} << property);
-        });
-    }
     /// O(properties that change).
     void change(std::size_t member, std::uint64_t before, std::uint64_t after) noexcept {
         const std::uint64_t bit = std::uint64_t{1} << member;

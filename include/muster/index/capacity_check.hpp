@@ -42,30 +42,31 @@ private:
                  std::uint32_t parent) {
         const auto& leaf = tree_.leaves[at];
         expect(leaf.lower == lower && leaf.upper == upper && leaf.parent == parent);
-        expect(tree_.thresholds == thresholds_.size());
         expect((leaf.used & ~tree_type::leaf_type::all_slots) == 0);
-        bit_slices<Thresholds> slices;
+        std::uint64_t satisfied = 0;
         resources<Width> bound = no_rows_bound<Width>();
         for_each_bit(leaf.used, [&](std::size_t slot) {
             ++rows_;
-            short_rows_ += any_short(leaf.free[slot]) ? 1U : 0U;
+            short_rows_ += any_short(leaf.rows[slot].free) ? 1U : 0U;
             expect(!(leaf.key(slot) < lower) && !(upper < leaf.key(slot)));
-            expect(tree_.contains(leaf.node[slot]) &&
-                   tree_.places[leaf.node[slot]] == tree_type::place(at, slot));
+            expect(tree_.contains(leaf.rows[slot].node) &&
+                   tree_.places[leaf.rows[slot].node] == tree_type::place(at, slot));
             std::uint64_t sketch = 0;
             for (std::size_t each = 0; each < thresholds_.size(); ++each)
-                sketch |= std::uint64_t{fits(thresholds_[each], leaf.free[slot])} << each;
+                sketch |= std::uint64_t{fits(thresholds_[each], leaf.rows[slot].free)} << each;
             expect(leaf.sketch[slot] == sketch);
-            slices.change(slot, 0, sketch);
-            raise_to(bound, leaf.free[slot]);
+            satisfied |= sketch;
+            raise_to(bound, leaf.rows[slot].free);
         });
-        expect(slices.members == leaf.slices.members && slices.any == leaf.slices.any);
+        expect(satisfied == leaf.satisfied);
+        for_each_bit(tree_type::leaf_type::all_slots & ~leaf.used,
+                     [&](std::size_t slot) { expect(leaf.sketch[slot] == 0); });
         expect(leaf.loose ? dominates(leaf.bound, bound) : leaf.bound == bound);
         const node_columns& columns = tree_.columns;
         for (std::size_t column = 0; column < columns.capacity; ++column) {
             std::uint64_t holds = 0;
             for_each_bit(leaf.used, [&](std::size_t slot) {
-                const std::uint64_t word = columns.nodes.of(leaf.node[slot])[column / 64];
+                const std::uint64_t word = columns.nodes.of(leaf.rows[slot].node)[column / 64];
                 holds |= ((word >> (column % 64)) & 1) << slot;
             });
             expect(columns.leaves.of(at)[column] == holds);

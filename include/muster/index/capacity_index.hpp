@@ -54,7 +54,7 @@ public:
     /// Of a node that the index has; valid until rows change.
     [[nodiscard]] const resources<Width>& free(node_index node) const noexcept {
         MUSTER_ASSERT(contains(node), "a node that the index does not have");
-        return tree_.leaves[tree_.leaf_of(node.value())].free[tree_.slot_of(node.value())];
+        return tree_.leaves[tree_.leaf_of(node.value())].rows[tree_.slot_of(node.value())].free;
     }
     [[nodiscard]] std::int64_t rank(node_index node) const noexcept {
         MUSTER_ASSERT(contains(node), "a node that the index does not have");
@@ -88,14 +88,13 @@ public:
         const std::uint32_t at = tree_.leaf_of(node.value());
         const std::size_t slot = tree_.slot_of(node.value());
         const auto& leaf = tree_.leaves[at];
-        const detail::capacity_key key{rank, leaf.label[slot]};
+        const detail::capacity_key key{rank, leaf.rows[slot].label};
         const std::uint64_t sketch = thresholds_.sketch(free);
         if (leaf.covers(key)) {
             tree_.change(at, slot, rank, free, sketch);
             return;
         }
         const std::uint32_t to = tree_.find(key);
-        tree_.prefetch(to);
         tree_.take(at, slot);
         tree_.put(to, static_cast<std::uint32_t>(node.value()), key, free, sketch);
         tree_.relieve(at);
@@ -103,7 +102,16 @@ public:
     /// Asks the memory ahead for the row of a node that is to be updated soon.
     void prefetch(node_index node) const noexcept {
         if (contains(node))
-            tree_.prefetch(tree_.leaf_of(node.value()));
+            tree_.prefetch_row(node.value());
+    }
+    /// The same for where its row will go. O(height).
+    void prefetch(node_index node, std::int64_t rank) const noexcept {
+        if (!contains(node))
+            return;
+        const auto& leaf = tree_.leaves[tree_.leaf_of(node.value())];
+        const detail::capacity_key key{rank, leaf.rows[tree_.slot_of(node.value())].label};
+        if (!leaf.covers(key))
+            tree_.prefetch(tree_.find(key));
     }
 
     /// Removes all rows; columns and thresholds stay.
@@ -198,8 +206,7 @@ public:
         MUSTER_ASSERT(visiting_ == 0, "thresholds must stay while rows are visited");
         thresholds_.assign(requests);
         ++learned_;
-        tree_.sketch_again(thresholds_.size(),
-                           [&](const resources<Width>& free) { return thresholds_.sketch(free); });
+        tree_.sketch_again([&](const resources<Width>& free) { return thresholds_.sketch(free); });
     }
     /// Whether queries replace the thresholds, in O(nodes), when what they looked at in vain would
     /// have paid for it: so from the start.

@@ -48,6 +48,10 @@ public:
     [[nodiscard]] const search_effort& effort() const noexcept { return effort_; }
 
 private:
+    static constexpr std::size_t none = ~std::size_t{0};
+    /// Taking a bound anew is as dear as several looks in vain, and seldom saves one.
+    static constexpr std::uint64_t looks_to_tighten = 64;
+
     enum class outcome : std::uint8_t { nothing, found, stopped };
 
     /// When `from_rank`, the children below the lowest rank of the query are left out.
@@ -62,10 +66,13 @@ private:
             left &= ~low_bits(border);
         }
         auto result = outcome::nothing;
-        for (; left != 0; left &= left - 1) {
-            const auto where = static_cast<std::size_t>(std::countr_zero(left));
-            if (!query_.exact && !fits(query_.request, block.bounds[where]))
-                continue;
+        std::size_t next = next_likely(block, left);
+        while (next != none) {
+            const std::size_t where = next;
+            next = next_likely(block, left);
+            // Mostly more than one leaf is looked at, when thresholds do not say all.
+            if (!query_.exact && next != none && block.level == 1)
+                tree_.prefetch_sketches(block.child[next]);
             const std::uint32_t child = block.child[where];
             const outcome below =
                 block.level == 1 ? in_leaf(child) : in_block(child, where == border);
@@ -73,16 +80,28 @@ private:
                 return below;
             if (below == outcome::found)
                 result = below;
-            else if (!query_.exact)
+            else if (!query_.exact && tree_.looks_in_vain++ % looks_to_tighten == 0)
                 tighten(block, where);
         }
         return result;
     }
 
+    /// The lowest child left that may have a row that fits, which is then left no more.
+    template<class Block>
+    std::size_t next_likely(const Block& block, std::uint64_t& left) const noexcept {
+        while (left != 0) {
+            const auto where = static_cast<std::size_t>(std::countr_zero(left));
+            left &= left - 1;
+            if (query_.exact || fits(query_.request, block.bounds[where]))
+                return where;
+        }
+        return none;
+    }
+
     outcome in_leaf(std::uint32_t at) {
         auto& leaf = tree_.leaves[at];
         ++effort_.leaves;
-        std::uint64_t left = leaf.slices.having(query_.thresholds, leaf.used);
+        std::uint64_t left = leaf.having(query_.thresholds);
         if (column_ != no_column)
             left &= tree_.columns.leaves.of(at)[column_];
         if (!query_.exact)
@@ -97,7 +116,7 @@ private:
             do {
                 const std::size_t slot = leaf.lowest_label(tied);
                 tied ^= std::uint64_t{1} << slot;
-                if (!visit_(node_index{leaf.node[slot]}, std::as_const(leaf.free[slot]),
+                if (!visit_(node_index{leaf.rows[slot].node}, std::as_const(leaf.rows[slot].free),
                             std::int64_t{leaf.rank[slot]}))
                     return outcome::stopped;
             } while (tied != 0);
@@ -110,7 +129,7 @@ private:
         std::uint64_t fitting = 0;
         for (std::uint64_t left = candidates; left != 0; left &= left - 1) {
             const auto slot = static_cast<std::size_t>(std::countr_zero(left));
-            fitting |= std::uint64_t{fits(query_.request, leaf.free[slot])} << slot;
+            fitting |= std::uint64_t{fits(query_.request, leaf.rows[slot].free)} << slot;
         }
         effort_.rows_in_vain += count_bits(candidates ^ fitting);
         return fitting;

@@ -41,8 +41,8 @@ public:
     std::size_t rows = 0;
     /// Rows that are short of something.
     std::size_t short_rows = 0;
-    /// How many there are now.
-    std::size_t thresholds = 0;
+    /// Leaves and blocks so far that did not have what they looked to have.
+    std::uint64_t looks_in_vain = 0;
 
     void clear() {
         leaves.clear();
@@ -77,12 +77,24 @@ public:
         return at;
     }
 
-    /// Asks the memory ahead for what `put` will write to.
+    /// Asks the memory ahead for what a row that comes to the leaf is told to.
     void prefetch(std::uint32_t leaf) const noexcept {
-        const auto* const start = reinterpret_cast<const char*>(&leaves[leaf]);
-        for (std::size_t offset = 0; offset < head + thresholds * sizeof(std::uint64_t);
-             offset += 64)
-            __builtin_prefetch(start + offset, 1);
+        __builtin_prefetch(&leaves[leaf].used, 1);
+        __builtin_prefetch(&leaves[leaf].bound, 1);
+    }
+    /// For a row that is to be changed.
+    void prefetch_row(std::size_t node) const noexcept {
+        const leaf_type& leaf = leaves[leaf_of(node)];
+        const std::size_t slot = slot_of(node);
+        __builtin_prefetch(&leaf.used, 1);
+        __builtin_prefetch(&leaf.bound, 1);
+        __builtin_prefetch(&leaf.sketch[slot], 1);
+        __builtin_prefetch(&leaf.rows[slot], 1);
+    }
+    /// For what a look into a leaf begins with.
+    void prefetch_sketches(std::uint32_t leaf) const noexcept {
+        for (std::size_t slot = 0; slot < Fanout; slot += 8)
+            __builtin_prefetch(&leaves[leaf].sketch[slot]);
     }
 
     /// Puts a row into the leaf whose interval has its key, splitting it when it is full.
@@ -91,14 +103,14 @@ public:
         if (leaves[at].used == leaf_type::all_slots)
             at = split(at, key);
         leaf_type& leaf = leaves[at];
-        const auto before = leaf.slices.any;
+        const auto before = leaf.satisfied;
         const bool was_empty = leaf.used == 0;
         const auto slot = static_cast<std::size_t>(std::countr_zero(~leaf.used));
-        leaf.put(slot, node, key, free, sketch, thresholds);
+        leaf.put(slot, key, free, node, sketch);
         places[node] = place(at, slot);
         short_rows += any_short(free) ? 1U : 0U;
         const bool raised = raise_to(leaf.bound, free);
-        if (raised || was_empty || leaf.slices.any != before)
+        if (raised || was_empty || leaf.satisfied != before)
             tell(at, before, raised);
         if (columns.active())
             columns.for_each_of(node, [&](std::size_t column) { raise_column(at, slot, column); });
@@ -107,11 +119,11 @@ public:
     /// Takes a row out of its leaf, which may be left low or empty: `relieve` it later.
     void take(std::uint32_t at, std::size_t slot) noexcept {
         leaf_type& leaf = leaves[at];
-        const auto before = leaf.slices.any;
-        leaf.take(slot, thresholds);
-        short_rows -= any_short(leaf.free[slot]) ? 1U : 0U;
-        const std::uint32_t node = leaf.node[slot];
-        if (leaf.used == 0 || leaf.slices.any != before)
+        const auto before = leaf.satisfied;
+        leaf.take(slot);
+        short_rows -= any_short(leaf.rows[slot].free) ? 1U : 0U;
+        const std::uint32_t node = leaf.rows[slot].node;
+        if (leaf.used == 0 || leaf.satisfied != before)
             tell(at, before, false);
         if (columns.active())
             columns.for_each_of(node, [&](std::size_t column) { lower_column(at, slot, column); });
@@ -121,16 +133,12 @@ public:
     void change(std::uint32_t at, std::size_t slot, std::int64_t rank, const resources<Width>& free,
                 std::uint64_t sketch) noexcept {
         leaf_type& leaf = leaves[at];
-        const auto before = leaf.slices.any;
-        leaf.slices.change(slot, leaf.sketch[slot], sketch);
-        leaf.sketch[slot] = sketch;
-        leaf.loose |= loosens(leaf.bound, leaf.free[slot], free);
-        short_rows -= any_short(leaf.free[slot]) ? 1U : 0U;
+        const auto before = leaf.satisfied;
+        short_rows -= any_short(leaf.rows[slot].free) ? 1U : 0U;
         short_rows += any_short(free) ? 1U : 0U;
-        leaf.free[slot] = free;
-        leaf.rank[slot] = rank;
+        leaf.change(slot, rank, free, sketch);
         const bool raised = raise_to(leaf.bound, free);
-        if (raised || leaf.slices.any != before)
+        if (raised || leaf.satisfied != before)
             tell(at, before, raised);
     }
 
@@ -181,10 +189,9 @@ public:
             merge(leaf.parent, where - 1);
     }
 
-    /// Learns the sketches of all rows anew, under so many thresholds. O(rows).
+    /// Learns the sketches of all rows anew. O(rows).
     template<class Sketch>
-    void sketch_again(std::size_t count, const Sketch& sketch) {
-        thresholds = count;
+    void sketch_again(const Sketch& sketch) {
         if (height == 0)
             sketch_leaf(root, sketch);
         else
@@ -208,7 +215,7 @@ public:
         if (level > 0)
             return blocks[at].summary();
         const leaf_type& leaf = leaves[at];
-        return {leaf.slices.any, leaf.used != 0, leaf.bound};
+        return {leaf.satisfied, leaf.used != 0, leaf.bound};
     }
     /// Makes `parent`, at the level, the parent of a block or leaf.
     void adopt(std::uint32_t child, std::uint32_t parent, std::uint32_t level) noexcept {
@@ -232,14 +239,12 @@ private:
     static constexpr std::size_t merged = Fanout * 3 / 4;
     /// Neighbours are looked at only at every so many rows, since looking is not free.
     static constexpr std::size_t look_every = Fanout >= 32 ? 8 : 1;
-    /// What a leaf begins with, up to its slices.
-    static constexpr std::size_t head = 64 + sizeof(resources<Width>);
 
     /// Tells the blocks above that the thresholds satisfied in the leaf are not `before` any more,
     /// that its bound was raised, or that it got its first row or lost its last.
     void tell(std::uint32_t at, std::uint64_t before, bool raised) noexcept {
         leaf_type& leaf = leaves[at];
-        std::uint64_t after = leaf.slices.any;
+        std::uint64_t after = leaf.satisfied;
         bool occupied = leaf.used != 0;
         const resources<Width>* bound = &leaf.bound;
         std::uint32_t of = at;
@@ -302,8 +307,8 @@ private:
         left.keep(~upper);
         right.lower = middle;
         left.upper = middle;
-        for_each_bit(upper,
-                     [&](std::size_t slot) { places[right.node[slot]] = place(beside, slot); });
+        for_each_bit(
+            upper, [&](std::size_t slot) { places[right.rows[slot].node] = place(beside, slot); });
         columns.for_each([&](std::size_t column) {
             columns.leaves.of(beside)[column] = columns.leaves.of(at)[column] & upper;
             columns.leaves.of(at)[column] &= ~upper;
@@ -360,8 +365,8 @@ private:
         const leaf_type& right = leaves[from];
         for_each_bit(right.used, [&](std::size_t slot) {
             const auto to = static_cast<std::size_t>(std::countr_zero(~left.used));
-            const std::uint32_t node = right.node[slot];
-            left.put(to, node, right.key(slot), right.free[slot], right.sketch[slot], thresholds);
+            const std::uint32_t node = right.rows[slot].node;
+            left.put(to, right.key(slot), right.rows[slot].free, node, right.sketch[slot]);
             places[node] = place(into, to);
             if (columns.active())
                 columns.for_each_of(node, [&](std::size_t column) {
@@ -441,22 +446,21 @@ private:
     template<class Sketch>
     std::uint64_t sketch_leaf(std::uint32_t at, const Sketch& sketch) {
         leaf_type& leaf = leaves[at];
-        leaf.slices = {};
+        leaf.satisfied = 0;
         for_each_bit(leaf.used, [&](std::size_t slot) {
-            leaf.sketch[slot] = sketch(leaf.free[slot]);
-            leaf.slices.add(slot, leaf.sketch[slot], thresholds);
+            leaf.sketch[slot] = sketch(leaf.rows[slot].free);
+            leaf.satisfied |= leaf.sketch[slot];
         });
-        return leaf.slices.any;
+        return leaf.satisfied;
     }
     template<class Sketch>
     std::uint64_t sketch_block(std::uint32_t at, const Sketch& sketch) {
         block_type& block = blocks[at];
         block.slices = {};
         for (std::size_t each = 0; each < block.count; ++each)
-            block.slices.add(each,
-                             block.level > 1 ? sketch_block(block.child[each], sketch)
-                                             : sketch_leaf(block.child[each], sketch),
-                             thresholds);
+            block.slices.change(each, 0,
+                                block.level > 1 ? sketch_block(block.child[each], sketch)
+                                                : sketch_leaf(block.child[each], sketch));
         return block.slices.any;
     }
 };

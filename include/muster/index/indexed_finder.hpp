@@ -65,8 +65,10 @@ public:
 
     /// Follows what changed since the last call, on the state of the last `catch_up`.
     void follow() {
-        // The rows' places are asked for ahead, so that they come while others are changed.
+        // The rows and their new places are asked for ahead: all of them come from memory at once.
         accounts_->for_each_changed([this](node_index node) { index_.prefetch(node); });
+        accounts_->for_each_changed(
+            [this](node_index node) { index_.prefetch(node, rank_of(accounts_->free(node))); });
         accounts_->take_changed([this](node_index node, node_change what) {
             if (what == node_change::properties)
                 follow_properties(node);
