@@ -698,7 +698,8 @@ private:
     [[nodiscard]] std::optional<boost::json::object>
     certificate_of(const muster::decision& decision, const muster::gang_members<Width>& members) {
         const muster::certificate& proof = *decision.outcome.proof;
-        auto tree = proof_writer(known_->state, known_->kinds, members, proof).write();
+        proof_writer writer(known_->state, known_->kinds, members, proof);
+        auto tree = writer.write();
         if (!tree) {
             faults_.push_back("the proof for group " + name_of(decision.gang) + " is not in order");
             return std::nullopt;
@@ -717,6 +718,8 @@ private:
         boost::json::object out;
         out["scope"] = proof.scope == muster::certificate_scope::free_now ? "freeNow" : "emptied";
         out["classes"] = std::move(classes);
+        if (!proof.caps.empty())
+            out["caps"] = writer.caps();
         out["proof"] = std::move(*tree);
         return out;
     }

@@ -251,6 +251,22 @@ const char* const plan_schema = R"json({
             }
           }
         },
+        "caps": {
+          "description": "What required terms between pods come to on every node by itself, as far as the proof needs it.",
+          "type": "array",
+          "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["class", "rule"],
+            "properties": {
+              "class": {"$ref": "#/$defs/count"},
+              "rule": {"description": "keptOff: none of the class where a label is absent that its terms go by, or where anti-affinity with pods that stand forbids it. apart: by this term of the class's anti-affinity, no two of it and the other class on one node. spread: by this spread term, on no node more than its skew and the fewest together, less those who stand in its domain.", "enum": ["keptOff", "apart", "spread"]},
+              "term": {"description": "Of the class's required anti-affinity, or its spread, from 0.", "type": "integer", "minimum": 0},
+              "other": {"description": "The other class, or the same.", "type": "integer", "minimum": 0},
+              "fewest": {"description": "The most that the emptiest domain can come to have.", "type": "integer", "minimum": 0}
+            }
+          }
+        },
         "proof": {"$ref": "#/$defs/proof"}
       }
     },

@@ -40,6 +40,27 @@ public:
         return next_ == proof_->vertices.size() ? std::move(made) : std::nullopt;
     }
 
+    /// What the proof takes for granted of terms between pods; empty when it is nothing.
+    [[nodiscard]] boost::json::array caps() const {
+        using rule = muster::certificate::cap::rule;
+        array out;
+        for (const muster::certificate::cap& one : proof_->caps) {
+            object made;
+            made["class"] = one.member_class;
+            made["rule"] = one.by == rule::kept_off ? "keptOff"
+                           : one.by == rule::apart  ? "apart"
+                                                    : "spread";
+            if (one.by != rule::kept_off)
+                made["term"] = one.term;
+            if (one.by == rule::apart)
+                made["other"] = one.other;
+            if (one.by == rule::spread)
+                made["fewest"] = one.fewest;
+            out.push_back(std::move(made));
+        }
+        return out;
+    }
+
 private:
     using object = boost::json::object;
     using array = boost::json::array;

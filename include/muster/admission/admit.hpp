@@ -17,6 +17,7 @@
 #include <muster/admission/members.hpp>
 #include <muster/admission/place.hpp>
 #include <muster/admission/plain_proofs.hpp>
+#include <muster/admission/term_caps.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/admission/verdict.hpp>
 #include <muster/index/flat_finder.hpp>
@@ -46,6 +47,7 @@ public:
         verdict outcome;
         short_of_.reset();
         slack_.reset();
+        caps_apply_ = false;
         waits_for_pods_ = false;
         sorter_.sort(known, which, members_);
         outcome.at = gate_before_search(known, which, members_);
@@ -228,24 +230,29 @@ private:
         return false;
     }
 
-    /// Decides a gang that terms between pods may keep off nodes. They lie outside what the search
-    /// can prove: it is asked as if there were none, and its "no" holds with them too.
+    /// Decides a gang that terms between pods may keep off nodes. The search is asked as if there
+    /// were none, and its "no" holds with them too; then with what they come to on each node.
     template<class Finder, class DomainOrder>
     void among_pods(const state<Traits>& known, gang_index which, plan<width>& into, Finder& finder,
                     placer<Traits, Finder, DomainOrder>& placing, verdict& outcome,
                     std::int64_t steps, surplus_wish surplus) {
         const bool fixed = fixed_needs(members_, needs_);
+        detail::affinity_placer trying(known, members_, placing.queue_nodes(), into,
+                                       finder.score());
         if (!(fixed && refuse(known, placing.queue_nodes(), finder, {}, outcome))) {
-            detail::affinity_placer trying(known, members_, placing.queue_nodes(), into,
-                                           finder.score());
             bool met = trying.meet_minima();
             if (!met) {
                 std::int64_t left = steps;
-                if (search_.run(known, members_, certificate_scope::free_now, left) ==
-                    fit_outcome::impossible)
+                switch (search_among_pods(known, certificate_scope::free_now, trying, left)) {
+                case fit_outcome::impossible:
                     refuse_by_search(outcome);
-                else
-                    met = trying.meet_minima_otherwise(left);
+                    break;
+                case fit_outcome::fits:
+                    met = trying.meet_minima_by(search_.problem(), search_.counts());
+                    [[fallthrough]];
+                case fit_outcome::undecided:
+                    met = met || trying.meet_minima_otherwise(left);
+                }
                 outcome.steps = steps - left;
             }
             if (met) {
@@ -266,9 +273,37 @@ private:
         const bool asked = !known[which].dirty && last.known && last.unreached_since == 0 &&
                            (last.kind == answer::waiting || last.kind == answer::undecided) &&
                            (last.at == gate::space || last.at == gate::quota);
-        if (!asked || last.capability_epoch != known.capability_epoch())
+        if (!asked || last.capability_epoch != known.capability_epoch()) {
+            const std::int64_t before = outcome.steps;
             look_ahead(known, which, fixed, placing.queue_nodes(), finder, outcome, steps);
+            std::int64_t left = std::max<std::int64_t>(0, steps - (outcome.steps - before));
+            const std::int64_t rest = left;
+            if (outcome.kind != answer::never &&
+                search_within_caps(known, certificate_scope::emptied, trying, left) ==
+                    fit_outcome::impossible)
+                never_by_search(outcome);
+            outcome.steps += rest - left;
+        }
         outcome.could_start = false;
+    }
+
+    /// As if there were no terms between pods, and where that says nothing, within their caps.
+    template<class Trying>
+    [[nodiscard]] fit_outcome search_among_pods(const state<Traits>& known, certificate_scope scope,
+                                                const Trying& trying, std::int64_t& steps) {
+        caps_apply_ = false;
+        const fit_outcome without = search_.run(known, members_, scope, steps);
+        if (without == fit_outcome::impossible)
+            return without;
+        return search_within_caps(known, scope, trying, steps);
+    }
+    template<class Trying>
+    [[nodiscard]] fit_outcome search_within_caps(const state<Traits>& known,
+                                                 certificate_scope scope, const Trying& trying,
+                                                 std::int64_t& steps) {
+        caps_apply_ = caps_.know(known, members_, trying.members(), trying.counts(), scope);
+        return caps_apply_ ? search_.run(known, members_, scope, steps, &caps_)
+                           : fit_outcome::undecided;
     }
 
     /// Steps that one try among other pods takes at most, as many tries are made.
@@ -298,9 +333,20 @@ private:
 
     void refuse_by_search(verdict& outcome) {
         outcome.kind = answer::waiting;
-        outcome.at = search_.by_quota() ? gate::quota : gate::space;
-        outcome.proof = proofs_.of(certificate_scope::free_now, search_.proof());
+        prove_by_search(certificate_scope::free_now, outcome);
         slack_ = search_.slack();
+        waits_for_pods_ = caps_apply_;
+    }
+    void never_by_search(verdict& outcome) {
+        outcome.kind = answer::never;
+        recycle(outcome.proof);
+        prove_by_search(certificate_scope::emptied, outcome);
+    }
+    void prove_by_search(certificate_scope scope, verdict& outcome) {
+        outcome.at = search_.by_quota() ? gate::quota : gate::space;
+        outcome.proof = proofs_.of(scope, search_.proof());
+        if (caps_apply_)
+            outcome.proof->caps = caps_.said();
     }
 
     /// Whether it could ever start.
@@ -353,12 +399,9 @@ private:
         const fit_outcome found = search_.run(known, members_, ever, left);
         outcome.steps += steps - left;
         outcome.could_start = found == fit_outcome::fits;
-        if (found == fit_outcome::impossible) {
-            outcome.kind = answer::never;
-            recycle(outcome.proof);
-            outcome.proof = proofs_.of(ever, search_.proof());
-            outcome.at = search_.by_quota() ? gate::quota : gate::space;
-        }
+        caps_apply_ = false;
+        if (found == fit_outcome::impossible)
+            never_by_search(outcome);
     }
 
     /// True when looking at one domain after the other tells.
@@ -411,6 +454,9 @@ private:
     detail::leaf_proofs proofs_;
     domain_proof in_domains_;
     detail::gang_search<Traits> search_;
+    detail::term_caps<Traits> caps_;
+    /// What the search was asked last held to them.
+    bool caps_apply_ = false;
 };
 
 /// Decides one gang by looking at all nodes; see `admission::decide`.

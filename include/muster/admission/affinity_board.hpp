@@ -104,6 +104,17 @@ public:
         ++changes_;
     }
 
+    /// The node can take a member of the class now, as far as quotas do not tell.
+    [[nodiscard]] bool can_take(std::size_t of_class, node_index node) const {
+        const affinity_class<width>& from = sorted_.classes[of_class];
+        return fits(*from.query.request, into_->accounts().free(node)) &&
+               eligible(from.query, node) && confined_.admits(of_class, node) &&
+               (from.shape->ports->empty() ||
+                !conflicts(*from.shape->ports, into_->accounts().ports(node))) &&
+               counts_.hindrance(of_class, node).kind == pod_obstacle::none &&
+               (bonds_.empty() || !is_bound_elsewhere(from.role, node));
+    }
+
     /// The nodes that can take a member of the class now, in the order of their keys.
     /// O(nodes · terms).
     void list(std::size_t of_class, std::vector<ranked>& into) {
@@ -220,16 +231,6 @@ private:
                 return true;
         }
         return false;
-    }
-
-    [[nodiscard]] bool can_take(std::size_t of_class, node_index node) const {
-        const affinity_class<width>& from = sorted_.classes[of_class];
-        return fits(*from.query.request, into_->accounts().free(node)) &&
-               eligible(from.query, node) && confined_.admits(of_class, node) &&
-               (from.shape->ports->empty() ||
-                !conflicts(*from.shape->ports, into_->accounts().ports(node))) &&
-               counts_.hindrance(of_class, node).kind == pod_obstacle::none &&
-               (bonds_.empty() || !is_bound_elsewhere(from.role, node));
     }
 
     const state<Traits>* known_;

@@ -109,6 +109,30 @@ public:
         return {};
     }
 
+    /// No member of the class may stand on the node, whoever comes to stand anywhere: it lacks a
+    /// label that one of its terms goes by, or, with `those_who_stand`, anti-affinity forbids it.
+    [[nodiscard]] bool kept_off(std::size_t of_class, node_index node,
+                                bool those_who_stand) const noexcept {
+        const view& mine = views_[of_class];
+        const auto met = [&](const domain_counts* each) { return each->at(node) > 0; };
+        return std::ranges::any_of(mine.spreads,
+                                   [&](const spread& each) {
+                                       return each.counts->term().required &&
+                                              !each.counts->has_label(node);
+                                   }) ||
+               (mine.affinity && std::ranges::any_of(mine.affinity->terms,
+                                                     [&](const domain_counts& each) {
+                                                         return !each.domains->find(node, 0);
+                                                     })) ||
+               (those_who_stand &&
+                (std::ranges::any_of(mine.apart, met) || std::ranges::any_of(mine.repelled, met)));
+    }
+    /// What is counted for a spread term of the class, by its number.
+    [[nodiscard]] const spread_counts& spread_of(std::size_t of_class,
+                                                 std::size_t term) const noexcept {
+        return *views_[of_class].spreads[term].counts;
+    }
+
     /// Wishes bear on the class.
     [[nodiscard]] bool has_wishes(std::size_t of_class) const noexcept {
         return !views_[of_class].liked.empty() || views_[of_class].soft > 0;

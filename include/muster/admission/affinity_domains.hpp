@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/state.hpp>
 
@@ -80,6 +82,26 @@ public:
         return at(node) + more - fewest > term_->max_skew;
     }
     [[nodiscard]] const topology_domains& domains() const noexcept { return *domains_; }
+    /// Members placed on the node count.
+    [[nodiscard]] bool counts(node_index node) const noexcept { return nodes_[node.value()] != 0; }
+    /// Fewer domains than the term asks for: the fewest counts as 0.
+    [[nodiscard]] bool too_few_domains() const noexcept { return present_ < term_->min_domains; }
+    /// The most that the emptiest domain can come to have when `more` pods come in all, of which
+    /// each domain takes no more than `room` says. O(domains).
+    [[nodiscard]] std::int64_t most_fewest(const std::vector<std::int64_t>& room,
+                                           std::int64_t more) const noexcept {
+        if (present_ == 0 || too_few_domains())
+            return 0;
+        int128 all = more;
+        int128 least = std::numeric_limits<std::int64_t>::max();
+        for (std::size_t domain = 0; domain < of_.size(); ++domain) {
+            if (of_[domain] == absent)
+                continue;
+            all += of_[domain];
+            least = std::min(least, static_cast<int128>(of_[domain]) + room[domain]);
+        }
+        return static_cast<std::int64_t>(std::min(least, all / present_));
+    }
 
 private:
     static constexpr std::int64_t absent = -1;

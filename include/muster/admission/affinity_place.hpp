@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <muster/admission/affinity_board.hpp>
+#include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
@@ -37,6 +38,7 @@ public:
                     const Score& score)
         : known_(&known),
           tree_(members.tree),
+          shapes_(members.classes.data()),
           board_(known, members, queue_nodes, into, score),
           holding_(members.holding),
           order_(tree_->size()),
@@ -52,6 +54,23 @@ public:
     /// get there.
     [[nodiscard]] bool meet_minima() {
         if (satisfy(0))
+            return true;
+        undo_to(0);
+        return false;
+    }
+
+    /// The same by how many of each class of `gang_members` are to stand where, as far as the
+    /// terms let them.
+    [[nodiscard]] bool meet_minima_by(const fit_problem<width>& problem,
+                                      const std::vector<std::int64_t>& counts) {
+        const std::size_t classes = problem.members.size();
+        for (std::size_t at = 0; at < counts.size(); ++at)
+            for (std::int64_t count = 0; count < counts[at]; ++count)
+                if (!place_one_of(at % classes, problem.rows[at / classes].node)) {
+                    undo_to(0);
+                    return false;
+                }
+        if (is_goal())
             return true;
         undo_to(0);
         return false;
@@ -75,6 +94,12 @@ public:
         while (placed() < wish.most && one_more(0, wish.level)) {
         }
     }
+
+    /// Who waits, and what terms say of it.
+    [[nodiscard]] const affinity_members<width>& members() const noexcept {
+        return board_.members();
+    }
+    [[nodiscard]] const affinity_counts<Traits>& counts() const noexcept { return board_.counts(); }
 
     /// How many members are placed.
     [[nodiscard]] std::size_t size() const noexcept { return board_.size(); }
@@ -106,6 +131,18 @@ private:
         if (best && board_.put(turn, best->node))
             return true;
         stuck_at_[of_class] = board_.changes();
+        return false;
+    }
+
+    /// The next of that class of `gang_members` that the node can take now.
+    [[nodiscard]] bool place_one_of(std::size_t shape, node_index node) {
+        const auto& members = board_.members();
+        for (std::size_t turn = 0; turn < members.turns.size(); ++turn) {
+            const auto& of = members.classes[members.turns[turn]];
+            if (!board_.taken(turn) && of.shape == shapes_ + shape &&
+                board_.can_take(members.turns[turn], node))
+                return board_.put(turn, node);
+        }
         return false;
     }
 
@@ -369,6 +406,7 @@ private:
 
     const state<Traits>* known_;
     const gang_tree* tree_;
+    const member_class<width>* shapes_;
     board board_;
     std::int64_t most_looks_ = 0;
     /// Per vertex (leaves only): members that held before.

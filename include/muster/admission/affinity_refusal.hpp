@@ -41,11 +41,12 @@ template<class Traits>
 
 /// The first member, in the order of turns, that finds no node once those before it are placed, as
 /// for a gang without a minimum; they stay in `into`, which must be a plan on a copy of the state's
-/// accounts. Nothing when all find one.
+/// accounts. Nothing when all find one. With `by_terms` members that no term keeps off any node are
+/// passed over.
 template<class Traits, class Score>
 [[nodiscard]] std::optional<affinity_refusal>
 first_refusal(const state<Traits>& known, const gang_members<Traits::width>& members,
-              plan<Traits::width>& into, const Score& score) {
+              plan<Traits::width>& into, const Score& score, bool by_terms = false) {
     std::optional<constraint_index> queue_nodes;
     if (members.queue && known[*members.queue].present)
         queue_nodes = known[*members.queue].nodes;
@@ -63,6 +64,7 @@ first_refusal(const state<Traits>& known, const gang_members<Traits::width>& mem
                 best = &each;
         if (best && board.put(turn, best->node))
             continue;
+        bool stopped = false;
         affinity_refusal found;
         found.pod = pod;
         found.member_class = static_cast<std::size_t>(from.shape - members.classes.data());
@@ -70,10 +72,12 @@ first_refusal(const state<Traits>& known, const gang_members<Traits::width>& mem
             if (!known[node].present)
                 continue;
             const detail::pod_hindrance what = board.counts().hindrance(of_class, node);
+            stopped = stopped || what.kind != pod_obstacle::none;
             found.nodes.push_back(
                 {node, what.kind, what.by ? what.by->value().levels.front() : std::string()});
         }
-        return found;
+        if (stopped || !by_terms)
+            return found;
     }
     return std::nullopt;
 }

@@ -30,8 +30,8 @@ enum class certificate_scope : std::uint8_t {
 /// w ≥ 0 per class and prices p ≥ 0 per quota-listed kind holds when D > B + p·max(quota left, 0),
 /// where
 ///  - B is the sum over the nodes of the largest Σ w·x among the patterns x that the node can take
-///    (requests and ports beside what it holds, eligibility, l ≤ x ≤ h, and no more of a class than
-///    wait); when some node has no such pattern the leaf holds at once;
+///    (requests and ports beside what it holds, eligibility, `caps`, l ≤ x ≤ h, and no more of a
+///    class than wait); when some node has no such pattern the leaf holds at once;
 ///  - D is the least Σ (w + p·q)·m over the choices m of waiting members that, with those holding,
 ///    meet every minimum of the tree, where m of a class is at least the sum of its l over the
 ///    nodes, and at most both the members waiting and what the nodes can take one by one under h;
@@ -39,6 +39,34 @@ enum class certificate_scope : std::uint8_t {
 /// Every placement has patterns x and a choice m with m = Σ x, so D ≤ Σ w·x + p·Σ q·m ≤ B + p·left
 /// would follow if the gang fitted.
 struct certificate {
+    /// What required terms between pods come to on every node by itself, however the members are
+    /// placed. Terms that a proof does not name are as if nobody had them.
+    struct cap {
+        enum class rule : std::uint8_t {
+            /// None of the class where a label is absent that its affinity or spread goes by; nor,
+            /// of `free_now`, where a pod stands in a domain that its anti-affinity speaks of, or
+            /// one whose own anti-affinity speaks of the whole class.
+            kept_off,
+            /// Term `term` of the class's anti-affinity speaks of all of the class `other`: where
+            /// the term's label is, no two of theirs stand on one node.
+            apart,
+            /// Term `term` of the class's spread, which is required and speaks of the whole class:
+            /// on each node that counts there come to be no more than max_skew + `fewest`, less
+            /// those in its domain who stand and stay. `fewest` is no less than what the emptiest
+            /// domain can come to have: 0 where there are fewer domains than min_domains; else
+            /// what a domain has and its nodes, one class at a time, can take of those that the
+            /// term speaks of, or an even share of all who stand and wait. Of `emptied`, where
+            /// others may come, only the first, and where taints are not honored.
+            spread,
+        };
+        rule by = rule::kept_off;
+        std::size_t member_class = 0;
+        std::size_t other = 0;
+        std::size_t term = 0;
+        std::int64_t fewest = 0;
+
+        [[nodiscard]] friend bool operator==(const cap&, const cap&) = default;
+    };
     struct price {
         kind_id kind;
         std::int64_t value = 0;
@@ -58,6 +86,7 @@ struct certificate {
     };
 
     certificate_scope scope = certificate_scope::free_now;
+    std::vector<cap> caps;
     /// Depth first.
     std::vector<vertex> vertices;
 };

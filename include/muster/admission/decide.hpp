@@ -39,8 +39,10 @@ class gang_search {
 
 public:
     /// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
+    /// With `caps`, what is asked of a gang that is not impossible without them: only the latter.
     [[nodiscard]] fit_outcome run(const state<Traits>& known, const gang_members<width>& members,
-                                  certificate_scope scope, std::int64_t& steps) {
+                                  certificate_scope scope, std::int64_t& steps,
+                                  term_caps<Traits>* caps = nullptr) {
         by_quota_ = false;
         slack_.reset();
         problem_ = &own_;
@@ -49,8 +51,9 @@ public:
         // greedy tries.
         if (steps <= 0)
             return fit_outcome::undecided;
-        pose_quotas(known, members, scope, own_);
-        if (!own_.quotas.empty()) {
+        if (!caps)
+            pose_quotas(known, members, scope, own_);
+        if (!caps && !own_.quotas.empty()) {
             by_quota_ = ask(steps) == fit_outcome::impossible;
             if (by_quota_ && of_prices_alone(proof_))
                 return fit_outcome::impossible;
@@ -58,17 +61,22 @@ public:
         fit_outcome outcome = fit_outcome::undecided;
         if (!needs_closeness(members)) {
             pose(known, members, scope, {}, {}, own_);
+            if (caps)
+                caps->apply(own_);
             outcome = ask(steps);
             if (outcome == fit_outcome::impossible && !by_quota_)
                 slack_ = search_.slack();
         } else {
-            outcome = within_.run(known, members, scope, {}, search_, steps);
+            outcome = within_.run(known, members, scope, {}, search_, steps, {}, caps);
             // What does not fit as if nobody had to stand together is remembered as others are.
             if (outcome == fit_outcome::impossible && !by_quota_)
                 slack_ = within_.slack();
             proof_ = within_.proof();
             problem_ = &within_.problem();
         }
+        // What caps stand on changes with others than those who give back.
+        if (caps)
+            slack_.reset();
         return outcome;
     }
 

@@ -15,6 +15,7 @@
 #include <muster/admission/members.hpp>
 #include <muster/admission/proof_list.hpp>
 #include <muster/admission/search.hpp>
+#include <muster/admission/term_caps.hpp>
 #include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
@@ -31,11 +32,14 @@ class domain_search {
 
 public:
     /// Takes what it needs from `steps`. `among` says what the members are confined to from the
-    /// start; `search` only lends its memory. What was found before is gone.
+    /// start, `caps` what terms between pods allow; `search` only lends its memory. What was found
+    /// before is gone.
     [[nodiscard]] fit_outcome run(const state<Traits>& known, const gang_members<width>& members,
                                   certificate_scope scope, const constraints_in_force& force,
                                   fit_search<width>& search, std::int64_t& steps,
-                                  std::span<const vertex_domain> among = {}) {
+                                  std::span<const vertex_domain> among = {},
+                                  term_caps<Traits>* caps = nullptr) {
+        caps_ = caps;
         known_ = &known;
         members_ = &members;
         scope_ = scope;
@@ -64,6 +68,8 @@ public:
 private:
     [[nodiscard]] fit_outcome explore(std::int64_t& steps) {
         pose(*known_, *members_, scope_, force_, confined_, problem_);
+        if (caps_)
+            caps_->apply(problem_);
         fit_outcome outcome = search_->run(problem_, steps);
         steps = std::max<std::int64_t>(0, search_->steps_left());
         if (outcome == fit_outcome::impossible) {
@@ -173,6 +179,7 @@ private:
     certificate_scope scope_ = certificate_scope::free_now;
     constraints_in_force force_;
     fit_search<width>* search_ = nullptr;
+    term_caps<Traits>* caps_ = nullptr;
     std::vector<vertex_domain> confined_;
     /// By depth of the domains that are confined.
     std::deque<std::vector<std::optional<domain_index>>> ways_;

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include <muster/admission/admit.hpp>
-#include <muster/admission/affinity_refusal.hpp>
 #include <muster/admission/choice.hpp>
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/admission/pattern.hpp>
 #include <muster/admission/reason.hpp>
 #include <muster/admission/search.hpp>
+#include <muster/admission/term_reasons.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/weights.hpp>
@@ -371,63 +371,6 @@ template<class Traits>
     return made;
 }
 
-struct tightest_first {
-    template<std::size_t Width>
-    [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
-                                                    const resources<Width>& free,
-                                                    const resources<Width>&) const noexcept {
-        return ~weights.key(free);
-    }
-};
-
-/// Which terms between pods stop the first member that finds no node, each with the nodes that it
-/// stops. They are marked as not minimal: no proof stands behind them, only that no order was
-/// found.
-template<class Traits>
-[[nodiscard]] std::vector<reason> term_reasons(const state<Traits>& known,
-                                               const gang_members<Traits::width>& members) {
-    std::vector<reason> found;
-    if (!terms_bear_on(known, members))
-        return found;
-    auto accounts = known.accounts();
-    plan<Traits::width> into(accounts);
-    const auto refused = first_refusal(known, members, into, tightest_first{});
-    if (!refused)
-        return found;
-    const auto& of = members.classes[refused->member_class];
-    node_query<Traits::width> query;
-    query.request = &of.request;
-    query.where = &known.constraint_sets()[of.where];
-    if (members.queue && known[*members.queue].present)
-        query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
-    std::map<std::pair<reason_code, std::string>, std::int64_t> stopped;
-    for (const affinity_refusal::place& each : refused->nodes)
-        if (each.why != pod_obstacle::none && room_on(into.accounts(), query, each.node, 1) > 0) {
-            const reason_code code =
-                each.why == pod_obstacle::affinity                 ? reason_code::affinity_unmet
-                : each.why == pod_obstacle::anti_affinity          ? reason_code::anti_affinity_met
-                : each.why == pod_obstacle::existing_anti_affinity ? reason_code::kept_off_by_others
-                                                                   : reason_code::spread_uneven;
-            ++stopped[{code, each.topology}];
-        }
-    const std::size_t role = of.role.value();
-    for (const auto& [term, nodes] : stopped) {
-        reason made;
-        made.code = term.first;
-        made.kind = stopped.size() > 1 ? reason_kind::blocking_together : reason_kind::blocking;
-        made.not_minimal = true;
-        made.topology = term.second;
-        made.nodes = nodes;
-        const std::int64_t needed = (*members.tree)[role].min_member - members.holding[role];
-        const auto placed = std::ranges::count_if(into.placements(), [&](const placement& one) {
-            return known[one.pod].role == of.role;
-        });
-        made.roles.push_back({of.role, std::max<std::int64_t>(needed, placed + 1), placed});
-        found.push_back(std::move(made));
-    }
-    return found;
-}
-
 } // namespace detail
 
 /// Why a gang does not start, on the state as it stands: never empty for a gang that waits, in a
@@ -450,8 +393,9 @@ template<class Traits>
         options.scope.value_or(never ? certificate_scope::emptied : certificate_scope::free_now);
     detail::reason_finder<Traits> finder(known, members, options, scope);
     std::vector<reason> found = finder.find();
-    if (found.empty() && scope == certificate_scope::free_now) {
-        found = detail::term_reasons(known, members);
+    // Whoever could never start for the terms of its members cannot for them now.
+    if (found.empty() && (never || scope == certificate_scope::free_now)) {
+        found = detail::term_reason_finder(known, members).find();
         if (!found.empty())
             return found;
     }

@@ -87,6 +87,7 @@ private:
             spare_.pop_back();
         }
         proof.scope = scope;
+        proof.caps.clear();
         proof.vertices.resize(1);
         certificate::vertex& leaf = proof.vertices[0];
         leaf.leaf = true;

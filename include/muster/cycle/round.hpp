@@ -36,9 +36,11 @@ template<class Traits>
         return false;
     if (group.last.kind == answer::admitted && group.placeable == 0)
         return true;
-    // Pods that came to stand somewhere may have done so since.
-    if (known.population().in_use() && group.last.kind != answer::waiting &&
-        group.last.kind != answer::never)
+    // Pods that came to stand somewhere, or changed there, may have done so since.
+    if (known.population().in_use() && group.last.kind != answer::never &&
+        (group.last.kind != answer::waiting ||
+         std::ranges::any_of(group.members,
+                             [&](pod_index pod) { return terms_bear_on(known, pod); })))
         return false;
     return group.last.release_epoch == known.release_epoch() &&
            group.last.capability_epoch == known.capability_epoch();

@@ -66,30 +66,36 @@ struct node_rules {
                     return true;
         return false;
     }
-    /// The node's name, labels and taints let the pod in; in an emptied cluster conditions and
-    /// cordons have passed.
+    /// The node's name and labels are among those that the pod asks for.
     template<std::size_t Width>
-    [[nodiscard]] static bool welcome(const constraints& who, const node<Width>& on, bool emptied) {
-        const auto chosen = [&](const node_term& term) {
+    [[nodiscard]] static bool chosen(const constraints& who, const node<Width>& on) {
+        const auto chooses = [&](const node_term& term) {
             return !(term.name.empty() && term.labels.requirements.empty()) &&
                    match(term.labels, on.labels) &&
                    std::all_of(term.name.begin(), term.name.end(),
                                [&](const auto& one) { return holds(one, &on.name); });
         };
-        const auto endured = [&](const taint& what) {
-            return what.effect == taint_effect::prefer_no_schedule ||
-                   (emptied && what.key.rfind("node.kubernetes.io/", 0) == 0) ||
-                   std::any_of(who.tolerations.begin(), who.tolerations.end(), [&](const auto& by) {
-                       return by.key.value_or(what.key) == what.key &&
-                              by.value.value_or(what.value) == what.value &&
-                              by.effect.value_or(what.effect) == what.effect;
-                   });
-        };
         return match(who.selector, on.labels) &&
-               (!who.affinity || std::any_of(who.affinity->begin(), who.affinity->end(), chosen)) &&
-               std::all_of(on.taints.begin(), on.taints.end(), endured) &&
+               (!who.affinity || std::any_of(who.affinity->begin(), who.affinity->end(), chooses));
+    }
+    [[nodiscard]] static bool endured(const constraints& who, const taint& what) {
+        return what.effect == taint_effect::prefer_no_schedule ||
+               std::any_of(who.tolerations.begin(), who.tolerations.end(), [&](const auto& by) {
+                   return by.key.value_or(what.key) == what.key &&
+                          by.value.value_or(what.value) == what.value &&
+                          by.effect.value_or(what.effect) == what.effect;
+               });
+    }
+    /// The node's name, labels and taints let the pod in; in an emptied cluster conditions and
+    /// cordons have passed.
+    template<std::size_t Width>
+    [[nodiscard]] static bool welcome(const constraints& who, const node<Width>& on, bool emptied) {
+        const auto passes = [&](const taint& what) {
+            return (emptied && what.key.rfind("node.kubernetes.io/", 0) == 0) || endured(who, what);
+        };
+        return chosen(who, on) && std::all_of(on.taints.begin(), on.taints.end(), passes) &&
                (!on.unschedulable ||
-                endured({"node.kubernetes.io/unschedulable", "", taint_effect::no_schedule}));
+                passes({"node.kubernetes.io/unschedulable", "", taint_effect::no_schedule}));
     }
 };
 

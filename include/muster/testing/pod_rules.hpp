@@ -219,17 +219,21 @@ template<class Traits>
 }
 
 /// Is there an order of some waiting members, and a node for each, so that the gang starts and
-/// every member is accepted in its turn? By trying everything.
+/// every member is accepted in its turn? By trying everything. In the emptied cluster no pod stands
+/// before the first of them.
 template<class Traits>
 class pod_brute_force {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    pod_brute_force(const state<Traits>& known, gang_index which)
-        : view_(view_of(known, which, certificate_scope::free_now)),
+    pod_brute_force(const state<Traits>& known, gang_index which,
+                    certificate_scope scope = certificate_scope::free_now)
+        : view_(view_of(known, which, scope)),
           scene_(scene_for(known, which)),
           counts_(view_.holding),
           stands_(view_.waiting.size(), nowhere) {
+        if (scope == certificate_scope::emptied)
+            scene_.standing.clear();
         for (const auto& one : view_.waiting)
             pods_.push_back(seen(known, one.pod));
     }

@@ -54,6 +54,8 @@ public:
     struct alike {
         muster::pod<width> spec{};
         std::int64_t waiting = 0;
+        /// Their labels, one set for each of them.
+        std::vector<label_set> labels{};
     };
     /// The values of a node's labels down to a level; absent = it lacks one.
     using domain = std::optional<std::vector<std::string>>;
@@ -118,10 +120,14 @@ public:
     std::array<std::optional<std::int64_t>, width> left{};
 
     [[nodiscard]] bool welcome(const constraints& who, const muster::node<width>& on) const {
+        return is_of_queue(on) && node_rules::welcome(who, on, emptied_);
+    }
+    /// The gang's queue and those above take the node.
+    [[nodiscard]] bool is_of_queue(const muster::node<width>& on) const {
         for (std::optional<queue_index> up = queue_; up; up = known_[*up].parent)
             if (!node_rules::match(known_[*up].spec.nodes, on.labels))
                 return false;
-        return node_rules::welcome(who, on, emptied_);
+        return true;
     }
     /// A member that may be placed.
     [[nodiscard]] bool waits(pod_index pod) const {
@@ -129,6 +135,13 @@ public:
         const bool comes = std::count(beside_.coming.begin(), beside_.coming.end(), pod) > 0;
         return is_alive(pod) && one.phase == pod_phase::pending && !one.assumed &&
                (!one.nominated || comes);
+    }
+
+    /// It is on a node, or to come there, and takes some of it.
+    [[nodiscard]] bool takes_room(pod_index pod) const {
+        const auto& one = known_[pod];
+        return one.node && one.phase != pod_phase::succeeded && one.phase != pod_phase::failed &&
+               !is_in(beside_.coming, pod);
     }
 
     /// The vertex is `above` or stands below it.
@@ -188,12 +201,6 @@ private:
         return !one.terminating && !one.evicted && one.phase != pod_phase::failed &&
                one.phase != pod_phase::gated;
     }
-    [[nodiscard]] bool takes_room(pod_index pod) const {
-        const auto& one = known_[pod];
-        return one.node && one.phase != pod_phase::succeeded && one.phase != pod_phase::failed &&
-               !is_in(beside_.coming, pod);
-    }
-
     /// Takes off what counts now, or later: what is left of both is the lesser.
     void add_up(bool later) {
         std::vector<place> then = places;
@@ -294,7 +301,9 @@ private:
             return one.spec.role == spec.role && one.spec.request == spec.request &&
                    one.spec.where == spec.where;
         });
-        (same == classes.end() ? classes.emplace_back(alike{spec}) : *same).waiting += 1;
+        alike& mine = same == classes.end() ? classes.emplace_back(alike{spec}) : *same;
+        ++mine.waiting;
+        mine.labels.push_back(spec.labels);
     }
 
     const state<Traits>& known_;

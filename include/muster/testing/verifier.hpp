@@ -15,6 +15,7 @@
 #include <muster/testing/meeting_costs.hpp>
 #include <muster/testing/node_rules.hpp>
 #include <muster/testing/rebuilt_problem.hpp>
+#include <muster/testing/rebuilt_terms.hpp>
 
 namespace muster::inline v0_1 {
 namespace testing {
@@ -41,6 +42,7 @@ public:
                  proof.scope == certificate_scope::emptied ? moment::emptied
                                                            : moment::now_and_later,
                  {{}, {}, {}, proof.scope == certificate_scope::free_now}),
+          terms_(known, which, asked_, proof.scope == certificate_scope::emptied),
           tree_(known[which].spec.tree) {}
 
     [[nodiscard]] proof_check check(std::size_t most_patterns = std::size_t{1} << 22U) {
@@ -51,6 +53,12 @@ public:
                 const bool may = asked_.welcome(each.spec.where, *asked_.places[at].spec);
                 any[at].push_back({0, may ? each.waiting : 0});
             }
+        const limits_by_place uncapped = any;
+        const std::vector<std::int64_t> nobody(asked_.classes.size(), 0);
+        if (!terms_.narrow(proof_.caps, any, [&](std::size_t at, std::size_t each) {
+                return room(at, each, uncapped[at][each].most, nobody, asked_.places[at].free);
+            }))
+            return proof_check::invalid;
         std::size_t next = 0;
         const bool holds = subtree(next, any, {}) && next == proof_.vertices.size();
         return patterns_left_ == 0 ? proof_check::too_large
@@ -177,7 +185,8 @@ private:
         };
         bool may = apart(asked_.places[at].ports);
         for (std::size_t other = 0; other < beside.size(); ++other)
-            may = may && (beside[other] == 0 || apart(asked_.classes[other].spec.where.ports));
+            may = may && (beside[other] == 0 || (apart(asked_.classes[other].spec.where.ports) &&
+                                                 !terms_.apart(proof_, which, other, at)));
         if (!apart(asks.where.ports))
             most = std::min<std::int64_t>(most, 1);
         for (std::size_t kind = 0; kind < width; ++kind)
@@ -215,6 +224,7 @@ private:
 
     const certificate& proof_;
     problem asked_;
+    rebuilt_terms<Traits> terms_;
     const gang_tree& tree_;
     std::size_t patterns_left_ = 0;
 };

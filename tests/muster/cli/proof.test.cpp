@@ -15,6 +15,7 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/testing/cases.hpp>
 #include <muster/testing/check_placements.hpp>
+#include <muster/testing/pod_worlds.hpp>
 #include <muster/testing/settings.hpp>
 #include <muster/testing/verifier.hpp>
 
@@ -39,9 +40,21 @@ class proof_reader {
 public:
     proof_reader(const world_state& known, const gang_tree& tree) : known_(&known), tree_(&tree) {}
 
-    [[nodiscard]] certificate read(certificate_scope scope, const value& proof) {
+    [[nodiscard]] certificate read(certificate_scope scope, const value& caps, const value& proof) {
         made_ = {};
         made_.scope = scope;
+        for (const value& one : caps.as_array()) {
+            const auto number = [&](const char* key) {
+                const auto* found = one.as_object().if_contains(key);
+                return found ? found->to_number<std::size_t>() : 0;
+            };
+            const std::string rule = text_of(one.at("rule"));
+            made_.caps.push_back({rule == "keptOff" ? certificate::cap::rule::kept_off
+                                  : rule == "apart" ? certificate::cap::rule::apart
+                                                    : certificate::cap::rule::spread,
+                                  number("class"), number("other"), number("term"),
+                                  static_cast<std::int64_t>(number("fewest"))});
+        }
         subtree(proof);
         return std::move(made_);
     }
@@ -109,6 +122,7 @@ struct tally {
     std::size_t domains = 0;
     std::size_t nested = 0;
     std::size_t nowhere = 0;
+    std::size_t capped = 0;
 };
 
 void count(const value& proof, tally& seen, bool within = false) {
@@ -136,15 +150,18 @@ std::string check_printed(const world& of, tally& seen) {
     for (const decision& made : result.decisions) {
         if (made.outcome.proof) {
             const auto members = members_of(then, made.gang);
-            const auto printed =
-                cli::proof_writer(then, kinds, members, *made.outcome.proof).write();
+            cli::proof_writer writer(then, kinds, members, *made.outcome.proof);
+            const auto printed = writer.write();
             if (!printed)
                 return "a proof cannot be printed";
             boost::json::parse_options deep;
             deep.max_depth = 1'000'000;
             const value read = boost::json::parse(boost::json::serialize(*printed), {}, deep);
             const certificate again =
-                proof_reader(then, then[made.gang].spec.tree).read(made.outcome.proof->scope, read);
+                proof_reader(then, then[made.gang].spec.tree)
+                    .read(made.outcome.proof->scope,
+                          boost::json::parse(boost::json::serialize(writer.caps())), read);
+            seen.capped += writer.caps().empty() ? 0U : 1U;
             if (verify(then, made.gang, again) != proof_check::valid)
                 return "a proof does not hold as printed: " + boost::json::serialize(*printed);
             ++seen.proofs;
@@ -163,11 +180,13 @@ TEST_CASE("a printed proof, read by its schema, is a proof") {
     CHECK(count_faults("printed proofs", 300, random_world, check) == 0);
     CHECK(count_faults("printed proofs that branch", 300, tangled_world, check) == 0);
     CHECK(count_faults("printed proofs of closeness", 6'000, close_world, check) == 0);
+    CHECK(count_faults("printed proofs among pods", 300, pod_world, check) == 0);
     std::printf("printed: %zu proofs, %zu split on domains, %zu of these below another, %zu "
                 "branches without a domain\n",
                 seen.proofs, seen.domains, seen.nested, seen.nowhere);
     CHECK(seen.proofs > 0);
     CHECK(seen.domains > 0);
+    CHECK(seen.capped > 0);
     if (muster::testing::all_cases(6'000))
         CHECK((seen.nested > 0 && seen.nowhere > 0));
 }

@@ -468,7 +468,7 @@ TEST_CASE("a standing pod's required anti-affinity keeps pods away that it speak
     const std::string both = pod("alike", "a: b", "cpu: 1") + pod("other", "a: c", "cpu: 1");
     const std::string nodes = labelled_node("n1", "host: n1", "cpu: 4");
     const auto made = decide(pod("standing", "", "cpu: 1", repels("")) + both + nodes);
-    CHECK(made.answers.at("default/alike") == "undecided at space");
+    CHECK(made.answers.at("default/alike") == "waiting at space");
     CHECK(made.placed() == "default/other=n1 ");
     // With another node it goes there.
     CHECK(decide(pod("standing", "", "cpu: 1", repels("")) + both + nodes +

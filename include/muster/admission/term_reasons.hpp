@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/affinity_refusal.hpp>
+#include <muster/admission/members.hpp>
+#include <muster/admission/reason.hpp>
+#include <muster/base/id.hpp>
+#include <muster/index/flat_scan.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/model/state.hpp>
+#include <muster/plan/plan.hpp>
+
+namespace muster::inline v0_1 {
+namespace detail {
+
+struct tightest_first {
+    template<std::size_t Width>
+    [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
+                                                    const resources<Width>& free,
+                                                    const resources<Width>&) const noexcept {
+        return ~weights.key(free);
+    }
+};
+
+/// Says which terms between pods stop a gang's members.
+template<class Traits>
+class term_reason_finder {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    term_reason_finder(const state<Traits>& known, const gang_members<width>& members)
+        : known_(&known), members_(&members), accounts_(known.accounts()), into_(accounts_) {}
+
+    /// Of the first member that finds no node, with the nodes that would do otherwise; where terms
+    /// stop it nowhere, of the first that they do. They are marked as not minimal: that no order
+    /// was found, or the proof for the whole gang, is all that stands behind them.
+    [[nodiscard]] std::vector<reason> find() {
+        if (!terms_bear_on(*known_, *members_))
+            return {};
+        auto refused = first_refusal(*known_, *members_, into_, tightest_first{});
+        if (!refused)
+            return {};
+        count(*refused, true);
+        if (stopped_.empty())
+            count(*refused, false);
+        if (stopped_.empty()) {
+            // Others than those that want for room.
+            into_.rollback({});
+            auto other = first_refusal(*known_, *members_, into_, tightest_first{}, true);
+            if (other)
+                refused = std::move(other);
+            count(*refused, false);
+        }
+        if (stopped_.empty())
+            count_own_terms();
+        std::vector<reason> found;
+        const vertex_index role = members_->classes[refused->member_class].role;
+        for (const auto& [term, nodes] : stopped_) {
+            reason made;
+            made.code = term.first;
+            made.kind =
+                stopped_.size() > 1 ? reason_kind::blocking_together : reason_kind::blocking;
+            made.not_minimal = true;
+            made.topology = term.second;
+            made.nodes = nodes;
+            const std::int64_t needed =
+                (*members_->tree)[role].min_member - members_->holding[role.value()];
+            const auto placed =
+                std::ranges::count_if(into_.placements(), [&](const placement& one) {
+                    return (*known_)[one.pod].role == role;
+                });
+            made.roles.push_back({role, std::max<std::int64_t>(needed, placed + 1), placed});
+            found.push_back(std::move(made));
+        }
+        return found;
+    }
+
+private:
+    void count(const affinity_refusal& refused, bool with_room) {
+        const auto& of = members_->classes[refused.member_class];
+        node_query<width> query;
+        query.request = &of.request;
+        query.where = &known_->constraint_sets()[of.where];
+        if (members_->queue && (*known_)[*members_->queue].present)
+            query.queue_nodes = &known_->constraint_sets()[(*known_)[*members_->queue].nodes];
+        for (const affinity_refusal::place& each : refused.nodes) {
+            if (each.why == pod_obstacle::none ||
+                (with_room && room_on(into_.accounts(), query, each.node, 1) == 0))
+                continue;
+            const reason_code code =
+                each.why == pod_obstacle::affinity                 ? reason_code::affinity_unmet
+                : each.why == pod_obstacle::anti_affinity          ? reason_code::anti_affinity_met
+                : each.why == pod_obstacle::existing_anti_affinity ? reason_code::kept_off_by_others
+                                                                   : reason_code::spread_uneven;
+            ++stopped_[{code, each.topology}];
+        }
+    }
+
+    /// Only with the room that others take do terms stop the gang: all that its members require.
+    void count_own_terms() {
+        for (const auto& each : members_->classes) {
+            const auto& terms = known_->constraint_sets()[each.where].value.pods;
+            if (!terms)
+                continue;
+            for (const affinity_term& term : terms->affinity)
+                stopped_[{reason_code::affinity_unmet, term.topology}] = 0;
+            for (const affinity_term& term : terms->anti_affinity)
+                stopped_[{reason_code::anti_affinity_met, term.topology}] = 0;
+            for (const spread_term& term : terms->spread)
+                if (term.required)
+                    stopped_[{reason_code::spread_uneven, term.topology}] = 0;
+        }
+    }
+
+    const state<Traits>* known_;
+    const gang_members<width>* members_;
+    ledger<width> accounts_;
+    plan<width> into_;
+    /// By reason and label key: nodes.
+    std::map<std::pair<reason_code, std::string>, std::int64_t> stopped_;
+};
+
+} // namespace detail
+} // namespace muster::inline v0_1
