@@ -235,7 +235,7 @@ private:
 
     const state<Traits>* known_;
     const gang_tree* tree_;
-    std::optional<queue_index> queue_;
+    std::optional<queue_charge> queue_;
     plan<width>* into_;
     const Score* score_;
     placement_weights<width> weights_;

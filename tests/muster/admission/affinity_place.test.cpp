@@ -174,6 +174,33 @@ TEST_CASE("members that keep apart go to a node each, and none is placed when on
     CHECK(free_cpu(known, "d") == 8);
 }
 
+TEST_CASE("members with terms are charged as firmly as their gang is") {
+    using namespace builders;
+    cluster known;
+    for (const char* name : {"a", "b"}) {
+        auto spec = machine(9);
+        spec.labels = {{"host", name}};
+        ok(known.upsert_node(name, spec));
+    }
+    cluster::queue_type queue;
+    queue.firm_quota.set(cpu, 1);
+    ok(known.upsert_queue("q", queue));
+    auto group = gang_of(1, "q");
+    SUBCASE("who may not be preempted keeps to what the queue may hold firmly") {
+        group.preemptible = false;
+    }
+    SUBCASE("who may be takes more") {}
+    ok(known.upsert_gang("g", group));
+    auto spec = asking(1);
+    spec.labels = {{"app", "web"}};
+    spec.where.pods.emplace();
+    spec.where.pods->anti_affinity.push_back({{label_is("app", "web"), {}}, "host"});
+    add_members(known, "g", 2, spec);
+    const cycle_result result = cycle(known, 0);
+    CHECK(is(answered(known, "g"), answer::admitted));
+    CHECK(result.counters.pods_placed == (group.preemptible ? 2U : 1U));
+}
+
 TEST_CASE("what would not fit without any terms is refused with the proof of that") {
     using namespace builders;
     cluster known;
