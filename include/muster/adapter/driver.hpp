@@ -233,13 +233,16 @@ private:
     }
 
     /// Asks everybody again who waits: should a mistake of ours have lost one, it is found here.
+    /// And what is said of them may have changed without anything of theirs being seen.
     void flush() {
         if (at_.now < next_flush_)
             return;
         next_flush_ = at_.now + at_.how.flush_every;
         for (const auto& [key, which] : at_.known().gang_keys())
-            if (at_.known()[which].placeable > 0)
+            if (at_.known()[which].placeable > 0) {
                 at_.view.known().recall(which);
+                reports_.note(key);
+            }
     }
 
     [[nodiscard]] std::int64_t heals_at(const partial_gang& of) const noexcept {

@@ -32,6 +32,14 @@ struct driver_options {
     /// How long after something happened to a gang its status is written, with all that happened to
     /// it meanwhile.
     std::int64_t status_delay = 500 * millisecond;
+    /// How often it is at most, where nothing but how many members run, have ended or exist is
+    /// another than before: a gang's members come to run one by one.
+    std::int64_t counts_every = 2 * second;
+    /// How often what is said to people of a gang that goes on waiting at the same gate is made
+    /// anew, when something of it was seen: numbers in it may change all the time.
+    std::int64_t words_every = 30 * second;
+    /// For how many gangs words are made in one step.
+    std::size_t most_words = 16;
     /// How often all that wait are asked again whatever happened: for mistakes of ours.
     std::int64_t flush_every = 5 * minute;
     /// How often the view is compared with a fresh listing, and how long after a difference again,

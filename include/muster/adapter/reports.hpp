@@ -63,13 +63,26 @@ public:
             return true;
         at->second.of = 0;
         switch (result.what) {
-        case outcome::applied:
         case outcome::refused:
+            if (at->second.said && !at->second.said->message.empty()) {
+                // It may be the words that are too many (413), or not to the server's liking.
+                at->second.is_wordless = true;
+                say_again(at->second, gang, result);
+                break;
+            }
+            [[fallthrough]];
+        case outcome::applied:
         case outcome::gated:
             // Nothing else is said until there is something else to say.
             at->second.tries.reset();
             break;
         case outcome::gone:
+            // If it is gone, that is seen soon; if not, somebody in between was mistaken.
+            if (at->second.tries.failures() < most_gone) {
+                say_again(at->second, gang, result);
+                break;
+            }
+            [[fallthrough]];
         case outcome::replaced:
         case outcome::not_started:
             said_.erase(at);
@@ -77,9 +90,7 @@ public:
         case outcome::conflict:
         case outcome::transient:
         case outcome::unknown:
-            at->second.said.reset();
-            due_[gang] = at_->again(at->second.tries, result);
-            next_status_ = std::min(next_status_, due_[gang]);
+            say_again(at->second, gang, result);
             break;
         }
         return true;
@@ -92,6 +103,7 @@ public:
               const WouldChange& would_change, const Words& words) {
         if (next_status_ <= at_->now) {
             next_status_ = never_comes;
+            std::size_t words_left = at_->how.most_words;
             for (auto at = due_.begin(); at != due_.end();) {
                 if (at->second > at_->now || busy(at->first)) {
                     if (!busy(at->first))
@@ -99,11 +111,23 @@ public:
                     ++at;
                     continue;
                 }
-                if (!give_status(at->first, into, bucket, would_change, words)) {
+                if (words_left == 0) {
+                    next_status_ = at_->now;
+                    break;
+                }
+                const auto again =
+                    give_status(at->first, into, bucket, would_change, words, words_left);
+                if (!again) {
                     next_status_ = std::min(next_status_, bucket.ready(at_->now));
                     break;
                 }
-                at = due_.erase(at);
+                if (*again == never_comes) {
+                    at = due_.erase(at);
+                    continue;
+                }
+                at->second = *again;
+                next_status_ = std::min(next_status_, at->second);
+                ++at;
             }
         }
         while (!events_.empty() && bucket.take(at_->now)) {
@@ -128,44 +152,88 @@ public:
     [[nodiscard]] std::size_t under_way() const noexcept { return orders_.size() + told_.size(); }
 
 private:
+    /// How often a status is written again of which the server says that it has no such object.
+    static constexpr std::int64_t most_gone = 3;
+
     struct last_word {
         std::optional<gang_status> said;
         /// The gate at which it waited when people were told so last.
         gate told_at = gate::none;
         ticket of = 0;
         backoff tries{};
+        /// Before then it is not asked again what is to be said of it.
+        std::int64_t words_from = 0;
+        /// Before then it is not written again for its counts alone.
+        std::int64_t counts_from = 0;
+        /// The server does not take what is said: it is said without words.
+        bool is_wordless = false;
     };
 
-    /// False when there is no room for it in the bucket.
+    /// When it is to be looked at again; nothing when there is no room for it in the bucket.
     template<class WouldChange, class Words>
-    bool give_status(const gang_key& gang, orders<Traits>& into, token_bucket& bucket,
-                     const WouldChange& would_change, const Words& words) {
+    std::optional<std::int64_t> give_status(const gang_key& gang, orders<Traits>& into,
+                                            token_bucket& bucket, const WouldChange& would_change,
+                                            const Words& words, std::size_t& words_left) {
         const auto& known = at_->known();
         const auto which = known.find_gang(gang);
         const auto* const facts = at_->view.find_gang(gang);
         if (!which || facts == nullptr) {
             said_.erase(gang);
-            return true;
+            return never_comes;
         }
         gang_status status = standing_of(at_->view, which->index).status;
         if (const auto* const hold = at_->held.find(gang); hold != nullptr && hold->held)
             status.held_after = hold->why;
-        status.message = words(known, which->index);
         last_word& last =
             said_.try_emplace(gang, last_word{{}, gate::none, 0, backoff(at_->how.retries)})
                 .first->second;
-        if (last.of != 0 || last.said == status)
-            return true;
+        if (last.of != 0)
+            return never_comes;
+        std::int64_t again = never_comes;
+        if (status.waiting > 0 && status.at != gate::none && !last.is_wordless) {
+            if (last.said && last.said->at == status.at && last.said->verdict == status.verdict &&
+                !last.said->message.empty() && at_->now < last.words_from) {
+                status.message = last.said->message;
+                again = last.words_from;
+            } else {
+                --words_left;
+                status.message = words(known, which->index);
+            }
+        }
+        if (last.said == status)
+            return again;
+        if (last.said && at_->now < last.counts_from && differs_in_counts(*last.said, status))
+            return last.counts_from;
         if (would_change(gang, status)) {
             if (!bucket.take(at_->now))
-                return false;
+                return std::nullopt;
             last.of = at_->new_ticket();
             orders_.emplace(last.of, gang);
             into.statuses.push_back({last.of, gang, facts->uid, status});
+            last.counts_from = at_->now + at_->how.counts_every;
         }
+        if (again == never_comes)
+            last.words_from = at_->now + at_->how.words_every;
         tell_waiting(gang, facts->uid, status, last);
         last.said = std::move(status);
-        return true;
+        return again;
+    }
+
+    /// In nothing else: nobody waits to hear it.
+    [[nodiscard]] static bool differs_in_counts(const gang_status& one, gang_status other) {
+        other.alive = one.alive;
+        other.holding = one.holding;
+        other.running = one.running;
+        other.succeeded = one.succeeded;
+        other.failed = one.failed;
+        other.waiting = one.waiting;
+        return one == other;
+    }
+
+    void say_again(last_word& last, const gang_key& gang, const order_result<Traits>& failure) {
+        last.said.reset();
+        due_[gang] = at_->again(last.tries, failure);
+        next_status_ = std::min(next_status_, due_[gang]);
     }
 
     void tell_waiting(const gang_key& gang, const object_uid& uid, const gang_status& status,

@@ -374,7 +374,7 @@ var schedulingScenarios = []scenario{
 		if err := firstOf(s.group("g", 2, ""), s.members("g", 2, "1"), s.runs("g", 2)); err != nil {
 			return err
 		}
-		time.Sleep(3 * time.Second)
+		time.Sleep(5 * time.Second)
 		before, err := s.on.writes()
 		if err != nil {
 			return err

@@ -644,6 +644,105 @@ TEST_CASE("a comparison with a fresh listing finds what was missed, and has it l
     CHECK(running.runs.comparisons().mistakes() == 1);
 }
 
+TEST_CASE("members that come to run one by one do not make a write each") {
+    bench on;
+    on.nodes(10, 2);
+    on.group("g", 4);
+    on.start();
+    on.pods("g", 4);
+    on.run(2 * second);
+    CHECK(on.status("g").reached);
+    const int before = on.done(api_action::status);
+    for (int more = 4; more < 16; ++more) {
+        on.pod("g-" + std::to_string(more), "g");
+        on.run(600 * millisecond);
+    }
+    CHECK(on.done(api_action::status) - before <= 5);
+    on.judge();
+    CHECK(on.status("g").running == 16);
+}
+
+/// Says how often it was asked.
+struct counted_words {
+    int* asked;
+    std::string operator()(const known_type&, gang_index) const {
+        return "words " + std::to_string(++*asked);
+    }
+};
+
+/// A scheduler that has words, for as long as it is told to run.
+struct speaker {
+    explicit speaker(bench& of, driver_options options = {})
+        : on(&of),
+          client(of.api, "speaker", "speaker", {}),
+          runs(client, known, {}, options, counted_words{&asked}) {}
+    void run(std::int64_t span) {
+        for (std::int64_t end = on->api.now() + span; on->api.now() < end;) {
+            runs.step();
+            on->run(50 * millisecond);
+        }
+    }
+
+    bench* on;
+    int asked = 0;
+    client_type client;
+    known_type known;
+    adapter::driver<client_type, policy_type, counted_words> runs;
+};
+
+TEST_CASE("words about gangs that wait are made when they begin to, and then now and then") {
+    bench on;
+    on.nodes(1, 2);
+    on.gang("g", 3);
+    speaker speaks(on);
+    speaks.run(5 * second);
+    CHECK(speaks.asked == 1);
+    CHECK(on.status("g").message == "words 1");
+    // Something is seen of it all the time.
+    for (int pod = 0; pod < 20; ++pod) {
+        on.pod("g-more-" + std::to_string(pod), "g", 100);
+        speaks.run(1 * second);
+    }
+    CHECK(speaks.asked == 1);
+    speaks.run(20 * second);
+    CHECK(speaks.asked == 2);
+    CHECK(on.status("g").message == "words 2");
+    on.node("n2", 1);
+    speaks.run(5 * second);
+    CHECK(on.bound("g") == 3);
+}
+
+TEST_CASE("words about many gangs are made some in each step") {
+    bench on;
+    on.nodes(1, 2);
+    for (int each = 0; each < 20; ++each)
+        on.gang("g" + std::to_string(each), 3);
+    driver_options options;
+    options.most_words = 3;
+    speaker speaks(on, options);
+    int most = 0;
+    for (int step = 0; step < 60; ++step) {
+        const int before = speaks.asked;
+        speaks.runs.step();
+        most = std::max(most, speaks.asked - before);
+        on.run(50 * millisecond);
+    }
+    CHECK(most == 3);
+    CHECK(speaks.asked == 20);
+}
+
+TEST_CASE("a status that the server does not take is written without words") {
+    bench on;
+    on.nodes(1, 2);
+    on.gang("g", 3);
+    on.wrong(order_kind::status, fault_kind::refused, 1);
+    speaker speaks(on);
+    speaks.run(10 * second);
+    CHECK(on.status("g").at == gate::space);
+    CHECK(on.status("g").message.empty());
+    CHECK(on.done(api_action::status) == 1);
+}
+
 /// A cluster whose clock goes on whenever somebody looks at it.
 struct ticking_client : client_type {
     using client_type::client_type;
