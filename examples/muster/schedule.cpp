@@ -17,6 +17,7 @@
 #include "live_cluster.hpp"
 #include "live_connect.hpp"
 #include "live_presence.hpp"
+#include "live_words.hpp"
 #include "report.hpp"
 
 namespace cli {
@@ -123,7 +124,8 @@ int run_scheduler(const schedule_request& asked, kube::transport& by) {
         return usage;
     live_cluster cluster(by, std::move(how));
     live_state known(cluster.objects().pods_kind());
-    adapter::driver<live_cluster, chosen_policy> driver(cluster, known, asked.how);
+    adapter::driver<live_cluster, chosen_policy, live_words> driver(
+        cluster, known, asked.how, {}, live_words{&cluster, asked.how.score});
     status_text status;
     std::size_t bound = 0;
     for (;;) {

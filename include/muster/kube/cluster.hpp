@@ -22,6 +22,7 @@
 #include <muster/kube/group_report.hpp>
 #include <muster/kube/live_objects.hpp>
 #include <muster/kube/order_requests.hpp>
+#include <muster/kube/pod_conditions.hpp>
 #include <muster/kube/reflector.hpp>
 #include <muster/kube/transport.hpp>
 
@@ -30,6 +31,7 @@ namespace kube {
 
 struct cluster_options : conversation_options {
     live_options live;
+    pod_condition_options conditions;
 };
 
 /// The Kubernetes model of `adapter::cluster`: the groups and queues of its dialects, groups by
@@ -47,7 +49,10 @@ public:
 
     /// The carrier outlives it.
     cluster(Carrier& carrier, cluster_options how, Status status = {})
-        : status_(std::move(status)), live_(std::move(how.live)), with_(carrier, std::move(how)) {
+        : status_(std::move(status)),
+          live_(std::move(how.live)),
+          conditions_(how.conditions),
+          with_(carrier, std::move(how)) {
         for (const collection& each : live_.collections())
             with_.follow(each.path(), [&](reflector_options& watch) {
                 watch.may_be_absent = each.may_be_absent;
@@ -71,7 +76,9 @@ public:
 
     /// When it has something to do by itself. Steady.
     [[nodiscard]] std::int64_t wakes() const {
-        const std::int64_t first = with_.wakes([&](std::size_t at) { return may_start(at); });
+        std::int64_t first = with_.wakes([&](std::size_t at) { return may_start(at); });
+        if (may_write())
+            first = std::min(first, conditions_.wakes());
         return listing_ ? std::min(first, listing_->wakes()) : first;
     }
 
@@ -101,8 +108,10 @@ public:
     adapter::view_status observe(adapter::cluster_view<traits>& view) {
         adapter::view_status made;
         made.term = with_.term();
-        if (with_.begin_term())
+        if (with_.begin_term()) {
             synced_ = false;
+            conditions_.clear();
+        }
         if (with_.is_whole()) {
             typename live_objects<Width>::whole all;
             for (std::size_t at = 0; at < told_lists_.size(); ++at) {
@@ -133,8 +142,10 @@ public:
             enqueue(pods_, each.of, each.uid, ungate_request(each.pod, each.uid));
     }
     void bind(std::span<const adapter::bind_order<traits>> all) {
-        for (const auto& each : all)
+        for (const auto& each : all) {
+            conditions_.drop(each.pod);
             enqueue(pods_, each.of, each.uid, bind_request(each.pod, each.uid, each.node));
+        }
     }
     void evict(std::span<const adapter::evict_order<traits>> all) {
         for (const auto& each : all)
@@ -142,6 +153,9 @@ public:
     }
     void patch_status(std::span<const adapter::status_order<traits>> all) {
         for (const auto& each : all) {
+            each_unsaid(each.gang, each.status, [&](const object_key& pod, pod_waiting what) {
+                conditions_.want(pod, std::move(what), now().steady);
+            });
             std::vector<http_request> wanted = status_requests(each.gang, each.status);
             if (wanted.empty())
                 results_.push_back({each.of, adapter::outcome::applied, {}, {}, {}});
@@ -152,7 +166,9 @@ public:
     }
     void record_event(std::span<const adapter::event_order<traits>> all) {
         for (const auto& each : all) {
-            if (const auto about = reference(each.gang)) {
+            // Pods that wait alone say so themselves.
+            if (const auto about = reference(each.gang);
+                about && (about->kind != "Pod" || each.reason != adapter::event_reason::waiting)) {
                 event_words words = words_of(each);
                 with_.events().record(*about, words.type, words.reason, words.action,
                                       std::move(words.note), now());
@@ -196,7 +212,9 @@ public:
 
     [[nodiscard]] bool would_change(const group_key& gang,
                                     const adapter::gang_status& status) const {
-        return !status_requests(gang, status).empty();
+        bool differs = false;
+        each_unsaid(gang, status, [&](const object_key&, const pod_waiting&) { differs = true; });
+        return differs || !status_requests(gang, status).empty();
     }
 
     void take_results(std::vector<adapter::order_result<traits>>& into) {
@@ -223,12 +241,13 @@ public:
 private:
     /// What a request is about.
     struct matter {
-        enum kind : std::uint8_t { listing, write, where, current };
+        enum kind : std::uint8_t { listing, write, condition, where, current };
         kind what = write;
         std::uint64_t stream = 0; ///< of a listing
         adapter::ticket of = 0;
         adapter::object_uid uid;
         std::string mark; ///< of a group, as it was seen
+        object_key pod{}; ///< of a condition
     };
 
     struct queued {
@@ -264,6 +283,54 @@ private:
                                               std::move(patch)));
         }
         return made;
+    }
+
+    /// Calls `say(pod, what)` for the gang's pods that wait and do not say so.
+    template<class Say>
+    void each_unsaid(const group_key& gang, const adapter::gang_status& status,
+                     const Say& say) const {
+        // Of what is on its way, or held back, the scheduler has not made up its mind.
+        if (status.waiting == 0 || status.at == gate::none || status.held_after)
+            return;
+        const pod_waiting what{std::string(waiting_reason(status.at)),
+                               status.message.empty() ? std::string(to_text(status.at))
+                                                      : status.message};
+        for (const codec::pod_object* const each : live_.gangs().members(gang)) {
+            const pod_record& pod = live_.gangs().pods().at(each->metadata.key);
+            if (pod.waits() && !(pod.says == what))
+                say(each->metadata.key, what);
+        }
+    }
+
+    /// What is known of a pod that still waits.
+    struct waiting_pod {
+        const std::string* uid;
+        const std::string* version;
+        const pod_waiting* says;
+    };
+    void send_conditions() {
+        const auto seen = [&](const object_key& key) -> std::optional<waiting_pod> {
+            const auto at = live_.gangs().pods().find(key);
+            if (at == live_.gangs().pods().end() || !at->second.waits())
+                return std::nullopt;
+            return waiting_pod{&at->second.object.metadata.uid, &at->second.version,
+                               &at->second.says};
+        };
+        while (with_.may_begin_write()) {
+            auto one = conditions_.next(now(), seen);
+            if (!one)
+                return;
+            matter about{matter::condition, 0, 0, {}, {}, std::move(one->first)};
+            if (const auto pod = seen(about.pod))
+                about.uid = *pod->uid;
+            with_.write(std::move(about), std::move(one->second));
+        }
+    }
+    void condition_written(const matter& of, adapter::outcome became) {
+        const instant at = now();
+        if (auto said = conditions_.done(of.pod, became, at.steady))
+            with_.events().record({"v1", "Pod", of.pod, of.uid}, "Warning", "FailedScheduling",
+                                  "Scheduling", std::move(said->message), at);
     }
 
     [[nodiscard]] std::optional<object_reference> reference(const group_key& gang) const {
@@ -317,6 +384,7 @@ private:
             });
         send_writes(pods_);
         send_writes(reports_);
+        send_conditions();
         with_.send_events_and_election();
     }
 
@@ -339,6 +407,8 @@ private:
                 return sink{&live_, stream};
             },
             [&](const matter& of, judged_answer judged, const http_answer&) {
+                if (of.what == matter::condition)
+                    return condition_written(of, judged.what);
                 conclude({of.of, judged.what, judged.retry_after, {}, std::move(judged.message)});
             },
             [&](const matter& of, const http_answer& answer) { answered(of, answer); });
@@ -355,6 +425,7 @@ private:
 
     Status status_;
     live_objects<Width> live_;
+    pod_conditions conditions_;
     conversation<matter, Carrier> with_;
     std::vector<std::uint64_t> told_lists_;
     std::optional<fresh_listing> listing_;

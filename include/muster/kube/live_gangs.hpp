@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include <muster/kube/group_latch.hpp>
 #include <muster/kube/live_links.hpp>
 #include <muster/kube/live_scope.hpp>
+#include <muster/kube/pod_waiting.hpp>
 #include <muster/resource/kind_table.hpp>
 
 namespace muster::inline v0_1 {
@@ -52,6 +54,15 @@ struct pod_record {
     vertex_index told_role{0};
     bool ours = false;
     bool own_gate = false;
+    std::string version;
+    /// Of one that waits: what its condition says.
+    pod_waiting says;
+
+    /// It is its scheduler's turn.
+    [[nodiscard]] bool waits() const noexcept {
+        return ours && !own_gate && object.phase == pod_phase::pending && object.node.empty() &&
+               !object.metadata.terminating;
+    }
 };
 
 /// Groups and pods of a live cluster, and the gangs that they make. Which they are codec's readers

@@ -290,6 +290,9 @@ private:
         for (const auto& [kind, amount] : made.object.requests)
             note_kind(kind);
         const boost::json::object& top = object.value().get_object();
+        made.version = object.who().version;
+        if (made.waits())
+            made.says = waiting_of(top);
         live_links::links links{{translate::gang_api::none, key.name_space, key.name}};
         if (made.ours) {
             links = codec::links_of_pod(top);

@@ -12,7 +12,8 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// The status of a T9k PodGroup, as T9k's scheduler writes it.
+/// The status of a T9k PodGroup, as T9k's scheduler writes it; why it was not scheduled yet stands
+/// in the message that T9k leaves empty.
 [[nodiscard]] inline boost::json::object t9k_group_status(const group_report& of,
                                                           std::int64_t wall) {
     codec::group_standing standing;
@@ -23,7 +24,13 @@ namespace kube {
             standing.allocated.push_back(each);
     standing.sufficient = of.status->alive > 0 && of.status->at != gate::members;
     standing.scheduled = of.status->reached;
-    return codec::status_of(standing, wall - wall % second);
+    boost::json::object made = codec::status_of(standing, wall - wall % second);
+    if (!of.status->message.empty())
+        for (boost::json::value& each : made.at("conditions").as_array())
+            if (boost::json::object& one = each.as_object();
+                one.at("type") == "GroupScheduled" && one.at("status") == "False")
+                one["message"] = of.status->message;
+    return made;
 }
 
 } // namespace kube

@@ -225,6 +225,34 @@ func numberedScenarios() []scenario {
 		}
 		return firstOf(s.change(groups+"t9k-system/queues/"+queue, `{"spec":{`+quota("4")+`}}`), s.runs("h", 1))
 	})))
+	add("schedule/pods-say-why-they-wait", ofMuster("the stand-in says nothing", onStage(map[string]int{"a": 3}, func(s *stage) error {
+		if err := firstOf(s.group("g", 4, ""), s.members("g", 4, "1"), s.member("single", "", "5", schedulerName)); err != nil {
+			return err
+		}
+		says := func(name, wanted string) error {
+			return s.becomes(podsOf(s.namespace)+"/"+name, "says "+wanted, func(found object) bool {
+				for _, each := range items(found, "status", "conditions") {
+					if text(each, "type") == "PodScheduled" {
+						return text(each, "status") == "False" && text(each, "reason") == "Unschedulable" && strings.Contains(text(each, "message"), wanted)
+					}
+				}
+				return false
+			})
+		}
+		if err := firstOf(says("g-0", "nodes are available: "), says("g-3", "Insufficient cpu"), says("single", "Insufficient cpu"),
+			s.becomes(groups+s.namespace+"/podgroups/g", "says so", func(found object) bool {
+				return strings.Contains(fmt.Sprint(at(found, "status", "conditions")), "Insufficient cpu")
+			})); err != nil {
+			return err
+		}
+		if !eventually(20*time.Second, func() bool {
+			out, err := s.on.kubectl(s.in, "describe", "pod", "g-0", "-n", s.namespace)
+			return err == nil && strings.Contains(out, "FailedScheduling") && strings.Contains(out, "Insufficient cpu")
+		}) {
+			return fmt.Errorf("kubectl describe pod does not say why it waits")
+		}
+		return firstOf(s.addNode("b", 6), s.runs("g", 4), s.runs("single", 1))
+	})))
 	add("schedule/preempts-a-queue", ofMuster("the stand-in evicts nobody", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		low, high := s.namespace+"-low", s.namespace+"-high"
 		s.program.Process.Kill()

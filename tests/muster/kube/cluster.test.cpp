@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/json/object.hpp>
@@ -116,6 +117,12 @@ struct world {
     std::string where(const std::string& pod) {
         return at("/api/v1/namespaces/team/pods/" + pod, {"spec", "nodeName"});
     }
+    /// What a pod says of its waiting.
+    std::string waits(const std::string& pod) {
+        const kube::pod_waiting found =
+            kube::waiting_of(ask("GET", "/api/v1/namespaces/team/pods/" + pod).body);
+        return found.reason.empty() ? "" : found.reason + ": " + found.message;
+    }
     std::size_t writes(std::string_view resource) const {
         std::size_t count = 0;
         for (const journal_entry& each : store.journal())
@@ -183,12 +190,86 @@ TEST_CASE("a gang that does not fit waits, and goes when a node comes") {
     for (int i = 0; i < 3; ++i)
         of.pod("train-" + std::to_string(i), "train");
     process run(of);
-    run.run(of, 5 * second);
+    run.run(of, 2 * second);
     CHECK(of.writes("pods/binding") == 0);
     CHECK(of.writes("events") == 1);
     of.node("b", 1);
     run.run(of, 5 * second);
     CHECK(of.nodes.running() == 3);
+}
+
+TEST_CASE("pods that wait for a while come to say why, with an event each, and then no more") {
+    world of;
+    of.node("a", 2);
+    of.group("train", 3);
+    for (int i = 0; i < 3; ++i)
+        of.pod("train-" + std::to_string(i), "train");
+    of.pod("foreign", "train", "1", "default-scheduler");
+    process run(of);
+    run.run(of, 5 * second);
+    CHECK(of.waits("train-0") == "Unschedulable: it does not fit the nodes that are free");
+    CHECK(of.waits("train-2") == of.waits("train-0"));
+    CHECK(of.waits("foreign").empty());
+    CHECK(of.writes("pods/status") == 3);
+    CHECK(of.writes("events") == 4);
+    const std::size_t before = of.store.journal().size();
+    run.run(of, 2 * minute);
+    CHECK(of.store.journal().size() == before);
+    // Another reason is said anew.
+    request patch;
+    patch.method = "PATCH";
+    patch.content_type = "application/merge-patch+json";
+    patch.path = "/apis/scheduler.tensorstack.dev/v1beta1/namespaces/team/podgroups/train";
+    patch.body = R"({"spec":{"minMember":4}})";
+    REQUIRE(of.store.handle(patch).code == 200);
+    run.run(of, 5 * second);
+    CHECK(of.waits("train-0") == "NotEnoughMembers: it has too few members yet");
+    CHECK(of.writes("pods/status") == 6);
+    patch.body = R"({"spec":{"minMember":3}})";
+    REQUIRE(of.store.handle(patch).code == 200);
+    of.node("b", 1);
+    run.run(of, 5 * second);
+    CHECK(of.nodes.running() == 3);
+    CHECK(of.waits("train-0").empty());
+}
+
+TEST_CASE("that a pod waits is never written after somebody has bound it") {
+    world of;
+    of.node("a", 1);
+    of.pod("large", "", "2");
+    process run(of);
+    bool bound = false;
+    run.carrier.harm = [&](const kube::http_request& what) {
+        if (what.path.ends_with("/large/status") && !std::exchange(bound, true))
+            of.post("/api/v1/namespaces/team/pods/large/binding",
+                    R"({"target":{"kind":"Node","name":"a"}})");
+        return store_carrier::mishap::none;
+    };
+    run.run(of, 30 * second);
+    CHECK(bound);
+    CHECK(of.waits("large").empty());
+    CHECK(of.writes("events") == 0);
+}
+
+TEST_CASE("what cannot be said of a pod is tried again, and given up in the end") {
+    for (const bool refused : {false, true}) {
+        CAPTURE(refused);
+        world of;
+        of.node("a", 1);
+        of.pod("large", "", "2");
+        process run(of);
+        int tried = 0;
+        run.carrier.harm = [&](const kube::http_request& what) {
+            if (!what.path.ends_with("/large/status"))
+                return store_carrier::mishap::none;
+            ++tried;
+            return refused ? store_carrier::mishap::refused : store_carrier::mishap::not_sent;
+        };
+        run.run(of, 2 * minute);
+        CHECK(tried == (refused ? 1 : 5));
+        CHECK(of.waits("large").empty());
+        CHECK(run.cluster.wakes() > run.carrier.now().steady);
+    }
 }
 
 TEST_CASE("other schedulers' pods take room and are never touched") {

@@ -85,6 +85,27 @@ constexpr std::string_view workload = "scheduling.k8s.io/v1alpha2";
 
 } // namespace
 
+TEST_CASE("T9k's group says why it was not scheduled yet, until it is") {
+    group of(plugins, "PodGroup", R"({"minMember":2})");
+    for (const kube::collection& each : kube::collections)
+        if (each.of == kube::dialect::t9k && each.kind == "PodGroup")
+            of.record.of = each;
+    const auto says = [&] {
+        const json::object made = of.write();
+        const json::object& condition = made.at("conditions").as_array().at(1).as_object();
+        REQUIRE(condition.at("type") == "GroupScheduled");
+        const json::value* const message = condition.if_contains("message");
+        return std::string(condition.at("status").as_string()) + ": " +
+               (message ? std::string(message->as_string()) : "");
+    };
+    of.have(2, "Pending", false).waiting(2, muster::gate::space);
+    CHECK(says() == "False: ");
+    of.status.message = "0/3 nodes are available: 3 Insufficient cpu.";
+    CHECK(says() == "False: 0/3 nodes are available: 3 Insufficient cpu.");
+    of.reached(2);
+    CHECK(says() == "True: Resources have been allocated to PodGroup");
+}
+
 TEST_CASE("scheduler-plugins' phase follows the pods, back as well as on") {
     const auto phase = [](const auto& fill) {
         group of(plugins, "PodGroup", R"({"minMember":2})");

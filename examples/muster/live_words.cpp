@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live_words.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/explain.hpp>
+#include <muster/admission/members.hpp>
+
+#include "headline.hpp"
+#include "reason_text.hpp"
+#include "report.hpp"
+
+namespace cli {
+
+namespace {
+
+namespace codec = muster::codec;
+
+/// The scheduler waits for it: it is given up earlier than `muster explain` gives up.
+constexpr std::int64_t most_steps = std::int64_t{1} << 14;
+
+/// What exactly is wrong with a group's object, or not modelled of its members.
+std::string detail_of(const live_cluster& cluster, const codec::group_key& key, reason_code why) {
+    const auto& gangs = cluster.objects().gangs();
+    if (why == reason_code::unsupported_constraint) {
+        for (const codec::pod_object* const pod : gangs.members(key)) {
+            if (pod->unsupported.empty())
+                continue;
+            std::string out = "pod " + pod->metadata.key.name + ": ";
+            for (std::size_t at = 0; at < pod->unsupported.size(); ++at)
+                out += (at > 0 ? ", " : "") + pod->unsupported[at];
+            return out;
+        }
+        return "a member's constraints";
+    }
+    const std::string name = " " + key.name_space + "/" + key.name;
+    for (const auto& [object, wrong] : cluster.objects().broken())
+        if (object.ends_with(name) && !wrong.empty())
+            return wrong.front();
+    return why == reason_code::members_disagree ? "its members disagree about their group"
+                                                : "its group is malformed";
+}
+
+} // namespace
+
+std::string live_words::operator()(const live_state& known, muster::gang_index which) const {
+    const auto& gang = known[which];
+    const muster::kind_table& kinds = cluster->objects().kinds();
+    muster::explain_options options;
+    options.steps = most_steps;
+    options.kinds = &kinds;
+    const bool never = gang.last.kind == muster::answer::never;
+    options.scope =
+        never ? muster::certificate_scope::emptied : muster::certificate_scope::free_now;
+    reason_context context;
+    context.kinds = &kinds;
+    context.tree = &gang.spec.tree;
+    context.scope = *options.scope;
+    context.single_pod = gang.key.origin == codec::group_origin::single_pod;
+    context.name_space = gang.key.name_space;
+    context.group = gang.key.name;
+    context.queue = gang.spec.queue.value_or("");
+    std::vector<reason_line> lines;
+    for (const muster::reason& each : muster::explain(known, which, options)) {
+        context.detail = detail_of(*cluster, gang.key, each.code);
+        reason_line line;
+        line.code = code_name(each.code);
+        line.kind = kind_name(each.kind);
+        line.message = reason_text(each, context);
+        lines.push_back(std::move(line));
+    }
+    if (lines.empty()) {
+        // What is free would take it, and is kept for others.
+        reason_line line;
+        line.code = "RoomReserved";
+        line.message = "what it needs is kept for others";
+        lines.push_back(std::move(line));
+    }
+    return headline(known, kinds, muster::members_of(known, which), gang.last.at, score, lines);
+}
+
+} // namespace cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <muster/kube/arrived.hpp>
+#include <muster/model/answer.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+/// Why a pod waits, for its condition PodScheduled=False.
+struct pod_waiting {
+    /// `Unschedulable` is a word of Kubernetes': autoscalers look for it.
+    std::string reason;
+    std::string message;
+
+    [[nodiscard]] friend bool operator==(const pod_waiting&, const pod_waiting&) = default;
+};
+
+[[nodiscard]] inline std::string_view waiting_reason(gate at) {
+    switch (at) {
+    case gate::group:
+        return "PodGroupNotReady";
+    case gate::members:
+        return "NotEnoughMembers";
+    case gate::queue:
+        return "QueueNotReady";
+    case gate::unsupported:
+        return "UnsupportedConstraint";
+    case gate::quota:
+        return "QuotaExceeded";
+    case gate::order:
+        return "BehindInQueue";
+    case gate::space:
+    case gate::none:
+        break;
+    }
+    return "Unschedulable";
+}
+
+/// What a pod says already; nothing when it has no such condition.
+[[nodiscard]] inline pod_waiting waiting_of(const boost::json::object& pod) {
+    const boost::json::object* const status = detail::object_in(pod, "status");
+    const boost::json::value* const all = status ? status->if_contains("conditions") : nullptr;
+    if (all && all->is_array())
+        for (const boost::json::value& each : all->get_array())
+            if (const boost::json::object* const one = each.if_object();
+                one && detail::string_in(*one, "type") == "PodScheduled" &&
+                detail::string_in(*one, "status") == "False")
+                return {detail::string_in(*one, "reason"), detail::string_in(*one, "message")};
+    return {};
+}
+
+} // namespace kube
+} // namespace muster::inline v0_1
