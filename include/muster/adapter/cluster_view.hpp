@@ -51,6 +51,9 @@ public:
         bool ours = true;
         bool own_gate = false;
         bool held = false;
+        /// When it is to end, and when that is looked at next. Wall clock.
+        std::optional<std::int64_t> ends{};
+        std::int64_t listed_end = 0;
         std::uint64_t mark = 0;
     };
     /// What is known of a gang beside what the state knows.
@@ -161,6 +164,7 @@ public:
         facts.ours = seen.ours;
         facts.own_gate = seen.own_gate;
         facts.mark = mark(object_kind::pod);
+        set_end(key, facts, seen.ours && seen.on ? seen.ends : std::nullopt);
         if (seen.on)
             facts.carried.reset();
         touched_.insert(seen.gang);
@@ -175,6 +179,7 @@ public:
             return;
         touched_.insert(at->second.gang);
         static_cast<void>(known_->remove_pod(key));
+        set_end(key, at->second, std::nullopt);
         pods_.erase(at);
     }
 
@@ -197,6 +202,20 @@ public:
     [[nodiscard]] const auto& pods() const noexcept { return pods_; }
     [[nodiscard]] const auto& gangs() const noexcept { return gangs_; }
     [[nodiscard]] const auto& nodes() const noexcept { return nodes_; }
+
+    /// Pods that are as old by now as they may get, in the order in which they came to be. Those
+    /// that are still there at `again` are given again.
+    [[nodiscard]] std::vector<pod_key> take_ended(std::int64_t wall, std::int64_t again) {
+        std::vector<pod_key> ended;
+        while (!ends_.empty() && ends_.begin()->first <= wall) {
+            const pod_key key = ends_.begin()->second;
+            ends_.erase(ends_.begin());
+            ends_.emplace(again, key);
+            pods_.at(key).listed_end = again;
+            ended.push_back(key);
+        }
+        return ended;
+    }
 
     /// Its minima were observed to be reached.
     void mark_reached(const gang_key& key) {
@@ -354,6 +373,24 @@ private:
         }
     }
 
+    /// The pod's end as it is told; the time at which it was given again counts for the same end.
+    void set_end(const pod_key& key, pod_facts& facts, std::optional<std::int64_t> when) {
+        if (facts.ends == when)
+            return;
+        if (facts.ends) {
+            auto [at, past] = ends_.equal_range(facts.listed_end);
+            while (at != past && !(at->second == key))
+                ++at;
+            if (at != past)
+                ends_.erase(at);
+        }
+        facts.ends = when;
+        if (when) {
+            facts.listed_end = *when;
+            ends_.emplace(*when, key);
+        }
+    }
+
     /// Tells the state anew of a pod whose phase or place is another to it than before.
     void reconsider(const pod_key& key, pod_facts& facts) {
         const auto found = known_->find_pod(key);
@@ -402,6 +439,8 @@ private:
     std::set<gang_key, key_less<Traits>> held_;
     std::set<gang_key, key_less<Traits>> touched_;
     refusals refusals_;
+    /// Pods by when they are to end. Wall clock.
+    std::multimap<std::int64_t, pod_key> ends_;
     std::array<std::uint64_t, object_kinds> marks_{};
 };
 

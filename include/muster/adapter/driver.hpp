@@ -113,6 +113,7 @@ public:
             at_.held.let_go(at_.view, now.steady);
             flush();
             heal();
+            retire(now.wall);
             decide(now.wall);
             made.decided = true;
         } else {
@@ -267,6 +268,22 @@ private:
                     evictions_.add(pod, eviction_cause::never_completed);
             tell_evicted(key, going.size(), eviction_cause::never_completed);
         }
+    }
+
+    /// Pods do not get older than their queues let them.
+    void retire(std::int64_t wall) {
+        std::map<gang_key, std::size_t, key_less<traits>> victims;
+        for (const pod_key& key : at_.view.take_ended(wall, wall + at_.how.flush_every)) {
+            const auto* const facts = at_.view.find_pod(key);
+            const bool runs = facts != nullptr && facts->phase != pod_phase::succeeded &&
+                              facts->phase != pod_phase::failed;
+            if (!runs || at_.view.known().evict(key) != event_result::applied)
+                continue;
+            evictions_.add(key, eviction_cause::too_old);
+            ++victims[facts->gang];
+        }
+        for (const auto& [key, count] : victims)
+            tell_evicted(key, count, eviction_cause::too_old);
     }
 
     void tell_evicted(const gang_key& key, std::size_t count, eviction_cause why) {

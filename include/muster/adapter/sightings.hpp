@@ -39,6 +39,9 @@ struct seen_pod {
     bool ours = true;
     /// The scheduler's own gate is on it, and no other: it is to be taken off before the bind.
     bool own_gate = false;
+    /// When it is as old as pods of its queue may get, by the wall clock: then it is evicted where
+    /// it stands. Absent: any age, or its owner sees to it.
+    std::optional<std::int64_t> ends{};
 };
 
 /// A gang as it was seen.

@@ -82,6 +82,8 @@ enum class eviction_cause : std::uint8_t {
     preempted,
     /// To run elsewhere, so that another gang fits.
     moved,
+    /// It is older than its queue lets pods get.
+    too_old,
 };
 
 /// Evict a pod that has this uid. `applied` when it is on its way out, or out, by whomever.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -54,6 +55,8 @@ struct pod_record {
     vertex_index told_role{0};
     bool ours = false;
     bool own_gate = false;
+    /// Its queue's maxDuration is its owner's affair, which is paused, or no matter.
+    bool is_ended_by_owner = false;
     std::string version;
     /// Of one that waits: what its condition says.
     pod_waiting says;
@@ -269,7 +272,8 @@ private:
             if (!of.whole && record.told_in == name && record.told_role == role &&
                 !reshaped.contains(name) && !dirty_pods_.contains(record.object.metadata.key))
                 continue;
-            tell_pod(how, record, name, role, !facts.unsupported.empty());
+            tell_pod(how, record, name, role, !facts.unsupported.empty(),
+                     end_of(record, how.scope->ages(), facts.queue));
         }
         for (std::size_t at = 0; at < lent_groups.size(); ++at)
             lent_groups[at]->object = std::move(lent.pod_groups[at]);
@@ -376,8 +380,22 @@ private:
                    : object.who.uid == to.metadata.uid;
     }
 
+    /// When a pod is as old as its queue lets pods get.
+    static std::optional<std::int64_t> end_of(const pod_record& pod,
+                                              const std::map<std::string_view, std::int64_t>& ages,
+                                              std::string_view queue) {
+        constexpr std::int64_t system_cluster_critical = 2'000'000'000;
+        const auto age = ages.find(queue);
+        const auto& created = pod.object.metadata.created;
+        if (age == ages.end() || !created || pod.is_ended_by_owner ||
+            pod.object.priority.value_or(0) >= system_cluster_critical ||
+            *created > std::numeric_limits<std::int64_t>::max() - age->second)
+            return std::nullopt;
+        return *created + age->second;
+    }
+
     void tell_pod(const telling& how, pod_record& record, const group_key& in, vertex_index role,
-                  bool unsupported) {
+                  bool unsupported, std::optional<std::int64_t> ends = std::nullopt) {
         const codec::pod_object& object = record.object;
         const object_key& key = object.metadata.key;
         if (!(record.told_in == in))
@@ -394,6 +412,7 @@ private:
             seen.on = object.node;
         seen.ours = record.ours;
         seen.own_gate = record.own_gate;
+        seen.ends = ends;
         how.view->pod(key, seen);
     }
 

@@ -291,6 +291,7 @@ private:
             note_kind(kind);
         const boost::json::object& top = object.value().get_object();
         made.version = object.who().version;
+        made.is_ended_by_owner = ends_by_owner(top);
         if (made.waits())
             made.says = waiting_of(top);
         live_links::links links{{translate::gang_api::none, key.name_space, key.name}};
@@ -307,6 +308,24 @@ private:
         }
         pods_changed_ = true;
         gangs_.put(key, std::move(made), std::move(links));
+    }
+
+    /// A job that can be paused is, by its controller; daemons get any age.
+    [[nodiscard]] static bool ends_by_owner(const boost::json::object& pod) {
+        const boost::json::object* const metadata = detail::object_in(pod, "metadata");
+        const boost::json::value* const owners =
+            metadata ? metadata->if_contains("ownerReferences") : nullptr;
+        if (!owners || !owners->is_array())
+            return false;
+        return std::ranges::any_of(owners->get_array(), [](const boost::json::value& each) {
+            const boost::json::object* const owner = each.if_object();
+            if (!owner)
+                return false;
+            const std::string kind = detail::string_in(*owner, "kind");
+            return kind == "DaemonSet" ||
+                   (kind != "BeamJob" &&
+                    detail::string_in(*owner, "apiVersion").starts_with("batch.tensorstack.dev/"));
+        });
     }
 
     [[nodiscard]] bool has_only_own_gate(const boost::json::value& pod) const {

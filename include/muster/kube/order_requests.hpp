@@ -137,6 +137,8 @@ struct event_words {
         return "for a gang of higher rank";
     case adapter::eviction_cause::moved:
         return "to run elsewhere, so that another gang fits";
+    case adapter::eviction_cause::too_old:
+        return "their queue lets no pod get as old (maxDuration)";
     }
     return "";
 }

@@ -17,6 +17,7 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/t9k_job_reader.hpp>
 #include <muster/kube/object_cache.hpp>
+#include <muster/kube/queue_ages.hpp>
 #include <muster/kube/read_and_look.hpp>
 #include <muster/lifecycle/job_controller.hpp>
 #include <muster/lifecycle/object_step.hpp>
@@ -27,6 +28,9 @@ namespace kube {
 
 /// The eight kinds of T9k jobs, for `controllers`.
 struct t9k_controller {
+    /// Where queues live.
+    std::string queue_namespace = "t9k-system";
+
     [[nodiscard]] std::vector<followed_kind> kinds() const {
         using enum followed_kind::role;
         std::vector<followed_kind> made;
@@ -34,6 +38,7 @@ struct t9k_controller {
             made.push_back({std::string(translate::t9k_job_api),
                             std::string(translate::to_text(kind)), std::string(plural), owner});
         made.push_back({"scheduler.tensorstack.dev/v1beta1", "PodGroup", "podgroups"});
+        made.push_back({"scheduler.tensorstack.dev/v1beta1", "Queue", "queues", shared});
         std::string labelled;
         add_to_query(labelled, "labelSelector", lifecycle::job_component_label);
         made.push_back({"v1", "ConfigMap", "configmaps", owned, std::move(labelled), true});
@@ -62,7 +67,9 @@ struct t9k_controller {
                     job.status ? *job.status : none, "InvalidStatus",
                     [](codec::object_reader& root) { return codec::read_job_status(root); },
                     [&](const lifecycle::job_status& stored) {
-                        return lifecycle::reconcile(job, stored, seen, wall);
+                        lifecycle::object_step made = lifecycle::reconcile(job, stored, seen, wall);
+                        pause_when_too_old(job, owner, seen, queue_namespace, wall, made);
+                        return made;
                     });
             });
     }

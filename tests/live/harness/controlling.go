@@ -225,6 +225,12 @@ var controllerScenarios = []scenario{
 		}
 		return firstOf(s.empty(podsOf(s.namespace)), s.empty(groups+s.namespace+"/podgroups"))
 	})},
+	{name: "controller/max-duration", tell: controlled(map[string]int{"a": 4}, func(s *stage, in place, _ *exec.Cmd) error {
+		queue := s.namespace + "-short"
+		return firstOf(s.queue(queue, `"maxDuration":"8s"`),
+			s.applyFile(in, "tests/data/t9k/genericjob-basic.yaml", "spec:\n  successRules", strings.Replace(scheduled, "default", queue, 1)+"  successRules"),
+			s.runs("generic-example-worker-", 4), s.phase("genericjobs", "generic-example", "Paused"), s.empty(podsOf(s.namespace)))
+	})},
 	{name: "controller/killed", tell: controlled(map[string]int{"a": 8}, func(s *stage, in place, controller *exec.Cmd) error {
 		if err := firstOf(s.genericJob(in), s.becomes(podsOf(s.namespace), "holds a pod", func(found object) bool { return len(items(found, "items")) > 0 })); err != nil {
 			return err

@@ -225,6 +225,11 @@ func numberedScenarios() []scenario {
 		}
 		return firstOf(s.change(groups+"t9k-system/queues/"+queue, `{"spec":{`+quota("4")+`}}`), s.runs("h", 1))
 	})))
+	add("schedule/max-duration", ofMuster("the stand-in knows no queues", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		queue := s.namespace + "-short"
+		return firstOf(s.queue(queue, `"maxDuration":"6s"`), s.group("g", 2, `,"queue":"`+queue+`"`), s.members("g", 2, "1"), s.runs("g", 2),
+			s.group("h", 2, ""), s.members("h", 2, "1"), s.runs("h", 2), s.gone("g-0"), s.gone("g-1"), s.runs("h", 2))
+	})))
 	add("schedule/pods-say-why-they-wait", ofMuster("the stand-in says nothing", onStage(map[string]int{"a": 3}, func(s *stage) error {
 		if err := firstOf(s.group("g", 4, ""), s.members("g", 4, "1"), s.member("single", "", "5", schedulerName)); err != nil {
 			return err

@@ -361,6 +361,43 @@ TEST_CASE("a queue's quota and its tenants are kept to, and changes of them too"
     CHECK(of.where("three") == "a");
 }
 
+TEST_CASE(
+    "pods that get older than their queue's maxDuration are evicted, unless owners see to it") {
+    world of;
+    of.node("a", 8);
+    of.post("/api/v1/namespaces", R"({"metadata":{"name":"t9k-system"}})");
+    of.post("/apis/scheduler.tensorstack.dev/v1beta1/namespaces/t9k-system/queues",
+            R"({"metadata":{"name":"default"},"spec":{"maxDuration":"1m",)"
+            R"("namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"team"}}}})");
+    const auto owned = [&](const std::string& name, const std::string& more,
+                           const std::string& spec = "") {
+        of.group(name, 1);
+        of.post("/api/v1/namespaces/team/pods",
+                R"({"metadata":{"name":")" + name +
+                    R"(","labels":{"scheduler.tensorstack.dev/group-name":")" + name + "\"}" +
+                    more + R"(},"spec":{"schedulerName":"t9k-scheduler",)" + spec +
+                    R"("containers":[{"name":"c","image":"i"}]}})");
+    };
+    const auto owner = [](const std::string& version, const std::string& kind) {
+        return R"(,"ownerReferences":[{"apiVersion":")" + version + R"(","kind":")" + kind +
+               R"(","name":"o","uid":"u"}])";
+    };
+    owned("plain", "");
+    owned("beam", owner("batch.tensorstack.dev/v1beta1", "BeamJob"));
+    owned("job", owner("batch.tensorstack.dev/v1beta1", "GenericJob"));
+    owned("daemon", owner("apps/v1", "DaemonSet"));
+    owned("system", "", R"("priority":2000000000,)");
+    process run(of);
+    run.run(of, 55 * second);
+    CHECK(of.nodes.running() == 5);
+    CHECK(of.writes("pods/eviction") == 0);
+    run.run(of, 50 * second);
+    CHECK(of.writes("pods/eviction") == 2);
+    CHECK(of.ask("GET", "/api/v1/namespaces/team/pods/plain").code == 404);
+    CHECK(of.ask("GET", "/api/v1/namespaces/team/pods/beam").code == 404);
+    CHECK(of.nodes.running() == 3);
+}
+
 TEST_CASE("binds whose answers are lost are found out, and every member is bound once") {
     world of;
     of.node("a", 8);

@@ -117,6 +117,33 @@ TEST_CASE("a job fails by its rule, with its status and an event") {
     CHECK(events.at("items").at(0).at("reason") == boost::json::value("JobFailed"));
 }
 
+TEST_CASE("a job whose pods get older than its queue's maxDuration is paused, and says so") {
+    controller_world of;
+    of.create("/api/v1/namespaces", R"({"metadata":{"name":"t9k-system"}})");
+    const std::string queues =
+        "/apis/scheduler.tensorstack.dev/v1beta1/namespaces/t9k-system/queues";
+    of.create(queues, R"({"apiVersion":"scheduler.tensorstack.dev/v1beta1","kind":"Queue",)"
+                      R"("metadata":{"name":"default"},"spec":{"maxDuration":"1m"}})");
+    of.create(jobs, job("train"));
+    process run(of);
+    run.run(of, 50 * second);
+    CHECK(of.at(jobs + "/train", {"status", "phase"}) == "Running");
+    run.run(of, 30 * second);
+    CHECK(of.at(jobs + "/train", {"status", "phase"}) == "Paused");
+    CHECK(of.get(jobs + "/train").at("spec").at("runMode").at("pause").at("enabled") ==
+          boost::json::value(true));
+    CHECK(of.names(of.pods).empty());
+    const auto events = of.get("/api/v1/namespaces/default/events");
+    CHECK(events.at("items").at(0).at("reason") == boost::json::value("MaxDurationExceeded"));
+    // What was paused is resumed by people, with pods that are new.
+    REQUIRE(of.ask("PATCH", jobs + "/train", R"({"spec":{"runMode":{"pause":{"enabled":false}}}})")
+                .code == 200);
+    run.run(of, 10 * second);
+    CHECK(of.at(jobs + "/train", {"status", "phase"}) == "Running");
+    run.run(of, 30 * second);
+    CHECK(of.names(of.pods).size() == 2);
+}
+
 TEST_CASE("a failed replica is started again as often as it may be, and each time counted once") {
     controller_world of;
     std::string restarting = job("train");
