@@ -82,6 +82,29 @@ var sparedRights = map[string]bool{
 	"patch /events": true, // an event that is said again is counted, minutes later
 }
 
+// idle gives the verbs of a role's rules that its program used on nothing that the rule is about.
+func (r *rights) idle(user string) []string {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	made := []string{}
+	for _, rule := range r.given[user] {
+		for _, verb := range items(rule, "verbs") {
+			used := verb == "get" // To read one object goes with reading all.
+			for _, group := range items(rule, "apiGroups") {
+				for _, resource := range items(rule, "resources") {
+					right := fmt.Sprintf("%v %v/%v", verb, group, resource)
+					used = used || r.used[user][right] || sparedRights[right]
+				}
+			}
+			if !used {
+				made = append(made, fmt.Sprintf("%v %v", verb, items(rule, "resources")))
+			}
+		}
+	}
+	slices.Sort(made)
+	return slices.Compact(made)
+}
+
 // unused gives what a role allows and its program never did.
 func (r *rights) unused(user string) []string {
 	r.lock.Lock()

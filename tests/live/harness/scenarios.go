@@ -275,6 +275,11 @@ var scenarios = []scenario{
 			{"muster-controller", "create", "batch.tensorstack.dev", "genericjobs", "", ns, "", false},
 			{"muster-controller", "get", "", "secrets", "", ns, "", false},
 			{"muster-controller", "patch", t9k, "podgroups", "status", ns, "", false},
+			{"muster-controller", "delete", t9k, "podgroups", "", ns, "", false},
+			{"muster-controller", "watch", t9k, "queues", "", "", "", true},
+			{"muster-controller", "patch", "batch.tensorstack.dev", "genericjobs", "", ns, "", true},
+			{"muster-controller", "patch", "batch.tensorstack.dev", "beamjobs", "", ns, "", false},
+			{"muster-controller", "delete", "batch", "jobs", "", ns, "", false},
 		} {
 			allowed, err := may(each.who, each.verb, each.group, each.resource, each.sub, each.in, each.name)
 			if err != nil {
