@@ -54,6 +54,8 @@ struct schedule_request : leading_request {
         lease_name = "muster-scheduler";
         port = 10451;
     }
+    /// How often what is known is held against a fresh listing, in seconds.
+    std::int64_t compare_seconds = 600;
 };
 
 struct controller_request : leading_request {

@@ -891,6 +891,12 @@ int run(int argc, char** argv) {
     cli::schedule_request scheduled;
     add_scheduling(scheduling, scheduled);
     add_leading(scheduling, scheduled);
+    scheduling
+        .add_option("--compare-every", scheduled.compare_seconds,
+                    "How often what is known is held against a fresh listing")
+        ->check(CLI::Range(1, 86'400))
+        ->capture_default_str()
+        ->type_name("SECONDS");
     CLI::App& controlling = *app.add_subcommand(
         "controller", "Runs the jobs of a live cluster: makes their groups and pods, starts what "
                       "failed again, and writes their status");

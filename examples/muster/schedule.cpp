@@ -124,8 +124,11 @@ int run_scheduler(const schedule_request& asked, kube::transport& by) {
         return usage;
     live_cluster cluster(by, std::move(how));
     live_state known(cluster.objects().pods_kind());
+    adapter::driver_options options;
+    options.compare_every = asked.compare_seconds * kube::second;
+    options.compare_again = std::min(options.compare_again, options.compare_every);
     adapter::driver<live_cluster, chosen_policy, live_words> driver(
-        cluster, known, asked.how, {}, live_words{&cluster, asked.how.score});
+        cluster, known, asked.how, options, live_words{&cluster, asked.how.score});
     status_text status;
     std::size_t bound = 0;
     for (;;) {

@@ -29,6 +29,7 @@ type stage struct {
 	lease     int           // in seconds; 2, unless it says more
 	note      func() string // of what was measured
 	others    []string      // schedulers besides T9k's whose pods are its own
+	options   []string      // of the program, whenever it is started from now on
 	ended     []func()
 }
 
@@ -102,7 +103,7 @@ func (s *stage) startSchedulerWith(in place, access string, more ...string) erro
 		return err
 	}
 	arguments := append([]string{"schedule", "--kubeconfig", config, "--scheduler-name", schedulerName,
-		"--lease-duration", strconv.Itoa(max(s.lease, 2)), "--port", "0"}, more...)
+		"--lease-duration", strconv.Itoa(max(s.lease, 2)), "--port", "0"}, slices.Concat(s.options, more)...)
 	program := exec.Command(in.muster, arguments...)
 	if in.standIn != "" {
 		program = exec.Command(os.Args[0], arguments...)

@@ -29,7 +29,12 @@ func soak(span time.Duration) scenario {
 		cpus[fmt.Sprintf("n%02d", at)] = 4
 	}
 	return scenario{name: "long/soak", tell: onStage(cpus, func(s *stage) error {
-		sizes := []float64{}
+		// Within half a minute what is known is held against several fresh listings.
+		s.options = []string{"--compare-every", "4"}
+		if err := s.restarted(); err != nil {
+			return err
+		}
+		sizes, compared := []float64{}, 0.0
 		ended := time.Now().Add(span)
 		killed, made := time.Now(), 0
 		for time.Now().Before(ended) {
@@ -53,6 +58,11 @@ func soak(span time.Duration) scenario {
 				if wrong, known := s.metric("muster_cache_mismatch_total"); known && wrong != 0 {
 					return unsafe(fmt.Sprintf("comparisons proved %v mistakes", wrong))
 				}
+				found, known := s.metric("muster_cache_comparisons_total")
+				if known && found == 0 {
+					return fmt.Errorf("in half a minute nothing was compared")
+				}
+				compared += found
 				sizes = append(sizes, residentNow(s.program.Process.Pid))
 				killed = time.Now()
 				if err := s.restarted(); err != nil {
@@ -69,8 +79,8 @@ func soak(span time.Duration) scenario {
 			return fmt.Errorf("some of %d gangs never ran", made)
 		}
 		s.note = func() string {
-			return fmt.Sprintf("%d gangs, killed %d times, partial for %.2f s at most, %.1f MiB before the first kill and %.1f before the last",
-				made, len(sizes), s.partial.Seconds(), sizes[0], sizes[len(sizes)-1])
+			return fmt.Sprintf("%d gangs, killed %d times, compared %.0f times, partial for %.2f s at most, %.1f MiB before the first kill and %.1f before the last",
+				made, len(sizes), compared, s.partial.Seconds(), sizes[0], sizes[len(sizes)-1])
 		}
 		if len(sizes) > 2 && sizes[len(sizes)-1] > 1.2*sizes[1]+5 {
 			return fmt.Errorf("it grows: %.1f MiB", sizes)
