@@ -535,7 +535,7 @@ func crashScenarios() []scenario {
 }
 
 func liveScenarios() []scenario {
-	return slices.Concat(schedulingScenarios, numberedScenarios(), absentScenarios(), wireScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), storyScenarios)
+	return slices.Concat(schedulingScenarios, lookingScenarios(), numberedScenarios(), absentScenarios(), wireScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), storyScenarios)
 }
 
 // gone waits until a pod is no more.
