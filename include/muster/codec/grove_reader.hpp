@@ -50,6 +50,10 @@ public:
         if (!set_.name.empty() && !is_subdomain(set_.name))
             object.optional("metadata")
                 .error(in_quotes(set_.name) + " is not a name (expected a DNS subdomain)");
+        const field metadata_at = object.optional("metadata");
+        object_reader own_metadata = metadata_at.as_object();
+        read_links(own_metadata.optional("annotations"));
+        own_metadata.ignore_rest();
         set_.status = object_at(object.optional("status"));
         const field spec_at = object.required("spec");
         object_reader spec = spec_at.as_object();
@@ -135,6 +139,19 @@ private:
                                         "CliqueStartupTypeInOrder or CliqueStartupTypeExplicit)");
     }
 
+    /// Grove keeps pods with GPUs within a domain of NVLink by resource claims that it makes.
+    static void read_links(const field& at) {
+        object_reader annotations = at.as_object();
+        for (const auto& [key, off] :
+             {std::pair<std::string_view, std::string_view>{"grove.io/mnnvl-group", "none"},
+              {"grove.io/auto-mnnvl", "disabled"}})
+            if (const field link = annotations.optional(key);
+                link.is_present() && link.as_string() != off)
+                link.warning("resource claims are not made or shared here (expected " +
+                             in_quotes(off) + ")");
+        annotations.ignore_rest();
+    }
+
     static const boost::json::array* read_claims(const field& at) {
         const array_reader list = at.as_array();
         if (!list.is_present() || list.size() == 0)
@@ -210,6 +227,7 @@ private:
         made.annotations = object_at(each.optional("annotations"));
         static_cast<void>(read_labels(each.optional("labels")));
         static_cast<void>(read_labels(each.optional("annotations")));
+        read_links(each.optional("annotations"));
         made.packing = read_packing(each.optional("topologyConstraint"), {});
         made.sharing = read_claims(each.optional("resourceSharing"));
         const field spec_at = each.required("spec");
@@ -317,6 +335,7 @@ private:
                 name_at.error(in_quotes(made.name) +
                               " is there twice (expected every scaling group once)");
         made.annotations = object_at(each.optional("annotations"));
+        read_links(each.optional("annotations"));
         made.packing = read_packing(each.optional("topologyConstraint"), {});
         made.sharing = read_claims(each.optional("resourceSharing"));
         made.replicas = each.optional("replicas").as_integer(1, most_).value_or(1);

@@ -87,6 +87,23 @@ TEST_CASE("a set has cliques with minima, and defaults where it says nothing") {
     CHECK(set.cliques[1].min_available == 3);
 }
 
+TEST_CASE("groups of NVLink domains, which are claims that Grove makes, are warned of") {
+    const auto with = [](const std::string& value) {
+        return read(
+                   two_cliques({}, "    podCliqueScalingGroups:\n    - {name: g, cliqueNames: [b], "
+                                   "annotations: {grove.io/mnnvl-group: " +
+                                       value + "}}\n"))
+            .findings;
+    };
+    CHECK(with("none") == "");
+    CHECK(with("train") ==
+          "warning: spec.template.podCliqueScalingGroups[0].annotations[grove.io/mnnvl-group]: "
+          "resource claims are not made or shared here (expected \"none\")\n");
+    CHECK(read(two_cliques({}, {}, "set, annotations: {grove.io/auto-mnnvl: enabled}"))
+              .findings.find(
+                  "warning: metadata.annotations[grove.io/auto-mnnvl]: resource claims") == 0);
+}
+
 TEST_CASE("resource claims are kept for those who judge edits, and warned of") {
     const auto made = read(two_cliques({}, "    resourceClaimTemplates: [{name: gpus}]\n"
                                            "    resourceSharing: []\n"
