@@ -49,16 +49,23 @@ rank_with(const state<Traits>& known, queue_index which, const resources<Traits:
             continue;
         if (const share past{spec.past_use[kind], accounts.total(kind)}; past > made.of_past)
             made.of_past = past;
-        if (used[kind] == 0)
-            continue;
+        const int128 all = accounts.total(kind);
         if (due) {
             const std::int64_t fair = (*due)[which][kind];
+            const auto deserved = spec.deserved[kind];
+            const auto quota = spec.quota[kind];
             made.over_fair_share = made.over_fair_share || stands[kind] > fair;
-            const share mine{used[kind], std::max(fair, spec.deserved[kind].value_or(0))};
-            if (mine > made.of_due)
-                made.of_due = mine;
+            int128 top = deserved ? std::max(fair, *deserved) : all;
+            if (quota)
+                top = std::min<int128>(top, *quota);
+            made.of_due = std::max(made.of_due, share{used[kind], top});
+            made.of_due_now = std::max(made.of_due_now, share{stands[kind], top});
+            if (deserved)
+                made.due_of_cluster = std::max(made.due_of_cluster, share{saturate(top), all});
         }
-        const share candidate{used[kind], accounts.total(kind)};
+        if (used[kind] == 0)
+            continue;
+        const share candidate{used[kind], all};
         if (candidate > made.of_cluster)
             made.of_cluster = candidate;
     }

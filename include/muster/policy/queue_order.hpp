@@ -74,7 +74,7 @@ struct borrowing_last {
 
 /// Queues within their fair share before those beyond it, then queues within what they deserve
 /// before those that borrow, then the higher priority, then the smaller share of what they are due
-/// (KAI). The next gang counts.
+/// with the next gang, then without it, then who is due less (KAI).
 struct fair_share_first {
     static constexpr bool by_fair_share = true;
     static constexpr bool counts_next_gang = true;
@@ -87,7 +87,11 @@ struct fair_share_first {
             return rhs.borrowing;
         if (lhs.priority != rhs.priority)
             return lhs.priority > rhs.priority;
-        return lhs.of_due < rhs.of_due;
+        if (lhs.of_due != rhs.of_due)
+            return lhs.of_due < rhs.of_due;
+        if (lhs.of_due_now != rhs.of_due_now)
+            return lhs.of_due_now < rhs.of_due_now;
+        return lhs.due_of_cluster < rhs.due_of_cluster;
     }
 };
 

@@ -23,9 +23,14 @@ struct queue_rank {
     std::int64_t weight = 1;
     /// It uses more than it deserves of some kind.
     bool borrowing = false;
-    /// Of what it is due: its fair share, or what it deserves where that is more. Known to orders
-    /// that are `by_fair_share`.
+    /// Of what it is due: its fair share, or what it deserves where that is more, and never more
+    /// than its quota; of a kind that it deserves without a bound its quota, or all that the nodes
+    /// have. Known to orders that are `by_fair_share`.
     share of_due{};
+    /// The same without the next gang.
+    share of_due_now{};
+    /// What it is due of what all nodes have, over the kinds that it deserves within bounds.
+    share due_of_cluster{};
     /// It uses more than its fair share of some kind. Likewise.
     bool over_fair_share = false;
     /// The priority of the next gang, and when that was created. Known to orders that count it.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <muster/cycle/cycle.hpp>
 #include <muster/cycle/fair_shares.hpp>
@@ -87,6 +88,69 @@ TEST_CASE("who is within what it deserves goes before those that borrow, whateve
     CHECK(started(known,
                   cycle(known, 0, policy{best_fit{}, priority_then_age{}, fair_share_first{}})) ==
           std::vector<std::string>{"y"});
+}
+
+namespace {
+
+std::vector<std::string> started_by_fair_share(cluster& known) {
+    return started(known,
+                   cycle(known, 0, policy{best_fit{}, priority_then_age{}, fair_share_first{}}));
+}
+
+} // namespace
+
+TEST_CASE("of a kind that queues deserve without a bound the share is one of all there is") {
+    cluster known;
+    ok(known.upsert_node("n", machine(100, 2)));
+    cluster::queue_type devices;
+    devices.deserved.set(gpu, 2);
+    ok(known.upsert_queue("a", devices));
+    ok(known.upsert_queue("b", devices));
+    ok(known.upsert_gang("r", gang_of(1, "a")));
+    ok(known.upsert_pod("r-0", "r", in_phase(pod_phase::running, asking(1, 1)), "n"));
+    for (const char* name : {"x", "y"}) {
+        ok(known.upsert_gang(name, gang_of(1, name == std::string("x") ? "a" : "b")));
+        add_members(known, name, 1, asking(1, 1));
+    }
+    // Of the cpus that they want both would have all.
+    CHECK(started_by_fair_share(known) == std::vector<std::string>{"y"});
+}
+
+TEST_CASE("of equal shares with the next gang the smaller one without it goes first") {
+    cluster known;
+    ok(known.upsert_node("n", machine(8)));
+    ok(known.upsert_queue("a", deserving(4)));
+    ok(known.upsert_queue("b", deserving(4)));
+    add_running(known, "others", 5, "n");
+    add_running(known, "r", 1, "n", "a");
+    add_gang(known, "x", 1, 1, "a");
+    add_gang(known, "y", 1, 2, "b");
+    CHECK(started_by_fair_share(known) == std::vector<std::string>{"y"});
+}
+
+TEST_CASE("of equal shares the queue that is due less goes first") {
+    cluster known;
+    ok(known.upsert_node("n", machine(8)));
+    ok(known.upsert_queue("a", deserving(4)));
+    ok(known.upsert_queue("b", deserving(2)));
+    add_running(known, "others", 6, "n");
+    add_gang(known, "x", 1, 2, "a");
+    add_gang(known, "y", 1, 1, "b");
+    CHECK(started_by_fair_share(known) == std::vector<std::string>{"y"});
+}
+
+TEST_CASE("nobody is due more than its quota, whatever it deserves") {
+    cluster known;
+    ok(known.upsert_node("n", machine(8)));
+    cluster::queue_type bounded = deserving(6);
+    bounded.quota.set(cpu, 3);
+    ok(known.upsert_queue("a", bounded));
+    ok(known.upsert_queue("b", deserving(4)));
+    add_running(known, "others", 7, "n");
+    add_gang(known, "x", 1, 1, "a");
+    add_gang(known, "y", 1, 1, "b");
+    // 1 of 3 and 1 of 4.
+    CHECK(started_by_fair_share(known) == std::vector<std::string>{"y"});
 }
 
 } // namespace cycle_fair_shares_test
