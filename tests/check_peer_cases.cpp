@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// check_peer_cases [--core] [--list] FILE.json... runs the cases of other schedulers' test tables
-// through Muster, each with its peer's profile, and compares what becomes of the pods with what
-// the peer's test asserts. Prints for every file how many cases ran, which were skipped and why,
-// over-commits, partial gangs, and every disagreement with both outcomes; closes with
-// "N passed, N failed": those that agree, and those that do not or in which Muster itself
-// over-commits a node, leaves a gang partly started or refuses the input. --core runs only cases
-// marked as core, --list names those that agree, too.
+// check_peer_cases [--core] [--list] [--vary N] FILE.json... runs the cases of other schedulers'
+// test tables through Muster, each with its peer's profile, and compares what becomes of the pods
+// with what the peer's test asserts. Prints for every file how many cases ran, which were skipped
+// and why, over-commits, partial gangs, and every disagreement with both outcomes; closes with "N
+// passed, N failed": those that agree, and those that do not or in which Muster itself over-commits
+// a node, leaves a gang partly started or cannot take the input. --core runs only cases marked as
+// core, --list names those that agree, too. --vary runs N variants of each case as well, which are
+// made by chance, the same ones each time: nothing is asserted of them but that Muster makes no
+// such fault; and what must not matter (the order of nodes, the unit of amounts) must not.
 //
 // Exits with 0 when Muster made no such fault and agreement on core cases is what it must be (97%
 // where only pods are placed, 85% where some are evicted), 1 when not, 2 when a file cannot be
 // read.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <map>
@@ -27,6 +31,7 @@
 #include "peer_cases/peer_case.hpp"
 #include "peer_cases/read.hpp"
 #include "peer_cases/run.hpp"
+#include "peer_cases/vary.hpp"
 
 namespace {
 
@@ -41,7 +46,7 @@ struct report {
     std::size_t ran = 0;
     std::size_t over_commits = 0;
     std::size_t partial = 0;
-    /// Over-commits, partial gangs, refused input.
+    /// Over-commits, partial gangs, cases that cannot be read or are refused.
     std::size_t faults = 0;
     std::size_t passed = 0;
     std::size_t agreeing = 0;
@@ -74,6 +79,12 @@ void count(tally& to, const peer_cases::judgement& by) {
     to.disagree += by.agrees ? 0 : 1;
 }
 
+void count(const peer_cases::peer_case& of, const peer_cases::judgement& by, report& into) {
+    count(into.kinds[kind_of(of)], by);
+    if (of.core)
+        count(only_allocates(of) ? into.allocating : into.evicting, by);
+}
+
 void print_lines(const char* what, const std::string& name, const std::vector<std::string>& lines) {
     std::printf("  %s: %s\n", what, name.c_str());
     for (const std::string& line : lines)
@@ -92,14 +103,25 @@ std::vector<std::string> with_reason(const peer_cases::peer_case& of,
 
 void check(const peer_cases::peer_case& of, bool list, report& into) {
     ++into.ran;
-    const peer_cases::outcome got = peer_cases::run(of);
+    peer_cases::outcome got;
+    try {
+        if (!of.unreadable.empty())
+            throw peer_cases::unreadable(of.unreadable);
+        got = peer_cases::run(of);
+    } catch (const std::exception& why) {
+        // Whatever becomes of the others, this one differs.
+        ++into.faults;
+        count(of, {.agrees = false, .agrees_on_nodes = false, .differences = {}}, into);
+        print_lines("FAILED", of.name, {why.what()});
+        return;
+    }
     const auto partial_before = peer_cases::partial_gangs(of, got.before);
     const bool anomaly = of.has("fixture-anomaly");
     if (anomaly || !partial_before.empty())
         into.apart.push_back(
             of.name + (anomaly ? ": marked as fixture-anomaly" : ": begins with a partial gang"));
     bool failed = false;
-    if (const auto over = peer_cases::over_committed(of, got.after); !over.empty() && !anomaly) {
+    if (const auto over = peer_cases::over_committed(of, got); !over.empty() && !anomaly) {
         ++into.over_commits;
         failed = true;
         print_lines("OVER-COMMIT", of.name, over);
@@ -112,9 +134,7 @@ void check(const peer_cases::peer_case& of, bool list, report& into) {
     }
     into.faults += failed ? 1 : 0;
     const peer_cases::judgement judged = peer_cases::judge(of, got);
-    count(into.kinds[kind_of(of)], judged);
-    if (of.core)
-        count(only_allocates(of) ? into.allocating : into.evicting, judged);
+    count(of, judged, into);
     into.agreeing += judged.agrees ? 1 : 0;
     into.passed += judged.agrees && !failed ? 1 : 0;
     if (!judged.agrees)
@@ -122,6 +142,55 @@ void check(const peer_cases::peer_case& of, bool list, report& into) {
                     of.name + " [" + kind_of(of) + "]", with_reason(of, judged.differences));
     else if (list)
         std::printf("  agrees: %s\n", of.name.c_str());
+}
+
+struct variants {
+    std::size_t ran = 0;
+    std::size_t over_commits = 0;
+    std::size_t partial = 0;
+    std::size_t refused = 0;
+    std::size_t unequal = 0;
+
+    [[nodiscard]] bool faultless() const {
+        return over_commits == 0 && partial == 0 && refused == 0 && unequal == 0;
+    }
+};
+
+void check_variant(const peer_cases::peer_case& of, const std::string& name, variants& into) {
+    ++into.ran;
+    try {
+        const peer_cases::outcome got = peer_cases::run(of);
+        if (const auto over = peer_cases::over_committed(of, got); !over.empty()) {
+            ++into.over_commits;
+            print_lines("OVER-COMMIT", name, over);
+        }
+        auto partial = peer_cases::partial_gangs(of, got.after);
+        const auto before = peer_cases::partial_gangs(of, got.before);
+        std::erase_if(partial, [&](const std::string& gang) {
+            return std::ranges::find(before, gang) != before.end();
+        });
+        if (!partial.empty()) {
+            ++into.partial;
+            print_lines("PARTIAL GANG", name, partial);
+        }
+    } catch (const std::exception& why) {
+        ++into.refused;
+        print_lines("FAILED", name, {why.what()});
+    }
+}
+
+/// Of one case: what must not matter, and `count` variants.
+void check_variants(const peer_cases::peer_case& of, std::size_t count, variants& into) {
+    for (const auto& [what, same] : peer_cases::equals_of(of)) {
+        ++into.ran;
+        if (peer_cases::run(same).after != peer_cases::run(of).after) {
+            ++into.unequal;
+            print_lines("DIFFERS FROM ITSELF", of.name, {what});
+        }
+    }
+    for (std::size_t number = 0; number < count; ++number)
+        check_variant(peer_cases::varied(of, number),
+                      of.name + ", variant " + std::to_string(number), into);
 }
 
 /// Why Muster means to differ in cases of this kind; empty when it does not.
@@ -170,6 +239,7 @@ bool reaches(const tally& of, std::size_t percent) {
 int main(int argc, char** argv) {
     bool core = false;
     bool list = false;
+    std::size_t vary = 0;
     std::vector<std::string> files;
     for (int at = 1; at < argc; ++at) {
         const std::string_view word = argv[at];
@@ -177,16 +247,19 @@ int main(int argc, char** argv) {
             core = true;
         else if (word == "--list")
             list = true;
+        else if (word == "--vary" && at + 1 < argc)
+            vary = std::strtoul(argv[++at], nullptr, 10);
         else
             files.emplace_back(word);
     }
     if (files.empty()) {
-        std::fputs("usage: check_peer_cases [--core] [--list] FILE.json...\n", stderr);
+        std::fputs("usage: check_peer_cases [--core] [--list] [--vary N] FILE.json...\n", stderr);
         return 2;
     }
     std::size_t passed = 0;
     std::size_t failed = 0;
     std::size_t faults = 0;
+    variants made_by_chance;
     tally allocating;
     tally evicting;
     for (const std::string& name : files) {
@@ -213,12 +286,9 @@ int main(int argc, char** argv) {
                 made.skipped[why].push_back(each.name);
                 continue;
             }
-            try {
-                check(each, list, made);
-            } catch (const std::exception& why) {
-                ++made.faults;
-                std::printf("  FAILED: %s: %s\n", each.name.c_str(), why.what());
-            }
+            check(each, list, made);
+            if (vary > 0 && each.unreadable.empty())
+                check_variants(each, vary, made_by_chance);
         }
         print(made);
         passed += made.passed;
@@ -234,6 +304,14 @@ int main(int argc, char** argv) {
     std::printf("all files\n");
     print_tally("core, placing only", allocating);
     print_tally("core, evicting", evicting);
+    if (vary > 0)
+        std::printf("  variants run: %zu, over-commits: %zu, partial gangs: %zu, refused: %zu, "
+                    "differing from what is the same: %zu\n",
+                    made_by_chance.ran, made_by_chance.over_commits, made_by_chance.partial,
+                    made_by_chance.refused, made_by_chance.unequal);
     std::printf("%zu passed, %zu failed\n", passed, failed);
-    return faults == 0 && reaches(allocating, 97) && reaches(evicting, 85) ? 0 : 1;
+    return faults == 0 && made_by_chance.faultless() && reaches(allocating, 97) &&
+                   reaches(evicting, 85)
+               ? 0
+               : 1;
 }

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -81,6 +83,13 @@ public:
             made[of(kind)] = units(kind, amount);
         return made;
     }
+    /// What a node has counts only as far as it is whole.
+    [[nodiscard]] muster::resources<traits::width> room(const amounts& from) {
+        muster::resources<traits::width> made;
+        for (const auto& [kind, amount] : from)
+            made[of(kind)] = kind == "cpu" ? amount : amount / 1000;
+        return made;
+    }
     [[nodiscard]] muster::limits<traits::width> limits(const ceilings& from) {
         muster::limits<traits::width> made;
         for (const auto& [kind, amount] : from.named)
@@ -102,39 +111,61 @@ private:
     return {std::move(key), muster::label_operator::in, std::move(values)};
 }
 
+/// KAI's tests know one label for node affinity.
+inline constexpr const char* affinity_label = "kai.scheduler/type";
+
+[[nodiscard]] inline std::string level_label(const std::string& topology,
+                                             const std::string& level) {
+    return "level " + topology + separator + level;
+}
+
 inline void add_nodes(const peer_case& of, columns& kinds, cluster& to) {
     // Levels are labels of our own, so that a peer's numbers cannot meet a node's real labels.
     for (const node_case& node : of.nodes) {
         cluster::node_type spec;
-        spec.allocatable = kinds.vector(node.allocatable);
+        spec.allocatable = kinds.room(node.allocatable);
         if (!node.allocatable.contains("pods"))
             spec.allocatable[kinds.of("pods")] = 1'000;
         spec.name = node.name;
         std::map<std::string, std::string> labels = node.labels;
         for (const auto& [level, domain] : node.domains)
-            labels["level " + level] = domain;
+            labels[level_label(level.first, level.second)] = domain;
+        // KAI's one label of nodes for affinity names the node, where the case gives it no other.
+        if (of.from == peer::kai)
+            labels.try_emplace(affinity_label, node.name);
         for (const auto& [key, value] : labels)
             spec.labels.set(key, value);
         ok(to.upsert_node(node.name, std::move(spec)), node.name);
     }
 }
 
-/// The constraint in terms of the case's levels; nothing when it asks for nothing.
+/// The constraint in terms of the case's levels; nothing when it asks for nothing. Who asks for a
+/// level that is not there asks for a domain in which no node stands.
 [[nodiscard]] inline std::optional<muster::topology_constraint>
 topology_of(const peer_case& of, const domain_constraint& from) {
+    if (from.required.empty() && from.preferred.empty())
+        return std::nullopt;
     muster::topology_constraint made;
-    for (const std::string& level : of.levels)
-        made.within.levels.push_back("level " + level);
+    const auto known = of.topologies.find(from.topology);
+    bool all_there = known != of.topologies.end();
     const auto number = [&](const std::string& level) -> std::optional<std::size_t> {
-        const auto found = std::ranges::find(of.levels, level);
-        if (level.empty() || found == of.levels.end())
+        if (level.empty() || !all_there)
             return std::nullopt;
-        return static_cast<std::size_t>(found - of.levels.begin());
+        const auto found = std::ranges::find(known->second, level);
+        all_there = found != known->second.end();
+        return all_there ? std::optional(static_cast<std::size_t>(found - known->second.begin()))
+                         : std::nullopt;
     };
     made.required = number(from.required);
     made.preferred = number(from.preferred);
-    if (!made.required && !made.preferred)
-        return std::nullopt;
+    if (!all_there) {
+        made.within.levels = {level_label(from.topology, "nowhere")};
+        made.required = 0;
+        made.preferred.reset();
+        return made;
+    }
+    for (const std::string& level : known->second)
+        made.within.levels.push_back(level_label(from.topology, level));
     return made;
 }
 
@@ -142,6 +173,8 @@ topology_of(const peer_case& of, const domain_constraint& from) {
 struct tree_and_roles {
     muster::gang_tree tree{0};
     std::vector<muster::vertex_index> roles;
+    /// Pods of a subgroup that is not there: they never start, and count nowhere.
+    std::set<std::size_t> strays;
 };
 
 namespace detail {
@@ -168,16 +201,15 @@ inline void grow(const peer_case& of, const subgroup& from, muster::vertex_index
     for (const task& one : gang.tasks) {
         const auto found = leaves.find(one.role);
         if (found == leaves.end())
-            throw unreadable("gang '" + gang.name + "', task '" + one.name +
-                             "': no such subgroup: '" + one.role + "'");
-        made.roles.push_back(found->second);
+            made.strays.insert(made.roles.size());
+        made.roles.push_back(found == leaves.end() ? leaves.begin()->second : found->second);
     }
     return made;
 }
 
 /// Roles with minima of their own; the others share a leaf without any.
 [[nodiscard]] inline tree_and_roles tree_of_roles(const gang_case& gang) {
-    tree_and_roles made{muster::gang_tree(gang.min_member), {}};
+    tree_and_roles made{muster::gang_tree(gang.min_member), {}, {}};
     std::map<std::string, muster::vertex_index> leaves;
     for (const auto& [role, least] : gang.role_minima)
         leaves[role] = made.tree.add(muster::vertex_index{0}, least, role);
@@ -198,7 +230,7 @@ inline void grow(const peer_case& of, const subgroup& from, muster::vertex_index
 /// Volcano's partitions: pods alike in the values of a policy's labels are one subgroup, which
 /// starts with `size` of them or not at all; so many of a policy's must start.
 [[nodiscard]] inline tree_and_roles tree_of_partitions(const peer_case& of, const gang_case& gang) {
-    tree_and_roles made{muster::gang_tree(gang.min_member), {}};
+    tree_and_roles made{muster::gang_tree(gang.min_member), {}, {}};
     std::vector<muster::vertex_index> policies;
     for (const partition& one : gang.partitions)
         policies.push_back(made.tree.add(muster::vertex_index{0}, 0, one.name));
@@ -248,7 +280,8 @@ inline void grow(const peer_case& of, const subgroup& from, muster::vertex_index
         made = detail::tree_of_roles(gang);
     else
         made = {muster::gang_tree(gang.min_member),
-                std::vector<muster::vertex_index>(gang.tasks.size())};
+                std::vector<muster::vertex_index>(gang.tasks.size()),
+                {}};
     if (auto how = topology_of(of, gang.tree ? gang.tree->domain : gang.domain))
         made.tree.keep_together(muster::vertex_index{0}, std::move(*how));
     return made;
@@ -291,6 +324,25 @@ inline void grow(const peer_case& of, const subgroup& from, muster::vertex_index
     return times;
 }
 
+/// How long ago its pods were made, oldest first: who has the higher priority goes first in its
+/// gang, and last. Of equals Volcano takes the first by name, the others the first that is listed.
+[[nodiscard]] inline std::vector<std::int64_t> order_of_members(const peer_case& of,
+                                                                const gang_case& gang) {
+    std::vector<std::size_t> order(gang.tasks.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (of.from != peer::coscheduling)
+        std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t at) {
+            return gang.tasks[at].priority.value_or(0);
+        });
+    std::vector<std::int64_t> ages(order.size(), 0);
+    for (std::size_t place = 1; place < order.size(); ++place) {
+        const bool equal = gang.tasks[order[place]].priority.value_or(0) ==
+                           gang.tasks[order[place - 1]].priority.value_or(0);
+        ages[order[place]] = ages[order[place - 1]] + (of.from == peer::volcano && equal ? 0 : 1);
+    }
+    return ages;
+}
+
 [[nodiscard]] inline cluster::pod_type pod_of(const peer_case& of, const task& from,
                                               columns& kinds) {
     cluster::pod_type made;
@@ -300,8 +352,22 @@ inline void grow(const peer_case& of, const subgroup& from, muster::vertex_index
     for (const auto& [key, value] : from.node_selector)
         made.where.selector.requirements.push_back(is_one_of(key, {value}));
     if (!from.affinity_in.empty())
-        made.where.selector.requirements.push_back(
-            is_one_of("kai.scheduler/type", from.affinity_in));
+        made.where.selector.requirements.push_back(is_one_of(affinity_label, from.affinity_in));
+    for (const auto& [key, value] : from.labels)
+        made.labels.set(key, value);
+    const auto among_its_own = [&](const std::string& key) {
+        muster::affinity_term term;
+        for (const auto& [label, value] : from.labels)
+            term.pods.labels.requirements.push_back(is_one_of(label, {value}));
+        term.topology = key;
+        return term;
+    };
+    if (!from.beside.empty() || !from.apart.empty())
+        made.where.pods.emplace();
+    if (!from.beside.empty())
+        made.where.pods->affinity.push_back(among_its_own(from.beside));
+    if (!from.apart.empty())
+        made.where.pods->anti_affinity.push_back(among_its_own(from.apart));
     switch (from.state) {
     case pod_state::pending:
     case pod_state::nominated:

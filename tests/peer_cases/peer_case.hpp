@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// Cases of other schedulers' own test tables, as data: what is there, what the peer did, and what
@@ -50,12 +51,16 @@ struct task {
     std::map<std::string, std::string> node_selector;
     /// Values of the peer's one label for node affinity.
     std::vector<std::string> affinity_in;
+    /// Labels of nodes by whose values the pod stands where others of its labels do, and apart.
+    std::string beside;
+    std::string apart;
     bool never_preempts = false;
     std::optional<std::int64_t> arrival;
 };
 
-/// A topology constraint: names of levels (of `peer_case::levels`).
+/// A topology constraint: names of levels (of `peer_case::topologies`).
 struct domain_constraint {
+    std::string topology;
     std::string required;
     std::string preferred;
 };
@@ -97,8 +102,8 @@ struct gang_case {
     std::optional<std::int64_t> stale_for;
     std::optional<std::int64_t> grace;
     bool deleted_during_test = false;
-    /// May not preempt or reclaim yet.
-    bool preemption_delayed = false;
+    /// How long it waits before anybody is moved or evicted for it, in nanoseconds.
+    std::int64_t preemption_delay = 0;
     std::vector<task> tasks;
 };
 
@@ -111,6 +116,7 @@ struct queue_case {
     std::optional<std::int64_t> weight;
     std::optional<std::int64_t> priority;
     bool closed = false;
+    /// Others may have what it holds.
     bool reclaimable = true;
 };
 
@@ -118,8 +124,8 @@ struct node_case {
     std::string name;
     amounts allocatable;
     std::map<std::string, std::string> labels;
-    /// Levels' names to the domain in which the node stands.
-    std::map<std::string, std::string> domains;
+    /// By topology and level: the domain in which the node stands.
+    std::map<std::pair<std::string, std::string>, std::string> domains;
 };
 
 /// What became of a pod.
@@ -155,8 +161,6 @@ struct expectation {
     /// Pods that must be bound, others are open; pods that must wait.
     std::vector<std::string> must_bind;
     std::vector<std::string> must_wait;
-    /// Gangs by whether the peer's gate lets them in.
-    std::map<std::string, bool> let_in;
 };
 
 struct peer_case {
@@ -167,11 +171,13 @@ struct peer_case {
     std::vector<std::string> actions;
     std::vector<std::string> features;
     bool core = false;
+    /// What in it is not understood; empty when it is read. It counts as run, and differs.
+    std::string unreadable;
     /// Why the case cannot be run; empty when it can.
     std::string unsupported;
     std::vector<node_case> nodes;
-    /// Levels from the widest domain to the narrowest.
-    std::vector<std::string> levels;
+    /// By name (Volcano's only one has none): levels from the widest domain to the narrowest.
+    std::map<std::string, std::vector<std::string>> topologies;
     std::vector<queue_case> queues;
     std::vector<gang_case> gangs;
     expectation expected;

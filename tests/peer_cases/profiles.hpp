@@ -48,9 +48,28 @@ template<muster::victim_rule Victims>
 using volcano_profile =
     muster::policy<muster::best_fit, muster::minima_first<>, muster::priority_then_due,
                    muster::no_reservations, muster::surplus_in_turn, muster::most_packed, Victims>;
+
+/// The same rule, of which gangs keep their minima where Volcano's plugin `gang` guards them.
+template<muster::victim_rule Rule>
+struct above_minima : Rule {
+    bool guarded = true;
+
+    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
+                                                                 const muster::contender& of,
+                                                                 std::int64_t now) const noexcept {
+        auto terms = Rule::operator()(by, of, now);
+        if (terms)
+            terms->only_surplus = terms->only_surplus || guarded;
+        return terms;
+    }
+    [[nodiscard]] friend bool operator==(const above_minima&, const above_minima&) = default;
+};
 using volcano_allocate = volcano_profile<muster::no_eviction>;
-using volcano_preempt = volcano_profile<muster::priority_preemption>;
-using volcano_reclaim = volcano_profile<muster::reclaim_between_leaves>;
+using volcano_preempt = volcano_profile<above_minima<muster::priority_preemption>>;
+/// By what queues deserve in so many words, as the plugin `capacity` has it; and by their weights,
+/// as `proportion` does.
+using volcano_reclaim = volcano_profile<above_minima<muster::reclaim_between_leaves>>;
+using volcano_reclaim_by_weight = volcano_profile<above_minima<muster::reclaim_what_is_due<true>>>;
 
 /// One queue, by priority and age.
 using coscheduling_profile = muster::policy<>;

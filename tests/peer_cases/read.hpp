@@ -2,172 +2,29 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
+#include <exception>
+#include <map>
 #include <optional>
-#include <stdexcept>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <boost/json.hpp>
 
-#include <muster/resource/quantity_text.hpp>
-
 #include "peer_case.hpp"
+#include "values.hpp"
 
 namespace peer_cases {
-
-/// The file is not what it should be: names the case and the field.
-struct unreadable : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
 namespace detail {
 
 namespace json = boost::json;
 
-[[nodiscard]] inline std::string text(const json::value& from) {
-    if (!from.is_string())
-        throw unreadable("expected a string, found " + json::serialize(from));
-    return std::string(from.get_string());
-}
-
-[[nodiscard]] inline std::string text_at(const json::object& from, std::string_view name) {
-    const json::value* found = from.if_contains(name);
-    return found && !found->is_null() ? text(*found) : std::string();
-}
-
-[[nodiscard]] inline std::optional<std::int64_t> number_at(const json::object& from,
-                                                           std::string_view name) {
-    const json::value* found = from.if_contains(name);
-    if (!found || found->is_null())
-        return std::nullopt;
-    if (!found->is_number())
-        throw unreadable(std::string(name) + ": expected a number, found " +
-                         json::serialize(*found));
-    return found->to_number<std::int64_t>();
-}
-
-[[nodiscard]] inline bool flag_at(const json::object& from, std::string_view name, bool otherwise) {
-    const json::value* found = from.if_contains(name);
-    return found && found->is_bool() ? found->get_bool() : otherwise;
-}
-
-[[nodiscard]] inline std::vector<std::string> texts_at(const json::object& from,
-                                                       std::string_view name) {
-    std::vector<std::string> found;
-    if (const json::value* list = from.if_contains(name); list && list->is_array())
-        for (const json::value& each : list->get_array())
-            found.push_back(text(each));
-    return found;
-}
-
-[[nodiscard]] inline std::map<std::string, std::string> labels_at(const json::object& from,
-                                                                  std::string_view name) {
-    std::map<std::string, std::string> found;
-    if (const json::value* labels = from.if_contains(name); labels && labels->is_object())
-        for (const auto& each : labels->get_object())
-            found[std::string(each.key())] = text(each.value());
-    return found;
-}
-
-template<class Use>
-void each_object(const json::object& from, std::string_view name, const Use& use) {
-    if (const json::value* list = from.if_contains(name); list && list->is_array())
-        for (const json::value& each : list->get_array())
-            use(each.as_object());
-}
-
-/// Thousandths of a number or a quantity; nothing for "unlimited" and for negative numbers.
-[[nodiscard]] inline std::optional<std::int64_t> thousandths(const json::value& from) {
-    if (from.is_string()) {
-        const std::string_view spelled = from.get_string();
-        if (spelled == "unlimited")
-            return std::nullopt;
-        const auto parsed = muster::parse_quantity(spelled);
-        const auto milli = parsed ? parsed->exact_milli() : std::nullopt;
-        if (!milli)
-            throw unreadable("not an amount: " + std::string(spelled));
-        return *milli;
-    }
-    if (!from.is_number())
-        throw unreadable("not an amount: " + json::serialize(from));
-    const double value = from.to_number<double>();
-    if (value < 0)
-        return std::nullopt;
-    return std::llround(value * 1000);
-}
-
-/// Amounts that are there; what is not a plain amount is told to `other`.
-template<class Other>
-[[nodiscard]] amounts amounts_at(const json::object& from, std::string_view name,
-                                 const Other& other) {
-    amounts found;
-    const json::value* all = from.if_contains(name);
-    if (!all || !all->is_object())
-        return found;
-    for (const auto& each : all->get_object()) {
-        if (each.value().is_object() || each.value().is_array()) {
-            other(std::string(each.key()));
-            continue;
-        }
-        const auto amount = thousandths(each.value());
-        if (!amount)
-            throw unreadable(std::string(name) + "." + std::string(each.key()) +
-                             ": an amount must be a number");
-        found[std::string(each.key())] = *amount;
-    }
-    return found;
-}
-
-[[nodiscard]] inline amounts amounts_at(const json::object& from, std::string_view name) {
-    return amounts_at(from, name, [](const std::string& kind) {
-        throw unreadable(kind + ": expected an amount");
-    });
-}
-
-[[nodiscard]] inline ceilings ceilings_at(const json::object& from, std::string_view name) {
-    ceilings found;
-    const json::value* all = from.if_contains(name);
-    if (!all || !all->is_object())
-        return found;
-    for (const auto& each : all->get_object()) {
-        const auto amount = thousandths(each.value());
-        if (amount)
-            found.named[std::string(each.key())] = *amount;
-        else
-            found.unlimited.emplace_back(each.key());
-    }
-    return found;
-}
-
-[[nodiscard]] inline pod_state state_of(std::string_view spelled) {
-    if (const auto dot = spelled.rfind('.'); dot != std::string_view::npos)
-        spelled.remove_prefix(dot + 1);
-    if (spelled.starts_with("Pod"))
-        spelled.remove_prefix(3);
-    if (spelled == "Pending")
-        return pod_state::pending;
-    if (spelled == "Running" || spelled == "Binding" || spelled == "Bound" ||
-        spelled == "Allocated")
-        return pod_state::bound;
-    if (spelled == "Pipelined")
-        return pod_state::nominated;
-    if (spelled == "Releasing")
-        return pod_state::leaving;
-    if (spelled == "StuckInReleasing")
-        return pod_state::stuck;
-    if (spelled == "Succeeded")
-        return pod_state::succeeded;
-    if (spelled == "Failed")
-        return pod_state::failed;
-    throw unreadable("unknown state of a task: " + std::string(spelled));
-}
-
 [[nodiscard]] inline domain_constraint domain_of(const json::object& from) {
     domain_constraint found;
     if (const json::value* at = from.if_contains("topologyConstraint"); at && at->is_object()) {
+        found.topology = text_at(at->get_object(), "topology");
         found.required = text_at(at->get_object(), "required");
         found.preferred = text_at(at->get_object(), "preferred");
     }
@@ -224,8 +81,12 @@ template<class Other>
     made.affinity_in = texts_at(from, "nodeAffinityIn");
     made.never_preempts = text_at(from, "preemptionPolicy") == "Never";
     made.arrival = number_at(from, "arrivalOrder");
-    if (from.contains("podAffinity"))
-        unsupported = "pod affinity";
+    if (const json::value* terms = from.if_contains("podAffinity"); terms && terms->is_object()) {
+        for (const auto& [key, value] : labels_at(terms->get_object(), "labels"))
+            made.labels[key] = value;
+        made.beside = text_at(terms->get_object(), "affinityKey");
+        made.apart = text_at(terms->get_object(), "antiAffinityKey");
+    }
     if (from.contains("resourceClaims"))
         unsupported = "resource claims";
     if (made.request.contains("gpuMemoryMiB") || made.request.contains("gpuFractionDevices"))
@@ -259,7 +120,8 @@ template<class Other>
     if (const json::value* minima = from.if_contains("minTaskMember");
         minima && minima->is_object())
         for (const auto& each : minima->get_object())
-            made.role_minima[std::string(each.key())] = each.value().to_number<std::int64_t>();
+            if (const auto least = number(each.value()))
+                made.role_minima[std::string(each.key())] = *least;
     if (const json::value* tree = from.if_contains("subgroups"); tree && tree->is_object())
         made.tree = subgroup_of(tree->get_object());
     if (in.from == peer::kai && made.min_member == 0)
@@ -283,8 +145,7 @@ template<class Other>
     made.stale_for = number_at(from, "staleForNs");
     made.grace = duration_at(from, "stalenessGracePeriod");
     made.deleted_during_test = flag_at(from, "deletedDuringTest", false);
-    if (const auto delay = duration_at(from, "preemptionDelay"))
-        made.preemption_delayed = made.age_minutes.value_or(0) * 60'000'000'000 < *delay;
+    made.preemption_delay = duration_at(from, "preemptionDelay").value_or(0);
     return made;
 }
 
@@ -297,6 +158,9 @@ inline void rescale_for_kai(ceilings& of) {
         memory->second = memory->second > most / 1'000'000 ? most : memory->second * 1'000'000;
     }
 }
+
+/// Of KAI's queues.
+inline constexpr std::int64_t default_priority = 100;
 
 [[nodiscard]] inline queue_case queue_of(const json::object& from, peer which) {
     queue_case made;
@@ -312,9 +176,13 @@ inline void rescale_for_kai(ceilings& of) {
     // A department's weight is what it deserves.
     if (which == peer::kai && flag_at(from, "isParent", false))
         made.weight = made.deserved.named.contains("gpu") ? made.deserved.named["gpu"] / 1000 : 0;
-    if (const json::value* priority = from.if_contains("priority");
-        priority && priority->is_number())
-        made.priority = priority->to_number<std::int64_t>();
+    made.priority = number_at(from, "priority");
+    // What is above the default one, or below, by how much the case does not say.
+    if (const json::value* said = from.if_contains("priority"); said && said->is_string())
+        if (const std::string_view spelled = said->get_string(); spelled.starts_with("default"))
+            made.priority = default_priority + (spelled.find('+') != spelled.npos   ? 1
+                                                : spelled.find('-') != spelled.npos ? -1
+                                                                                    : 0);
     const std::string state = text_at(from, "state");
     made.closed = state == "Closed" || state == "Closing";
     made.reclaimable = flag_at(from, "reclaimable", true);
@@ -328,8 +196,9 @@ inline void read_kai_expectation(const json::object& from, peer_case& into) {
         if (const json::value* tasks = of.if_contains("tasks"); tasks && tasks->is_object())
             for (const auto& one : tasks->get_object()) {
                 const json::object& pod = one.value().as_object();
-                made.pods[std::string(one.key())] = {state_of(text_at(pod, "status")),
-                                                     text_at(pod, "node")};
+                const pod_state state = state_of(text_at(pod, "status"));
+                made.pods[std::string(one.key())] = {
+                    state == pod_state::gated ? pod_state::pending : state, text_at(pod, "node")};
             }
         if (made.pods.empty()) {
             made.bound = number_at(of, "bound");
@@ -365,10 +234,6 @@ inline void read_volcano_expectation(const json::object& from, peer_case& into) 
                 (*into.expected.nominated)[std::string(each.key())] =
                     texts_at(at->get_object(), each.key());
     }
-    if (asserts("ExpectStatus"))
-        if (const json::value* at = totals.if_contains("podGroupPhase"); at && at->is_object())
-            for (const auto& each : at->get_object())
-                into.expected.let_in[std::string(each.key())] = text(each.value()) != "Pending";
 }
 
 inline void read_coscheduling_expectation(const json::object& from, peer_case& into) {
@@ -384,6 +249,13 @@ inline void read_coscheduling_expectation(const json::object& from, peer_case& i
         }
 }
 
+[[nodiscard]] inline std::int64_t tier_number(const std::string& spelled) {
+    const auto read = number(json::value(spelled));
+    if (!read)
+        throw unreadable("not the number of a tier: " + spelled);
+    return *read;
+}
+
 /// Hypernodes become levels: tier t is the level "t", a node's domain the hypernode of that tier.
 inline void read_hyper_nodes(const json::object& from, peer_case& into) {
     const json::value* tiers = from.if_contains("hyperNodesByTier");
@@ -392,36 +264,40 @@ inline void read_hyper_nodes(const json::object& from, peer_case& into) {
         return;
     std::vector<std::int64_t> order;
     for (const auto& tier : tiers->as_object()) {
-        order.push_back(std::stoll(std::string(tier.key())));
+        const std::string level = std::string(tier.key());
+        order.push_back(tier_number(level));
         for (const json::value& hyper : tier.value().as_array())
             for (const std::string& leaf : texts_at(leaves->as_object(), text(hyper)))
                 for (node_case& node : into.nodes)
                     if (node.name == leaf)
-                        node.domains[std::string(tier.key())] = text(hyper);
+                        node.domains[{"", level}] = text(hyper);
     }
     std::ranges::sort(order, std::greater<>{});
+    std::vector<std::string>& levels = into.topologies[""];
     for (const std::int64_t tier : order)
-        into.levels.push_back(std::to_string(tier));
+        levels.push_back(std::to_string(tier));
     // A hypernode without a parent is its own domain on every tier above.
     for (node_case& node : into.nodes)
-        for (std::size_t at = into.levels.size(); at-- > 0;)
-            if (!node.domains.contains(into.levels[at]) && at + 1 < into.levels.size())
-                if (const auto below = node.domains.find(into.levels[at + 1]);
+        for (std::size_t at = levels.size(); at-- > 0;)
+            if (!node.domains.contains({"", levels[at]}) && at + 1 < levels.size())
+                if (const auto below = node.domains.find({"", levels[at + 1]});
                     below != node.domains.end())
-                    node.domains[into.levels[at]] = below->second;
+                    node.domains[{"", levels[at]}] = below->second;
 }
 
 /// The widest tier that is allowed and there; nothing when that is the whole cluster.
 inline void settle_tier(const peer_case& of, domain_constraint& what) {
-    if (what.required.empty() || of.levels.empty())
+    const auto known = of.topologies.find("");
+    if (what.required.empty())
         return;
-    const std::int64_t allowed = std::stoll(what.required);
-    if (allowed > std::stoll(of.levels.front())) {
+    const std::int64_t allowed = tier_number(what.required);
+    if (known == of.topologies.end() || known->second.empty() ||
+        allowed > tier_number(known->second.front())) {
         what.required.clear();
         return;
     }
-    for (const std::string& level : of.levels)
-        if (std::stoll(level) <= allowed) {
+    for (const std::string& level : known->second)
+        if (tier_number(level) <= allowed) {
             what.required = level;
             return;
         }
@@ -429,26 +305,39 @@ inline void settle_tier(const peer_case& of, domain_constraint& what) {
 
 inline void read_topologies(const json::object& from, peer_case& into) {
     each_object(from, "topologies", [&](const json::object& each) {
-        if (!into.levels.empty())
-            into.unsupported = "several topologies";
-        into.levels = texts_at(each, "levels");
+        into.topologies[text_at(each, "name")] = texts_at(each, "levels");
     });
     // A domain is named by its path: racks of one name in two zones are two racks.
-    for (node_case& node : into.nodes) {
-        std::string path;
-        for (const std::string& level : into.levels) {
-            const auto label = node.labels.find(level);
-            if (label == node.labels.end())
-                break;
-            path += "/" + label->second;
-            node.domains[level] = path;
+    for (node_case& node : into.nodes)
+        for (const auto& [name, levels] : into.topologies) {
+            std::string path;
+            for (const std::string& level : levels) {
+                const auto label = node.labels.find(level);
+                if (label == node.labels.end())
+                    break;
+                path += "/" + label->second;
+                node.domains[{name, level}] = path;
+            }
         }
+}
+
+/// A parent that is not among the queues is the department that all are in: it bounds nothing.
+inline void add_departments(peer_case& into) {
+    for (std::size_t at = 0; at < into.queues.size(); ++at) {
+        const std::string parent = into.queues[at].parent;
+        if (parent.empty() ||
+            std::ranges::find(into.queues, parent, &queue_case::name) != into.queues.end())
+            continue;
+        queue_case made;
+        made.name = parent;
+        made.deserved.unlimited = {"gpu"};
+        into.queues.push_back(std::move(made));
     }
 }
 
 [[nodiscard]] inline std::string reason_to_skip(const peer_case& of) {
     for (const char* feature :
-         {"fractional-gpu", "gpu-memory", "mig", "dra", "numa", "pod-affinity", "pvc", "shard"})
+         {"fractional-gpu", "gpu-memory", "mig", "dra", "numa", "pvc", "shard"})
         if (of.has(feature) && !of.core)
             return std::string("feature ") + feature;
     return of.unsupported;
@@ -481,6 +370,8 @@ inline void read_topologies(const json::object& from, peer_case& into) {
         read_topologies(from, made);
     each_object(from, "queues",
                 [&](const json::object& each) { made.queues.push_back(queue_of(each, which)); });
+    if (which == peer::kai)
+        add_departments(made);
     // The peer's own tests name their tiers so; a case may say otherwise.
     std::map<std::string, std::string> tier_names{{"volcano.sh/task-spec", "1"},
                                                   {"volcano.sh/job-spec", "2"}};
@@ -489,6 +380,15 @@ inline void read_topologies(const json::object& from, peer_case& into) {
     each_object(from, "gangs", [&](const json::object& each) {
         made.gangs.push_back(gang_of(each, made, tier_names));
     });
+    std::set<std::string> names;
+    for (const gang_case& gang : made.gangs) {
+        std::set<std::string> tasks;
+        for (const task& one : gang.tasks)
+            if (!tasks.insert(one.name).second)
+                throw unreadable("task '" + one.name + "' is there twice");
+        if (!names.insert(gang.name).second)
+            throw unreadable("gang '" + gang.name + "' is there twice");
+    }
     if (which == peer::volcano)
         for (gang_case& gang : made.gangs) {
             settle_tier(made, gang.domain);
@@ -525,9 +425,26 @@ inline void read_topologies(const json::object& from, peer_case& into) {
     return made;
 }
 
+/// What is left of a case that cannot be read: its name, and whether it counts.
+[[nodiscard]] inline peer_case not_read(const json::object& from, peer which, const char* why) {
+    peer_case made;
+    made.from = which;
+    if (const json::value* name = from.if_contains("name"); name && name->is_string())
+        made.name = text(*name);
+    if (const json::value* actions = from.if_contains("actions"); actions && actions->is_array())
+        for (const json::value& each : actions->get_array())
+            made.actions.push_back(each.is_string() ? text(each) : json::serialize(each));
+    if (const json::value* stage = from.if_contains("stage"); stage && stage->is_string())
+        made.actions.push_back(text(*stage));
+    made.core = flag_at(from, "core", false);
+    made.unreadable = why;
+    return made;
+}
+
 } // namespace detail
 
-/// The cases of one file. Throws `unreadable`, which names the case, for what it does not know.
+/// The cases of one file. A case that is not what it should be says so itself, so that the others
+/// run; throws `unreadable` when the file as a whole is none of cases.
 [[nodiscard]] inline std::vector<peer_case> read_cases(std::string_view file_text) {
     namespace json = boost::json;
     boost::system::error_code failed;
@@ -553,7 +470,7 @@ inline void read_topologies(const json::object& from, peer_case& into) {
         try {
             found.push_back(detail::case_of(each, which));
         } catch (const std::exception& why) {
-            throw unreadable("case '" + detail::text_at(each, "name") + "': " + why.what());
+            found.push_back(detail::not_read(each, which, why.what()));
         }
     });
     return found;

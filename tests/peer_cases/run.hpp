@@ -45,6 +45,20 @@ namespace detail {
     return 0;
 }
 
+/// Some queue says what it deserves.
+[[nodiscard]] inline bool somebody_deserves(const peer_case& of) {
+    return std::ranges::any_of(of.queues,
+                               [](const queue_case& each) { return !each.deserved.named.empty(); });
+}
+/// The case is one of a plugin of Volcano's by itself.
+[[nodiscard]] inline bool is_of_plugin(const peer_case& of, std::string_view name) {
+    return of.source.find("/plugins/" + std::string(name)) != std::string::npos;
+}
+/// What Volcano's queues deserve comes of their weights (its plugin `proportion`).
+[[nodiscard]] inline bool divides_by_weight(const peer_case& of) {
+    return !somebody_deserves(of) && !is_of_plugin(of, "capacity");
+}
+
 inline void add_queues(const peer_case& of, columns& kinds, cluster& to) {
     for (const queue_case& queue : of.queues) {
         cluster::queue_type spec;
@@ -57,10 +71,11 @@ inline void add_queues(const peer_case& of, columns& kinds, cluster& to) {
         spec.weight = queue.weight.value_or(of.from == peer::kai ? 0 : 1);
         spec.priority = queue.priority.value_or(of.from == peer::kai ? 100 : 0);
         spec.closed = queue.closed;
-        // Where Volcano's queues deserve anything, they deserve nothing of what they do not name.
-        if (of.from == peer::volcano && std::ranges::any_of(of.queues, [](const queue_case& each) {
-                return !each.deserved.named.empty();
-            }))
+        spec.preemptible = queue.reclaimable;
+        spec.guarantee = kinds.vector(queue.guarantee.named);
+        // Volcano's queues deserve nothing of what they do not name; where none names anything,
+        // each has its part by weight.
+        if (of.from == peer::volcano && (somebody_deserves(of) || divides_by_weight(of)))
             for (std::size_t kind = 0; kind < kinds.table().size(); ++kind)
                 if (kinds.table().name(muster::kind_id{kind}) != "pods" &&
                     !spec.deserved.limited(muster::kind_id{kind}))
@@ -79,23 +94,44 @@ inline void add_queues(const peer_case& of, columns& kinds, cluster& to) {
     }
 }
 
-/// Volcano's pods say for themselves whether they may be evicted.
-[[nodiscard]] inline bool stands_firm(const task& one) {
-    const auto says = one.labels.find("volcano.sh/preemptable");
-    return one.state == pod_state::bound && says != one.labels.end() && says->second == "false";
+/// Volcano's pods say for themselves whether they may be evicted. Where some may not, so may as
+/// many others of their gang as it takes to keep its minimum: it cannot go as a whole.
+[[nodiscard]] inline std::vector<bool> who_stands_firm(const peer_case& of, const gang_case& gang) {
+    std::vector<bool> firm(gang.tasks.size(), false);
+    if (of.from != peer::volcano)
+        return firm;
+    std::int64_t count = 0;
+    for (std::size_t at = 0; at < firm.size(); ++at) {
+        const task& one = gang.tasks[at];
+        const auto says = one.labels.find("volcano.sh/preemptable");
+        firm[at] =
+            one.state == pod_state::bound && says != one.labels.end() && says->second == "false";
+        count += firm[at] ? 1 : 0;
+    }
+    for (std::size_t at = 0; count > 0 && count < gang.min_member && at < firm.size(); ++at)
+        if (!firm[at] && gang.tasks[at].state == pod_state::bound) {
+            firm[at] = true;
+            ++count;
+        }
+    return firm;
+}
+
+/// The key of a pod that stands for itself, and of its gang.
+[[nodiscard]] inline std::string alone(const std::string& key) {
+    return key + separator + "alone";
 }
 
 /// A pod that never goes stands for itself, so that nobody counts it or counts on its room.
 inline void add_stuck(const peer_case& of, const gang_case& gang, const task& one,
                       cluster::pod_type pod, cluster& to) {
-    const std::string key = pod_key(gang.name, one.name) + separator + "stuck";
-    cluster::gang_type alone;
-    alone.tree = muster::gang_tree(0);
-    alone.queue = queue_key(of, gang.queue);
-    alone.preemptible = false;
+    const std::string key = alone(pod_key(gang.name, one.name));
+    cluster::gang_type spec;
+    spec.tree = muster::gang_tree(0);
+    spec.queue = queue_key(of, gang.queue);
+    spec.preemptible = false;
     pod.terminating = false;
     pod.role = muster::vertex_index{0};
-    ok(to.upsert_gang(key, std::move(alone)), key);
+    ok(to.upsert_gang(key, std::move(spec)), key);
     ok(to.upsert_pod(key, key, std::move(pod), one.node), key);
 }
 
@@ -104,33 +140,38 @@ inline void add_gangs(const peer_case& of, columns& kinds, cluster& to) {
     for (std::size_t at = 0; at < of.gangs.size(); ++at) {
         const gang_case& gang = of.gangs[at];
         tree_and_roles shape = tree_of(of, gang);
-        if (of.from == peer::volcano && shape.tree.size() == 1 &&
-            std::ranges::any_of(gang.tasks, stands_firm))
-            shape.tree = muster::gang_tree(std::max<std::int64_t>(
-                0, gang.min_member - std::ranges::count_if(gang.tasks, stands_firm)));
+        std::vector<bool> firm = who_stands_firm(of, gang);
+        const auto count = std::ranges::count(firm, true);
+        // Where roles have minima of their own nobody goes.
+        const bool divided = count > 0 && shape.tree.size() > 1;
+        if (divided)
+            firm.assign(firm.size(), false);
+        else if (count > 0)
+            shape.tree = muster::gang_tree(std::max<std::int64_t>(0, gang.min_member - count));
         cluster::gang_type spec;
         if (of.from != peer::coscheduling)
             spec.queue = queue_key(of, gang.queue);
         spec.priority = gang.priority;
         spec.created = created[at];
-        spec.preemptible = of.from != peer::kai || gang.preemptible;
+        spec.preemptible = (of.from != peer::kai || gang.preemptible) && !divided;
         spec.tree = std::move(shape.tree);
         ok(to.upsert_gang(gang.name, std::move(spec)), gang.name);
+        const std::vector<std::int64_t> order = order_of_members(of, gang);
         for (std::size_t member = 0; member < gang.tasks.size(); ++member) {
             const task& one = gang.tasks[member];
             cluster::pod_type pod = pod_of(of, one, kinds);
             pod.role = shape.roles[member];
-            if (of.from != peer::volcano)
-                pod.created = static_cast<std::int64_t>(member);
-            if (not_its_turn(of, one))
+            pod.created = order[member];
+            const bool stray = shape.strays.contains(member);
+            if (not_its_turn(of, one) || (stray && pod.phase == muster::pod_phase::pending))
                 pod.phase = muster::pod_phase::gated;
-            if (one.state == pod_state::stuck || (of.from == peer::volcano && stands_firm(one))) {
+            const bool there = pod.phase == muster::pod_phase::running;
+            if (one.state == pod_state::stuck || firm[member] || (stray && there)) {
                 add_stuck(of, gang, one, std::move(pod), to);
                 continue;
             }
-            const bool placed = pod.phase == muster::pod_phase::running;
             ok(to.upsert_pod(pod_key(gang.name, one.name), gang.name, std::move(pod),
-                             placed ? std::optional(one.node) : std::nullopt),
+                             there ? std::optional(one.node) : std::nullopt),
                one.name);
         }
     }
@@ -174,9 +215,9 @@ public:
             pod_result& mine = found[gang.name][one.name];
             const auto pod = known_.find_pod(key);
             if (!pod) {
-                if (ended(one.state) || one.state == pod_state::stuck)
-                    return;
-                mine = {pod_state::pending, {}};
+                // Those who stand for themselves stay.
+                if (!ended(one.state) && !known_.find_pod(alone(key)))
+                    mine = {pod_state::pending, {}};
                 return;
             }
             const auto& record = known_[pod->index];
@@ -241,7 +282,9 @@ private:
         const tree_and_roles shape = tree_of(*of_, gang);
         const auto at = static_cast<std::size_t>(&one - gang.tasks.data());
         made.role = shape.roles[at];
-        made.created = static_cast<std::int64_t>(at);
+        if (shape.strays.contains(at))
+            made.phase = muster::pod_phase::gated;
+        made.created = order_of_members(*of_, gang)[at];
         return made;
     }
 
@@ -261,9 +304,7 @@ private:
                 cycle(volcano_allocate{});
             else if (action == "preempt" || action == "reclaim") {
                 let_wait(true);
-                volcano_reclaim reclaim;
-                reclaim.victims.levels = reclaim_levels(*of_);
-                action == "preempt" ? cycle(volcano_preempt{}) : cycle(reclaim);
+                action == "preempt" ? preempt() : reclaim();
                 let_wait(false);
             }
             return;
@@ -273,13 +314,39 @@ private:
         if (action == "allocate")
             allocate();
         else if (action == "consolidation")
-            consolidate();
+            // Gangs that wait start where others move, who all get another place.
+            evict([&] { cycle(kai_consolidate{}); });
         else if (action == "reclaim")
-            evict([&] { cycle(kai_reclaim{}); });
+            evict([&] {
+                let_go_of_nominated();
+                cycle(kai_reclaim{});
+            });
         else if (action == "preempt")
-            evict([&] { cycle(kai_preempt{}); });
+            evict([&] {
+                let_go_of_nominated();
+                cycle(kai_preempt{});
+            });
         else if (action == "stalegangeviction")
             evict_stale_gangs();
+    }
+
+    /// Tests of one plugin run without the one that guards gangs.
+    [[nodiscard]] bool guards_gangs() const { return !is_of_plugin(*of_, {}); }
+    void preempt() {
+        volcano_preempt how;
+        how.victims.guarded = guards_gangs();
+        cycle(how);
+    }
+    void reclaim() {
+        if (divides_by_weight(*of_)) {
+            volcano_reclaim_by_weight how;
+            how.victims.guarded = guards_gangs();
+            return cycle(how);
+        }
+        volcano_reclaim how;
+        how.victims.guarded = guards_gangs();
+        how.victims.levels = reclaim_levels(*of_);
+        cycle(how);
     }
 
     /// Pods are bound at once, so that later actions see them settled.
@@ -305,9 +372,29 @@ private:
         });
     }
 
-    /// Gangs that wait start where others move, who all get another place.
-    void consolidate() {
-        evict([&] { cycle(kai_consolidate{}); });
+    /// Those who were nominated by an action before keep no room by it: for KAI they are gangs that
+    /// hold something and may be evicted, and who comes first has it.
+    void let_go_of_nominated() {
+        each_task([&](const gang_case& gang, const task& one) {
+            const std::string key = pod_key(gang.name, one.name);
+            const auto pod = known_.find_pod(key);
+            if (gang.preemptible && pod && known_[pod->index].nominated)
+                ok(known_.forget(key), key);
+        });
+    }
+
+    /// Gangs that have not waited long enough have nobody moved or evicted for them.
+    void hold_back(bool on) {
+        const std::vector<std::int64_t> created = creation_times(*of_);
+        for (std::size_t at = 0; at < of_->gangs.size(); ++at) {
+            constexpr std::int64_t minute = 60'000'000'000;
+            const gang_case& gang = of_->gangs[at];
+            if (gang.preemption_delay <= -created[at] * minute)
+                continue;
+            cluster::gang_type spec = known_[known_.find_gang(gang.name)->index].spec;
+            spec.may_preempt = !on;
+            ok(known_.upsert_gang(gang.name, std::move(spec)), gang.name);
+        }
     }
 
     /// KAI gives who was evicted another place at once, where there is one.
@@ -316,7 +403,9 @@ private:
         std::set<std::string> before;
         each_evicted(
             [&](const gang_case&, const task&, const std::string& key) { before.insert(key); });
+        hold_back(true);
         action();
+        hold_back(false);
         std::vector<std::string> waiting;
         each_evicted([&](const gang_case& gang, const task& one, const std::string& key) {
             if (before.contains(key))
@@ -396,7 +485,7 @@ private:
 
 /// Why the case cannot be run at all; empty when it can.
 [[nodiscard]] inline std::string cannot_run(const peer_case& of) {
-    if (!of.unsupported.empty())
+    if (!of.unsupported.empty() || !of.unreadable.empty())
         return of.unsupported;
     if (of.from == peer::coscheduling && !of.acts("end-to-end"))
         return "a step of the peer's pod by pod pipeline: " + of.actions.front();

@@ -156,7 +156,7 @@ TEST_CASE("a node is over-committed now, or once the nominated have come") {
     peer_cases::peer_case of = pair();
     of.nodes.front().allocatable["gpu"] = 1000;
     const auto over = [&](pod_state a, pod_state b) {
-        return peer_cases::over_committed(of, both(a, b).after) == std::vector<std::string>{"n"};
+        return peer_cases::over_committed(of, both(a, b)) == std::vector<std::string>{"n"};
     };
     CHECK(over(pod_state::bound, pod_state::bound));
     CHECK(over(pod_state::bound, pod_state::leaving));
