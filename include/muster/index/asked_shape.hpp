@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <muster/base/id.hpp>
@@ -33,6 +34,53 @@ struct asked_shape {
     bool remembered = false;
     emptied_room emptied;
     std::uint32_t next = none;
+};
+
+/// All that the index was asked about, each by a number that it keeps.
+template<std::size_t Width, class Query>
+class asked_shapes {
+public:
+    using asked = asked_shape<Width, Query>;
+
+    [[nodiscard]] asked& operator[](std::uint32_t at) noexcept { return all_[at]; }
+    [[nodiscard]] const asked& operator[](std::uint32_t at) const noexcept { return all_[at]; }
+    [[nodiscard]] auto begin() noexcept { return all_.begin(); }
+    [[nodiscard]] auto end() noexcept { return all_.end(); }
+    [[nodiscard]] std::uint32_t number_of(const asked& about) const noexcept {
+        return static_cast<std::uint32_t>(&about - all_.data());
+    }
+
+    /// What is known of the shape under the selector, with these stamps; with nothing prepared when
+    /// it was not asked about, or another of the same number was. O(selectors asked with it).
+    [[nodiscard]] asked& find(shape_index shape, std::uint64_t stamp,
+                              std::optional<constraint_index> queue_nodes,
+                              std::uint64_t queue_stamp) {
+        if (first_of_.size() <= shape.value())
+            first_of_.resize(shape.value() + 1, asked::none);
+        std::uint32_t at = first_of_[shape.value()];
+        while (at != asked::none && all_[at].queue_nodes != queue_nodes)
+            at = all_[at].next;
+        if (at == asked::none) {
+            at = static_cast<std::uint32_t>(all_.size());
+            all_.push_back({});
+            all_[at].next = std::exchange(first_of_[shape.value()], at);
+        } else if (all_[at].stamp == stamp && all_[at].queue_stamp == queue_stamp) {
+            return all_[at];
+        }
+        asked fresh;
+        fresh.next = all_[at].next;
+        fresh.remembered = all_[at].remembered;
+        fresh.shape = shape;
+        fresh.stamp = stamp;
+        fresh.queue_nodes = queue_nodes;
+        fresh.queue_stamp = queue_stamp;
+        return all_[at] = fresh;
+    }
+
+private:
+    std::vector<asked> all_;
+    /// Per shape: the first of what was asked about it.
+    std::vector<std::uint32_t> first_of_;
 };
 
 } // namespace detail

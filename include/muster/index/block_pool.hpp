@@ -24,7 +24,7 @@ public:
     /// Numbers are below this.
     [[nodiscard]] std::size_t size() const noexcept { return chunks_.size() * chunk; }
 
-    /// The number of a block in its initial state.
+    /// The number of a block as it was given back, or of a new one.
     [[nodiscard]] std::uint32_t take() {
         if (spare_.empty()) {
             const std::size_t first = size();
@@ -38,7 +38,6 @@ public:
     }
     void give(std::uint32_t block) {
         MUSTER_ASSERT(block < size(), "a block of another pool");
-        (*this)[block] = Block{};
         spare_.push_back(block);
     }
     void clear() noexcept {

@@ -95,6 +95,7 @@ public:
             return;
         }
         const std::uint32_t to = tree_.find(key);
+        tree_.prefetch_leaf(to);
         tree_.take(at, slot);
         tree_.put(to, static_cast<std::uint32_t>(node.value()), key, free, sketch);
         tree_.relieve(at);
@@ -104,16 +105,6 @@ public:
         if (contains(node))
             tree_.prefetch_row(node.value());
     }
-    /// The same for where its row will go. O(height).
-    void prefetch(node_index node, std::int64_t rank) const noexcept {
-        if (!contains(node))
-            return;
-        const auto& leaf = tree_.leaves[tree_.leaf_of(node.value())];
-        const detail::capacity_key key{rank, leaf.rows[tree_.slot_of(node.value())].label};
-        if (!leaf.covers(key))
-            tree_.prefetch(tree_.find(key));
-    }
-
     /// Removes all rows; columns and thresholds stay.
     void clear() { tree_.clear(); }
     /// Replaces all rows, which come in any order. Nodes that were there keep their columns.

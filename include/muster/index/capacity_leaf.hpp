@@ -48,6 +48,18 @@ struct alignas(64) capacity_leaf {
     std::array<std::int64_t, Fanout> rank{};
     std::array<row, Fanout> rows{};
 
+    /// As it was at first, as far as that matters.
+    void clear() noexcept {
+        used = 0;
+        satisfied = 0;
+        lower = lowest_key;
+        upper = highest_key;
+        parent = no_place;
+        bound = no_rows_bound<Width>();
+        loose = false;
+        sketch = {};
+    }
+
     [[nodiscard]] capacity_key key(std::size_t slot) const noexcept {
         return {rank[slot], rows[slot].label};
     }

@@ -15,6 +15,7 @@
 #include <muster/index/capacity_key.hpp>
 #include <muster/index/capacity_leaf.hpp>
 #include <muster/index/node_columns.hpp>
+#include <muster/index/prefetch.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -78,23 +79,23 @@ public:
     }
 
     /// Asks the memory ahead for what a row that comes to the leaf is told to.
-    void prefetch(std::uint32_t leaf) const noexcept {
-        __builtin_prefetch(&leaves[leaf].used, 1);
-        __builtin_prefetch(&leaves[leaf].bound, 1);
+    void prefetch_leaf(std::uint32_t leaf) const noexcept {
+        prefetch_to_write(&leaves[leaf].used);
+        prefetch_to_write(&leaves[leaf].bound);
     }
     /// For a row that is to be changed.
     void prefetch_row(std::size_t node) const noexcept {
         const leaf_type& leaf = leaves[leaf_of(node)];
         const std::size_t slot = slot_of(node);
-        __builtin_prefetch(&leaf.used, 1);
-        __builtin_prefetch(&leaf.bound, 1);
-        __builtin_prefetch(&leaf.sketch[slot], 1);
-        __builtin_prefetch(&leaf.rows[slot], 1);
+        prefetch_to_write(&leaf.used);
+        prefetch_to_write(&leaf.bound);
+        prefetch_to_write(&leaf.sketch[slot]);
+        prefetch_to_write(&leaf.rows[slot]);
     }
     /// For what a look into a leaf begins with.
     void prefetch_sketches(std::uint32_t leaf) const noexcept {
         for (std::size_t slot = 0; slot < Fanout; slot += 8)
-            __builtin_prefetch(&leaves[leaf].sketch[slot]);
+            prefetch_to_read(&leaves[leaf].sketch[slot]);
     }
 
     /// Puts a row into the leaf whose interval has its key, splitting it when it is full.
@@ -375,6 +376,7 @@ private:
         });
         left.upper = right.upper;
         left.tighten();
+        leaves[from].clear();
         leaves.give(from);
         if (columns.active())
             columns.leaves.clear_words(from);
@@ -392,6 +394,7 @@ private:
             columns.blocks.of(into)[column] |= columns.blocks.of(from)[column] << left.count;
         });
         right.pass(0, left);
+        blocks[from] = {};
         blocks.give(from);
         if (columns.active())
             columns.blocks.clear_words(from);
@@ -420,6 +423,7 @@ private:
         while (height > 0 && blocks[root].count == 1) {
             const std::uint32_t only = blocks[root].child[0];
             adopt(only, no_place, height);
+            blocks[root] = {};
             blocks.give(root);
             if (columns.active())
                 columns.blocks.clear_words(root);

@@ -65,10 +65,9 @@ public:
 
     /// Follows what changed since the last call, on the state of the last `catch_up`.
     void follow() {
-        // The rows and their new places are asked for ahead: all of them come from memory at once.
-        accounts_->for_each_changed([this](node_index node) { index_.prefetch(node); });
-        accounts_->for_each_changed(
-            [this](node_index node) { index_.prefetch(node, rank_of(accounts_->free(node))); });
+        // The rows come from memory at once then, not one after the other.
+        if (index_.size() > near_rows)
+            accounts_->for_each_changed([this](node_index node) { index_.prefetch(node); });
         accounts_->take_changed([this](node_index node, node_change what) {
             if (what == node_change::properties)
                 follow_properties(node);
@@ -149,7 +148,7 @@ public:
     watch(shape_index shape, std::optional<constraint_index> queue_nodes, std::int64_t room) {
         MUSTER_ASSERT(touched_.all().empty(), "what was given back is known");
         asked& about = ask(shape, queue_nodes);
-        const auto at = static_cast<std::uint32_t>(&about - asked_.data());
+        const std::uint32_t at = asked_.number_of(about);
         about.room = room;
         if (!std::exchange(about.remembered, true))
             remembered_.push_back(at);
@@ -206,7 +205,8 @@ private:
     using asked = detail::asked_shape<width, typename index_type::query>;
     static constexpr std::int64_t unknown = asked::unknown;
     static constexpr std::int64_t most_room = detail::emptied_room::most_room;
-    static constexpr std::uint32_t none = asked::none;
+    /// So many rows mostly stay in the caches that a core has to itself.
+    static constexpr std::size_t near_rows = std::size_t{1} << 15;
 
     using listed = detail::listed_node;
     using before = typename detail::touched_nodes<width>::before;
@@ -316,40 +316,16 @@ private:
 
     asked& ask(shape_index shape, std::optional<constraint_index> queue_nodes) {
         const auto& row = known_->shapes()[shape];
-        if (first_of_.size() <= shape.value())
-            first_of_.resize(known_->shapes().size(), none);
-        std::uint32_t at = first_of_[shape.value()];
-        for (; at != none; at = asked_[at].next) {
-            if (asked_[at].queue_nodes != queue_nodes)
-                continue;
-            if (asked_[at].stamp != row.stamp || asked_[at].queue_stamp != stamp_of(queue_nodes))
-                break;
-            refresh(asked_[at], row);
-            return asked_[at];
+        asked& about = asked_.find(shape, row.stamp, queue_nodes, stamp_of(queue_nodes));
+        if (about.prepared.generation == 0) {
+            about.request = row.request;
+            // A node that a request fits has at least as much free as that asks for.
+            about.prepared = Score::order == placement_order::tightest
+                                 ? index_.prepare(row.request, weights_.key(row.request))
+                                 : index_.prepare(row.request);
         }
-        if (at == none) {
-            at = static_cast<std::uint32_t>(asked_.size());
-            asked_.push_back({});
-            asked_[at].next = first_of_[shape.value()];
-            first_of_[shape.value()] = at;
-        }
-        asked& fresh = asked_[at];
-        const std::uint32_t next = fresh.next;
-        const bool remembered = fresh.remembered;
-        fresh = {};
-        fresh.next = next;
-        fresh.remembered = remembered;
-        fresh.shape = shape;
-        fresh.stamp = row.stamp;
-        fresh.queue_nodes = queue_nodes;
-        fresh.queue_stamp = stamp_of(queue_nodes);
-        fresh.request = row.request;
-        // A node that a request fits has at least as much free as that asks for.
-        fresh.prepared = Score::order == placement_order::tightest
-                             ? index_.prepare(row.request, weights_.key(row.request))
-                             : index_.prepare(row.request);
-        refresh(fresh, row);
-        return fresh;
+        refresh(about, row);
+        return about;
     }
 
     void refresh(asked& about, const typename shape_table<width>::row& row) {
@@ -482,9 +458,7 @@ private:
     detail::predicate_table<Traits, index_type> predicates_;
     detail::spread<width> spread_;
     detail::domain_sums<Traits> sums_;
-    std::vector<asked> asked_;
-    /// Per shape: the first of what was asked about it.
-    std::vector<std::uint32_t> first_of_;
+    detail::asked_shapes<width, typename index_type::query> asked_;
     std::vector<std::uint32_t> remembered_;
     std::vector<listed> listed_;
     detail::touched_nodes<width> touched_;
