@@ -93,7 +93,6 @@ inline constexpr std::array scheduled_fields{
     typed_field{"priority", field_type::integer},
     typed_field{"priorityClassName", field_type::text},
     typed_field{"schedulerName", field_type::text},
-    typed_field{"tolerations", field_type::list},
     typed_field{"topologySpreadConstraints", field_type::list},
 };
 static_assert(std::ranges::is_sorted(scheduled_fields, {}, &typed_field::key));
@@ -121,6 +120,36 @@ inline constexpr std::array container_fields{
     typed_field{"workingDir", field_type::text},
 };
 static_assert(std::ranges::is_sorted(container_fields, {}, &typed_field::key));
+
+inline constexpr std::array port_fields{
+    typed_field{"containerPort", field_type::integer}, typed_field{"hostIP", field_type::text},
+    typed_field{"hostPort", field_type::integer},      typed_field{"name", field_type::text},
+    typed_field{"protocol", field_type::text},
+};
+static_assert(std::ranges::is_sorted(port_fields, {}, &typed_field::key));
+
+inline constexpr std::array toleration_fields{
+    typed_field{"effect", field_type::text},
+    typed_field{"key", field_type::text},
+    typed_field{"operator", field_type::text},
+    typed_field{"tolerationSeconds", field_type::integer},
+    typed_field{"value", field_type::text},
+};
+static_assert(std::ranges::is_sorted(toleration_fields, {}, &typed_field::key));
+
+inline constexpr std::array mount_fields{
+    typed_field{"mountPath", field_type::text}, typed_field{"mountPropagation", field_type::text},
+    typed_field{"name", field_type::text},      typed_field{"readOnly", field_type::boolean},
+    typed_field{"subPath", field_type::text},   typed_field{"subPathExpr", field_type::text},
+};
+static_assert(std::ranges::is_sorted(mount_fields, {}, &typed_field::key));
+
+/// Of every object of a list; fields that are not listed are left alone.
+template<std::size_t Count>
+void check_types_of_each(const field& at, const std::array<typed_field, Count>& fields) {
+    const array_reader list = at.as_array();
+    list.for_each_object([&](object_reader& each) { check_types(each, fields); });
+}
 
 inline void check_strings(const field& at) {
     const array_reader list = at.as_array();

@@ -81,9 +81,9 @@ inline void check_container(object_reader& container, std::vector<container_memo
         if (const auto volume = each.required("name").as_string())
             memory.mounts.push_back(*volume);
         static_cast<void>(each.required("mountPath").as_string());
-        each.ignore_rest();
+        check_types(each, mount_fields);
     });
-    container.ignore({"ports"});
+    check_types_of_each(container.optional("ports"), port_fields);
     container.finish();
     all.push_back(std::move(memory));
 }
@@ -156,6 +156,7 @@ inline void check_pod_template(const field& at, const reading_context& context) 
     const field selector_at = spec.optional("nodeSelector");
     object_reader selector = selector_at.as_object();
     selector.for_each_string([](std::string_view, std::string_view) {});
+    detail::check_types_of_each(spec.optional("tolerations"), detail::toleration_fields);
     detail::check_types(spec, detail::pod_fields);
     detail::check_types(spec, detail::scheduled_fields);
     spec.ignore_rest();

@@ -149,6 +149,20 @@ TEST_CASE("bad Jobs are refused at the field that is wrong") {
                 "nodeSelector.disk: found on, which YAML takes for true");
     refused_pod("serviceAccountName: 7", "serviceAccountName: found 7, expected a string");
     refused_pod("hostNetwork: 'no'", "hostNetwork: found \"no\", expected true or false");
+    refused_pod("tolerations: [{key: a, value: true}]",
+                "tolerations[0].value: found true, expected a string");
+    const auto refused_container = [&](const std::string& fields, const std::string& finding) {
+        refused("apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: "
+                "{containers: [{name: c, image: i, " +
+                    fields + "}]}}}\n",
+                "spec.template.spec.containers[0]." + finding);
+    };
+    refused_container("ports: [{containerPort: '80'}]",
+                      "ports[0].containerPort: found \"80\", expected a whole number");
+    refused_container("ports: [{containerPort: 80, name: 80}]",
+                      "ports[0].name: found 80, expected a string");
+    refused_container("volumeMounts: [{name: v, mountPath: /m, readOnly: 'no'}]",
+                      "volumeMounts[0].readOnly: found \"no\", expected true or false");
     refused_pod("tolerations: {}", "tolerations: found an object, expected a list");
 }
 
