@@ -14,10 +14,10 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/testing/brute_force.hpp>
 #include <muster/testing/cases.hpp>
-#include <muster/testing/check_placements.hpp>
 #include <muster/testing/random.hpp>
 
 #include "budget_rules.hpp"
+#include "fewest_moves.hpp"
 
 namespace cycle_consolidation_properties_test {
 
@@ -123,156 +123,16 @@ world few_pods_with_budgets(std::uint64_t seed) {
     return made;
 }
 
-/// Whoever came for a pod of that queue would be kept out.
-bool over_quota(const world_state& known, std::optional<queue_index> queue) {
-    const auto top = queue ? known[*queue].spec.quota[cpu] : std::nullopt;
-    return top && known.accounts().used(*queue)[cpu] > *top;
-}
-
-/// The fewest moves by which the gang fits, by trying all sets on all nodes.
-std::optional<std::size_t> fewest(const world_state& known, gang_index by) {
-    std::vector<pod_index> movable;
-    for (const auto& [key, pod] : known.pod_keys()) {
-        // Who comes for a member of a gang below its minima could not start.
-        const auto& group = known[known[pod].gang];
-        const auto standing =
-            std::count_if(group.members.begin(), group.members.end(),
-                          [&](pod_index member) { return known[member].charged(); });
-        if (known[pod].gang != by && known[pod].charged() && group.present &&
-            group.spec.preemptible && (!group.queue || known[*group.queue].spec.preemptible) &&
-            standing >= group.spec.tree[0].min_member && !over_quota(known, group.queue))
-            movable.push_back(pod);
-    }
-    for (std::size_t count = 1; count <= movable.size(); ++count)
-        for (std::size_t set = 1; set < std::size_t{1} << movable.size(); ++set) {
-            std::vector<pod_index> gone;
-            std::map<gang_index, std::int64_t> taken;
-            for (std::size_t at = 0; at < movable.size(); ++at)
-                if ((set >> at & 1U) != 0) {
-                    gone.push_back(movable[at]);
-                    ++taken[known[movable[at]].gang];
-                }
-            if (gone.size() != count ||
-                std::any_of(taken.begin(), taken.end(), [&](const auto& of) {
-                    const auto& most = known[of.first].spec.max_disrupted;
-                    return most && of.second > *most;
-                }))
-                continue;
-            if (!budget_rules::kept(known, gone))
-                continue;
-            world_state without = known;
-            for (const pod_index pod : gone)
-                expect_applied(without.remove_pod(known[pod].key));
-            // Quotas are no matter of theirs.
-            if (!brute_force<world_traits>(without, by).fits())
-                continue;
-            std::size_t ways = 1;
-            for (std::size_t at = 0; at < gone.size(); ++at)
-                ways *= known.node_order().size();
-            for (std::size_t way = 0; way < ways; ++way) {
-                world_state moved = without;
-                bool right = true;
-                std::size_t rest = way;
-                for (const pod_index pod : gone) {
-                    const node_index to = known.node_order()[rest % known.node_order().size()];
-                    rest /= known.node_order().size();
-                    const auto found = moved.find_node(known[to].key)->index;
-                    const auto query =
-                        detail::query_for<world_traits>(known, known[pod].shape, std::nullopt);
-                    right = right && detail::room_on(moved.accounts(), query, found, 1) == 1;
-                    if (!right)
-                        break;
-                    auto spec = known.spec_of(pod);
-                    expect_applied(moved.upsert_pod(known[pod].key, known[known[pod].gang].key,
-                                                    spec, known[to].key));
-                }
-                if (right && brute_force<world_traits>(moved, by).fits())
-                    return count;
-            }
-        }
-    return std::nullopt;
-}
-
-const policy how{best_fit{},        priority_then_age{}, priority_then_share{}, no_reservations{},
-                 surplus_at_once{}, most_packed{},       no_eviction{},         move_preemptible{}};
-
 /// Worlds in which somebody moved, by how many did.
 std::map<std::size_t, std::size_t> moving_worlds;
 
 std::string check_moves(const world& from) {
-    world_state known = to_state(from);
-    const auto found = known.find_gang("new");
-    if (!found || !known[found->index].queue || known[found->index].members.empty())
-        return {};
-    const gang_index which = found->index;
-    const world_state before = known;
-    const cycle_result result = cycle(known, 0, how);
-    if (const std::string fault = check_placements(before, result); !fault.empty())
-        return "placements: " + fault;
-    std::vector<placement> moves;
-    for (const decision& made : result.decisions) {
-        moves.insert(moves.end(), made.moves.begin(), made.moves.end());
-        if (made.evictions.size() != made.moves.size())
-            return "evicted: somebody goes who is promised no place";
-        if (!made.moves.empty() && (made.gang != which || !made.nominated))
-            return "order: somebody else has others moved";
-    }
-    const bool starts = known[which].last.kind == answer::admitted;
-    if (starts && moves.empty())
-        return {};
-    const bool asked = known[which].last.at == gate::space || known[which].last.at == gate::quota;
-    if (!starts && !asked)
-        return {};
-    if (before.pod_keys().size() < 12) {
-        const auto expected = fewest(before, which);
-        if (!expected)
-            return moves.empty() ? "" : "needless: pods move though that helps nobody";
-        if (moves.empty())
-            return "missed: " + std::to_string(*expected) + " moves would do";
-        if (moves.size() != *expected)
-            return "not fewest: " + std::to_string(moves.size()) + " moves instead of " +
-                   std::to_string(*expected);
-    } else if (moves.empty()) {
-        return {};
-    }
-    ++moving_worlds[moves.size()];
-    const auto accounts = known.accounts();
-    for (std::int64_t now = 1; now < 4; ++now)
-        if (cycle(known, now, how).counters.pods_moved > 0 || known.accounts() != accounts)
-            return "again: a cycle on an unchanged cluster changes something";
-    for (const auto& [pod, node] : moves) {
-        const std::string key = before[pod].key;
-        auto spec = before.spec_of(pod);
-        spec.phase = pod_phase::pending;
-        expect_applied(known.remove_pod(key));
-        expect_applied(known.upsert_pod(key + "-again", before[before[pod].gang].key, spec));
-    }
-    for (std::int64_t now = 4; now < 7; ++now)
-        if (cycle(known, now, how).counters.pods_moved > 0)
-            return "again: others move before those who move have settled";
-    if (known[which].nominated > 0 || known.promises() > 0)
-        return "bound: somebody who was nominated did not come";
-    std::multimap<std::string, std::string> told;
-    std::multimap<std::string, std::string> came;
-    for (const auto& [pod, node] : moves) {
-        const std::string gang = before[before[pod].gang].key;
-        told.emplace(gang, before[node].key);
-        const auto again = known.find_pod(before[pod].key + "-again");
-        if (!known[again->index].assumed)
-            return "bound: a pod that moves did not come";
-        came.emplace(gang, known[*known[again->index].node].key);
-    }
-    const auto sorted = [](const std::multimap<std::string, std::string>& of) {
-        std::vector<std::pair<std::string, std::string>> all(of.begin(), of.end());
-        std::sort(all.begin(), all.end());
-        return all;
+    const auto anybody = [](const world_state&, pod_index) { return true; };
+    const auto fits = [](const world_state& known, gang_index by) {
+        return brute_force<world_traits>(known, by).fits();
     };
-    if (sorted(told) != sorted(came))
-        return "promised: a pod came to another node than it was promised";
-    for (const node_index node : known.node_order())
-        if (known.accounts().free(node)[cpu] < 0)
-            return "over-committed: " + known[node].key;
-    return {};
+    return fewest_moves::check(
+        from, fewest_moves::rules<decltype(anybody), decltype(fits)>{anybody, fits}, moving_worlds);
 }
 
 TEST_CASE("on small clusters exactly the fewest pods move, and the gang and all of them stand") {
