@@ -180,6 +180,7 @@ struct chosen_victims {
     [[nodiscard]] bool in_order() const noexcept {
         return which == preemption_kind::reclaim_fair_share;
     }
+    [[nodiscard]] bool for_surplus() const noexcept { return in_order(); }
     [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
                                                                  const muster::contender& of,
                                                                  std::int64_t now) const noexcept {
@@ -214,11 +215,15 @@ struct chosen_consolidation {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
     bool on = false;
+    /// For gangs alone that may be evicted themselves, and for their surplus, too.
+    bool as_kai = false;
 
+    [[nodiscard]] bool for_surplus() const noexcept { return as_kai; }
     [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
                                                                  const muster::contender& of,
                                                                  std::int64_t now) const noexcept {
-        return on ? muster::move_preemptible{}(by, of, now) : std::nullopt;
+        return on && (by.preemptible || !as_kai) ? muster::move_preemptible{}(by, of, now)
+                                                 : std::nullopt;
     }
     [[nodiscard]] std::optional<std::int64_t> kept_until(std::int64_t) const noexcept {
         return std::nullopt;

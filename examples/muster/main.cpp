@@ -415,7 +415,8 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
               const cli::profile& chosen = profiles.at(text);
               how.queues.which = chosen.queues;
               how.victims.which = chosen.victims;
-              how.consolidation.on = chosen.consolidates;
+              // KAI alone does.
+              how.consolidation.on = how.consolidation.as_kai = chosen.consolidates;
               place_surplus(chosen.surplus);
           },
           "As that scheduler orders queues, places surplus, evicts and moves: t9k (--queue-order "
@@ -451,7 +452,8 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
                "Whose pods may be evicted for a group that waits: nobody's (the default), those of "
                "preemptible queues of lower priority, those of lower priority in its own queue, or "
                "both; or those of lower priority in its own queue and what others use beyond their "
-               "fair share (fair-share), or beyond what they deserve (deserved); or as each queue "
+               "fair share, for members beyond its minima, too (fair-share), or beyond what they "
+               "deserve (deserved); or as each queue "
                "says (queues-say, Kueue)");
     to.add_flag("--consolidate,!--no-consolidate", how.consolidation.on,
                 "Move pods that may be evicted to other nodes when a group that waits then starts");

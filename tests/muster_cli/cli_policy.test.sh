@@ -79,6 +79,14 @@ same surplus_at_once.table "$work/out"
 run 3 plan -f surplus.yaml --profile volcano --surplus at-once
 same surplus_at_once.table "$work/out"
 run 1 plan -f surplus.yaml --surplus never
+# KAI evicts for a member beyond the minimum, too; the others do so for minima alone.
+run 3 plan -f more.yaml --profile kai -o json
+grep -q '"podsEvicted": 1' "$work/out" || fail "who waits beyond its minimum has others evicted"
+for others in "--profile volcano" "--profile t9k" "--preempt both"; do
+    # shellcheck disable=SC2086
+    run 3 plan -f more.yaml $others -o json
+    grep -q '"podsEvicted": 0' "$work/out" || fail "surplus waits: $others"
+done
 complains queues_bad.err 2 plan -f queues_bad.yaml
 complains queues_twice.err 2 plan -f queues_twice.yaml
 
