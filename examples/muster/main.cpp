@@ -14,6 +14,7 @@
 #include <muster/base/version.hpp>
 #include <muster/codec/input.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/selector_text.hpp>
 
 #include "completion.hpp"
 #include "draw.hpp"
@@ -544,6 +545,25 @@ void add_request(CLI::App& to, cli::request& asked) {
         ->type_name("N");
 }
 
+void add_selector(CLI::App& to, muster::label_selector& into, const char* help) {
+    to.add_option_function<std::string>(
+          "-l,--selector",
+          [&into](const std::string& text) {
+              read_selector read = parse_label_selector(text);
+              if (!read.fault.empty())
+                  throw CLI::ValidationError("--selector", in_quotes(text) + ": " + read.fault);
+              into = std::move(read.selector);
+          },
+          help)
+        ->type_name("SELECTOR");
+}
+void add_group_selector(CLI::App& to, cli::request& asked) {
+    add_selector(to, asked.groups_with,
+                 "Only groups, and pods, with such labels, as kubectl has it: a=b, a!=b, a in "
+                 "(b,c), a, !a, ...; a group without an object has those of its pods. All of them "
+                 "are planned all the same");
+}
+
 void add_dialect(CLI::App& to, muster::translate::grove_dialect& into) {
     using muster::translate::grove_dialect;
     static const std::map<std::string, grove_dialect> dialects{
@@ -810,9 +830,11 @@ int run(int argc, char** argv) {
     add_request(planning, asked);
     add_look(planning, how, {"table", "wide", "pods", "json", "yaml", "name", "csv", "svg"});
     add_columns(planning, how);
+    add_group_selector(planning, asked);
     CLI::App& explaining = *app.add_subcommand("explain", "Why groups wait, all reasons of each");
     add_request(explaining, asked);
     add_look(explaining, how, {"table", "json", "yaml"});
+    add_group_selector(explaining, asked);
     explaining.add_option("group", wanted, "Only this one; every group that waits without")
         ->type_name("NAME|NAMESPACE/NAME");
     explaining
@@ -831,6 +853,7 @@ int run(int argc, char** argv) {
     add_request(changing, asked);
     add_look(changing, how, {"table", "wide", "json", "yaml"});
     add_edits(changing, edits);
+    add_group_selector(changing, asked);
     CLI::App& comparing = *app.add_subcommand("diff", "By what two plans (-o json) differ");
     std::vector<std::string> files;
     comparing.add_option("files", files, "The plan before, and the plan after")
@@ -845,11 +868,14 @@ int run(int argc, char** argv) {
     add_request(ranking, asked);
     add_look(ranking, how, {"table", "json", "yaml", "csv"});
     add_columns(ranking, how);
+    add_group_selector(ranking, asked);
     CLI::App& queueing =
         *app.add_subcommand("queues", "What queues may hold, hold and keep waiting");
     add_request(queueing, asked);
     add_look(queueing, how, {"table", "wide", "json", "yaml", "name", "csv", "svg"});
     add_columns(queueing, how);
+    add_selector(queueing, asked.queues_with,
+                 "Only queues with such labels, as kubectl has it: a=b, a!=b, a in (b,c), a, !a");
     CLI::App& running = *app.add_subcommand(
         "run", "Jobs from creation to their end in virtual time, and all that happens");
     running.footer(

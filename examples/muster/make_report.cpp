@@ -90,18 +90,22 @@ public:
 
     report run() {
         const auto& state = known_->state;
+        if (!is_everybody_selected())
+            for (const pod_object& pod : known_->objects->pods)
+                labels_.emplace(pod.metadata.key, &pod.metadata.labels);
         report made;
         made.now = known_->now;
         std::map<muster::gang_index, std::size_t> held;
         std::map<muster::gang_index, bool> listed;
         for (const auto& [key, group] : state.gang_keys()) {
-            listed[group] = asked_->all_groups || is_listed(group);
+            listed[group] = (asked_->all_groups || is_listed(group)) && is_selected(group);
             for (const muster::pod_index member : state[group].members)
                 held[group] += state[member].holding() ? 1U : 0U;
         }
 
         made.queues = queue_lister<Width>(*known_).list();
         find_statuses(made.queues);
+        keep_selected(made.queues);
         std::map<muster::queue_index, muster::resources<Width>> used;
         for (const auto& [key, queue] : state.queue_keys())
             used[queue] = state.accounts().used(queue);
@@ -131,7 +135,7 @@ public:
             nominates = nominates || decision.nominated;
             for (const muster::pod_index victim : decision.evictions) {
                 gone.insert(state[victim].key);
-                listed[state[victim].gang] = true;
+                listed[state[victim].gang] = is_selected(state[victim].gang);
                 evicted_for_.emplace(victim, decision.gang);
             }
             for (const muster::placement& one : decision.moves) {
@@ -185,18 +189,24 @@ public:
             made.groups.push_back(std::move(line));
         }
         for (const auto& [key, pod] : state.pod_keys()) {
-            made.pods.push_back(pod_of(pod));
-            made.pods_pending += state[pod].placeable() || state[pod].nominated ? 1U : 0U;
+            if (is_everybody_selected() || asked_->groups_with.matches(*labels_.at(key)))
+                made.pods.push_back(pod_of(pod));
+            if (is_selected(state[pod].gang))
+                made.pods_pending += state[pod].placeable() || state[pod].nominated ? 1U : 0U;
         }
         for (const muster::node_index node : state.node_order())
             made.nodes += state[node].present ? 1U : 0U;
         made.resources = use_of_nodes();
         if (asked_->node_lines)
             made.node_lines = list_nodes();
-        made.pods_placed = result.counters.pods_placed;
-        made.pods_nominated = result.counters.pods_nominated;
-        made.pods_evicted = result.counters.pods_evicted;
-        made.pods_moved = result.counters.pods_moved;
+        for (const muster::decision& decision : result.decisions) {
+            if (!is_selected(decision.gang))
+                continue;
+            (decision.nominated ? made.pods_nominated : made.pods_placed) +=
+                decision.placements.size();
+            made.pods_evicted += decision.evictions.size();
+            made.pods_moved += decision.moves.size();
+        }
         made.search_steps = result.counters.search_steps;
         made.violations =
             violations_of(*known_->objects, known_->groups, placed, asked_->queue_namespace);
@@ -235,6 +245,35 @@ private:
         for (queue_line& line : queues)
             if (const auto known = objects.find(line.name); known != objects.end())
                 line.status = status_of(*known->second, standings[line.name]);
+    }
+
+    [[nodiscard]] bool is_everybody_selected() const {
+        return asked_->groups_with.requirements.empty();
+    }
+
+    /// By the labels of its object; where it has none, by those of any of its pods.
+    [[nodiscard]] bool is_selected(muster::gang_index group) const {
+        if (is_everybody_selected())
+            return true;
+        const auto& facts = facts_of(group);
+        if (facts.object || facts.declared)
+            return asked_->groups_with.matches(facts.object ? facts.object->metadata.labels
+                                                            : facts.declared->metadata.labels);
+        return std::ranges::any_of(facts.members, [&](std::size_t member) {
+            return asked_->groups_with.matches(known_->objects->pods[member].metadata.labels);
+        });
+    }
+
+    /// Groups that name no queue have no labels for this.
+    void keep_selected(std::vector<queue_line>& queues) const {
+        if (asked_->queues_with.requirements.empty())
+            return;
+        std::set<std::string_view> kept;
+        for (const queue_object& queue : known_->objects->queues)
+            if (queue.counts(asked_->queue_namespace) &&
+                asked_->queues_with.matches(queue.metadata.labels))
+                kept.insert(queue.metadata.key.name);
+        std::erase_if(queues, [&](const queue_line& line) { return !kept.contains(line.name); });
     }
 
     [[nodiscard]] const auto& facts_of(muster::gang_index group) const {
@@ -733,6 +772,8 @@ private:
     std::int64_t tries_ = 0;
     std::int64_t tries_left_ = 0;
     std::map<std::string, std::int64_t> max_ages_;
+    /// Of pods, where some of them are asked for.
+    std::map<object_key, const muster::label_set*> labels_;
     std::map<muster::gang_index, timestamp> starts_;
     std::set<muster::pod_index> placed_;
     /// Who is to go, and for which group.

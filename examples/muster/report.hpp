@@ -13,6 +13,7 @@
 
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/model/labels.hpp>
 
 #include "chosen_policy.hpp"
 
@@ -37,6 +38,9 @@ struct request {
     bool headlines = false;
     /// List groups of which nothing waits, too.
     bool all_groups = false;
+    /// List only groups with such labels, and pods with them; those of queues.
+    muster::label_selector groups_with;
+    muster::label_selector queues_with;
     /// How many cycles to try out for every group that does not start, in search of changes that
     /// would start it; and four times as many in all. Absent = as many as take a few seconds: fewer
     /// in a large cluster.
@@ -261,6 +265,8 @@ struct node_line {
     std::size_t leaving = 0;
 };
 
+/// What is asked of: groups and pods that are listed, and all that is counted, only where labels
+/// are as they are asked for.
 struct report {
     muster::codec::timestamp now = 0;
     /// In the order in which they were decided.

@@ -134,6 +134,10 @@ private:
         made.metadata.uid = gang.uid;
         made.metadata.where = of.where;
         made.metadata.created = detail::creation_of(of.where);
+        for (const auto& label : gang.labels)
+            if (label.value().is_string())
+                made.metadata.labels.set(std::string(label.key()),
+                                         std::string(label.value().get_string()));
         made.origin = origin_of(of.api);
         made.kind = gang.kind;
         made.tree = gang.tree;
