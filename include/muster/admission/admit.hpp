@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/affinity_place.hpp>
 #include <muster/admission/budget.hpp>
 #include <muster/admission/decide.hpp>
 #include <muster/admission/domain_proofs.hpp>
@@ -50,7 +49,7 @@ public:
         caps_apply_ = false;
         waits_for_pods_ = false;
         sorter_.sort(known, which, members_);
-        outcome.at = gate_before_search(known, which, members_);
+        outcome.at = gate_before_search(known, which, members_, at_gates_);
         if (outcome.at != gate::none) {
             outcome.kind = answer_at_gate(known[which].spec.fault);
             return outcome;
@@ -62,8 +61,8 @@ public:
             return outcome;
         }
         if (stake == detail::pod_stake::wishes) {
-            detail::affinity_placer wishing(known, members_, placing.queue_nodes(), into,
-                                            finder.score());
+            auto& wishing = placing.among_pods();
+            wishing.begin(known, members_, placing.queue_nodes(), into, finder.score());
             if (wishing.meet_minima()) {
                 wishing.place_surplus(surplus);
                 outcome.kind = answer::admitted;
@@ -88,15 +87,16 @@ public:
     [[nodiscard]] bool prepare(const state<Traits>& known, gang_index which) {
         sorter_.sort(known, which, members_);
         fixed_ = fixed_needs(members_, needs_);
-        return gate_before_search(known, which, members_) == gate::none &&
-               !reaches_minima(*members_.tree, members_.holding);
+        return gate_before_search(known, which, members_, at_gates_) == gate::none &&
+               !reaches_minima(*members_.tree, members_.holding, at_gates_.standing);
     }
     /// The same for a gang that has its minima and is to have one member more.
     [[nodiscard]] bool prepare_one_more(const state<Traits>& known, gang_index which) {
         sorter_.sort(known, which, members_);
-        if (gate_before_search(known, which, members_) != gate::none || members_.turns.empty())
+        if (gate_before_search(known, which, members_, at_gates_) != gate::none ||
+            members_.turns.empty())
             return false;
-        const tree_standing now = stand(*members_.tree, members_.holding);
+        const tree_standing& now = stand(*members_.tree, members_.holding, at_gates_.standing);
         if (!now.met[0])
             return false;
         raised_ = *members_.tree;
@@ -237,8 +237,8 @@ private:
                     placer<Traits, Finder, DomainOrder>& placing, verdict& outcome,
                     std::int64_t steps, surplus_wish surplus) {
         const bool fixed = fixed_needs(members_, needs_);
-        detail::affinity_placer trying(known, members_, placing.queue_nodes(), into,
-                                       finder.score());
+        auto& trying = placing.among_pods();
+        trying.begin(known, members_, placing.queue_nodes(), into, finder.score());
         if (!(fixed && refuse(known, placing.queue_nodes(), finder, {}, outcome))) {
             bool met = trying.meet_minima();
             if (!met) {
@@ -318,8 +318,8 @@ private:
             recycle(without.proof);
             return answer::waiting;
         }
-        detail::affinity_placer trying(known, members_, placing.queue_nodes(), into,
-                                       finder.score());
+        auto& trying = placing.among_pods();
+        trying.begin(known, members_, placing.queue_nodes(), into, finder.score());
         bool met = trying.meet_minima();
         steps -= trying.looks();
         if (!met && steps > 0) {
@@ -445,13 +445,14 @@ private:
     gang_members<width> members_;
     std::vector<std::int64_t> needs_;
     bool fixed_ = false;
+    gate_scratch at_gates_;
     /// The tree of a gang that is to have one member more.
     gang_tree raised_;
     std::optional<shortage> short_of_;
     std::optional<int128> slack_;
     bool waits_for_pods_ = false;
     emptied_cluster<Traits> emptied_;
-    detail::leaf_proofs proofs_;
+    detail::proof_pool proofs_;
     domain_proof in_domains_;
     detail::gang_search<Traits> search_;
     detail::term_caps<Traits> caps_;

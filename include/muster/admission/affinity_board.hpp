@@ -44,12 +44,18 @@ public:
     /// A node that can take a member, and how good it is.
     struct ranked {
         node_index node;
+        /// Among those that can, by key.
+        std::size_t place = 0;
         /// Its own preference and the wishes of terms; it comes before the placement score.
         std::int64_t liking = 0;
         std::int64_t score = 0;
 
         [[nodiscard]] bool better_than(const ranked& other) const noexcept {
             return liking != other.liking ? liking > other.liking : score > other.score;
+        }
+        /// A strict order.
+        [[nodiscard]] bool comes_before(const ranked& other) const noexcept {
+            return better_than(other) || (!other.better_than(*this) && place < other.place);
         }
     };
     /// A vertex of the tree whose members must stand in one domain.
@@ -64,22 +70,35 @@ public:
         bool broken = false;
     };
 
-    /// All arguments must outlive it; `into` is a plan on the state's own accounts. Whom it vacated
-    /// already are gone, and so are those on their way out when it looks ahead.
+    affinity_board() = default;
     affinity_board(const state<Traits>& known, const gang_members<width>& members,
                    std::optional<constraint_index> queue_nodes, plan<width>& into,
-                   const Score& score)
-        : known_(&known),
-          tree_(members.tree),
-          queue_(members.queue),
-          into_(&into),
-          score_(&score),
-          weights_(weigh(known.accounts(), known.pods_kind())),
-          sorted_(sort_by_identity(known, members, queue_nodes)),
-          counts_(known, sorted_, {into.looks_ahead(), into.evictions(), into.placements()}),
-          held_(members.holding),
-          used_(sorted_.classes.size(), 0),
-          taken_(sorted_.turns.size(), 0) {
+                   const Score& score) {
+        begin(known, members, queue_nodes, into, score);
+    }
+    affinity_board(const affinity_board&) = delete;
+    affinity_board& operator=(const affinity_board&) = delete;
+
+    /// Turns to a gang of which nobody is placed; what was allocated stays. All arguments must
+    /// outlive its use; `into` is a plan on the state's own accounts. Whom it vacated already are
+    /// gone, and so are those on their way out when it looks ahead.
+    void begin(const state<Traits>& known, const gang_members<width>& members,
+               std::optional<constraint_index> queue_nodes, plan<width>& into, const Score& score) {
+        known_ = &known;
+        tree_ = members.tree;
+        queue_ = members.queue;
+        into_ = &into;
+        score_ = &score;
+        weights_ = weigh(known.accounts(), known.pods_kind());
+        sorter_.sort(known, members, queue_nodes, sorted_);
+        counts_.reset(known, sorted_, {into.looks_ahead(), into.evictions(), into.placements()});
+        held_ = members.holding;
+        used_.assign(sorted_.classes.size(), 0);
+        taken_.assign(sorted_.turns.size(), 0);
+        placed_.clear();
+        bonds_.clear();
+        unconfine();
+        looks_ = 0;
         for (const closeness& each : members.together)
             if (each.required)
                 know_bond(each);
@@ -99,8 +118,12 @@ public:
     [[nodiscard]] std::int64_t looks() const noexcept { return looks_; }
 
     /// From here on nodes must also lie there.
-    void confine(confinement to) {
-        confined_ = std::move(to);
+    void confine(const confinement& to) {
+        confined_ = to;
+        ++changes_;
+    }
+    void unconfine() noexcept {
+        confined_.within = nullptr;
         ++changes_;
     }
 
@@ -133,7 +156,7 @@ public:
         for (std::size_t at = 0; at < nodes_.size(); ++at) {
             const node_index node = nodes_[at];
             into.push_back(
-                {node, from.query.where->preference[node.value()] + (wishes ? scores_[at] : 0),
+                {node, at, from.query.where->preference[node.value()] + (wishes ? scores_[at] : 0),
                  node_score(*score_, weights_, into_->accounts(), node, *from.query.request)});
         }
     }
@@ -233,12 +256,13 @@ private:
         return false;
     }
 
-    const state<Traits>* known_;
-    const gang_tree* tree_;
+    const state<Traits>* known_ = nullptr;
+    const gang_tree* tree_ = nullptr;
     std::optional<queue_charge> queue_;
-    plan<width>* into_;
-    const Score* score_;
+    plan<width>* into_ = nullptr;
+    const Score* score_ = nullptr;
     placement_weights<width> weights_;
+    identity_sorter<width> sorter_;
     affinity_members<width> sorted_;
     affinity_counts<Traits> counts_;
     affinity_scores scores_;

@@ -47,14 +47,13 @@ template<class Traits>
         classes.push_back(found->second);
         if (!fresh)
             continue;
-        detail::affinity_class<width> made;
+        detail::affinity_class<width>& made = alike.classes.add();
         made.role = record.role.value();
         made.identity = who;
         made.query = detail::query_for(known, record.shape, queue_nodes);
         made.terms = population.terms(known.shapes()[record.shape].where);
         if (made.terms)
             made.values = &*made.query.where->value.pods;
-        alike.classes.push_back(std::move(made));
     }
     detail::affinity_counts<Traits> counts(known, alike, {ahead, coming, {}});
     // Whom others must precede come after them.

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <muster/admission/affinity_domains.hpp>
 #include <muster/admission/affinity_members.hpp>
+#include <muster/admission/reused_list.hpp>
+#include <muster/admission/steady_list.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/state.hpp>
@@ -57,14 +58,31 @@ class affinity_counts {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// O(classes · (nodes + pods that match a term + pods in `other`)).
+    affinity_counts() = default;
     affinity_counts(const state<Traits>& known, const affinity_members<width>& members,
-                    const other_standing& other = {})
-        : known_(&known),
-          members_(&members),
-          ahead_(other.ahead),
-          views_(members.classes.size()),
-          effects_(members.classes.size()) {
+                    const other_standing& other = {}) {
+        reset(known, members, other);
+    }
+    affinity_counts(const affinity_counts&) = delete;
+    affinity_counts& operator=(const affinity_counts&) = delete;
+
+    /// Turns to another gang, of which nobody is placed; what was allocated stays.
+    /// O(classes · (nodes + pods that match a term + pods in `other`)).
+    void reset(const state<Traits>& known, const affinity_members<width>& members,
+               const other_standing& other = {}) {
+        known_ = &known;
+        members_ = &members;
+        ahead_ = other.ahead;
+        differences_.clear();
+        views_.clear();
+        effects_.clear();
+        counts_.clear();
+        affinities_.clear();
+        spreads_.clear();
+        for (std::size_t at = 0; at < members.classes.size(); ++at) {
+            views_.add().clear();
+            effects_.add().clear();
+        }
         for (const pod_index pod : other.gone)
             differs(pod, *known[pod].node, -1);
         for (const placement& each : other.come)
@@ -168,7 +186,7 @@ public:
 private:
     /// Required affinity: pods that match all terms, by the domains of each.
     struct affinity_view {
-        std::vector<domain_counts> terms;
+        reused_list<domain_counts> terms;
         /// Such pods that stand in some domain.
         std::int64_t anywhere = 0;
         /// The class matches its own terms.
@@ -186,6 +204,16 @@ private:
         std::vector<spread> spreads;
         std::size_t soft = 0;
         std::vector<topology_index> pulls;
+
+        void clear() noexcept {
+            affinity = nullptr;
+            apart.clear();
+            repelled.clear();
+            liked.clear();
+            spreads.clear();
+            soft = 0;
+            pulls.clear();
+        }
     };
     /// What placing a member of some class adds to: one of the three.
     struct effect {
@@ -270,10 +298,12 @@ private:
 
     void look_together(std::size_t at, const known_terms& terms) {
         const pod_population& population = known_->population();
-        affinity_view& made = affinities_.emplace_back();
+        affinity_view& made = affinities_.add();
+        made.terms.clear();
+        made.anywhere = 0;
         views_[at].affinity = &made;
         for (const known_term& each : terms.affinity) {
-            made.terms.emplace_back(known_->topologies()[each.topology]);
+            made.terms.add().reset(known_->topologies()[each.topology]);
             views_[at].pulls.push_back(each.topology);
         }
         for (const identity_index who : population.matched(terms.affinity.front().pods))
@@ -293,7 +323,7 @@ private:
     }
 
     void look_apart(std::size_t at, const known_term& term) {
-        domain_counts& made = counts_.emplace_back(known_->topologies()[term.topology]);
+        domain_counts& made = counted_by(term.topology);
         views_[at].apart.push_back(&made);
         for_each_standing(term.pods,
                           [&](const standing_count& each) { made.add(each.node, total(each)); });
@@ -301,12 +331,18 @@ private:
     }
 
     void liked_by_own(std::size_t at, const known_term& term) {
-        domain_counts& made = counts_.emplace_back(known_->topologies()[term.topology]);
+        domain_counts& made = counted_by(term.topology);
         views_[at].liked.push_back(&made);
         for_each_standing(term.pods, [&](const standing_count& each) {
             made.add(each.node, std::int64_t{term.weight} * total(each));
         });
         add_effects(term.pods, made, term.weight);
+    }
+
+    [[nodiscard]] domain_counts& counted_by(topology_index label) {
+        domain_counts& made = counts_.add();
+        made.reset(known_->topologies()[label]);
+        return made;
     }
 
     /// Members that the selector matches add to `made`.
@@ -321,9 +357,9 @@ private:
         for (std::size_t number = 0; number < mine.terms->spread.size(); ++number) {
             const spread_term& term = mine.values->spread[number];
             const known_term& where = mine.terms->spread[number];
-            spread_counts& made =
-                spreads_.emplace_back(*known_, known_->topologies()[where.topology], term,
-                                      [&](node_index node) { return counts(mine, term, node); });
+            spread_counts& made = spreads_.add();
+            made.reset(*known_, known_->topologies()[where.topology], term,
+                       [&](node_index node) { return counts(mine, term, node); });
             const bool self = known_->population().matches(where.pods, mine.identity);
             views_[at].spreads.push_back({&made, self ? 1 : 0});
             views_[at].soft += term.required ? 0U : 1U;
@@ -365,33 +401,33 @@ private:
     /// The terms of others, standing or of this gang, that speak of the class.
     void look_at_others(std::size_t at) {
         const pod_population& population = known_->population();
-        std::vector<domain_counts*> made(known_->topologies().size(), nullptr);
-        std::vector<domain_counts*> liked(known_->topologies().size(), nullptr);
+        repelled_by_.assign(known_->topologies().size(), nullptr);
+        liked_by_.assign(known_->topologies().size(), nullptr);
         const auto of = [&](std::vector<domain_counts*>& from, topology_index by) {
             domain_counts*& found = from[by.value()];
             if (!found)
-                found = &counts_.emplace_back(known_->topologies()[by]);
+                found = &counted_by(by);
             return found;
         };
         population.for_each_selector(members_->classes[at].identity, [&](selector_index which) {
             for (const constraint_index where : population.carriers(which)) {
                 const known_terms& theirs = *population.terms(where);
                 for_each_term(theirs.anti_affinity, which, [&](const known_term& term) {
-                    pull(theirs, *of(made, term.topology), 1);
+                    pull(theirs, *of(repelled_by_, term.topology), 1);
                 });
                 // kube-scheduler's weight of a required term of those who stand there already.
                 for_each_term(theirs.affinity, which, [&](const known_term& term) {
-                    pull(theirs, *of(liked, term.topology), 1);
+                    pull(theirs, *of(liked_by_, term.topology), 1);
                 });
                 for_each_term(theirs.preferred, which, [&](const known_term& term) {
-                    pull(theirs, *of(liked, term.topology), term.weight);
+                    pull(theirs, *of(liked_by_, term.topology), term.weight);
                 });
             }
         });
-        for (domain_counts* each : made)
+        for (domain_counts* each : repelled_by_)
             if (each)
                 views_[at].repelled.push_back(each);
-        for (domain_counts* each : liked)
+        for (domain_counts* each : liked_by_)
             if (each)
                 views_[at].liked.push_back(each);
     }
@@ -416,17 +452,20 @@ private:
                 effects_[other].push_back({&to, nullptr, nullptr, weight});
     }
 
-    const state<Traits>* known_;
-    const affinity_members<width>* members_;
+    const state<Traits>* known_ = nullptr;
+    const affinity_members<width>* members_ = nullptr;
     bool ahead_ = false;
     std::vector<difference> differences_;
-    std::vector<view> views_;
+    reused_list<view> views_;
     /// Per class.
-    std::vector<std::vector<effect>> effects_;
+    reused_list<std::vector<effect>> effects_;
     // Views and effects point into these.
-    std::deque<domain_counts> counts_;
-    std::deque<affinity_view> affinities_;
-    std::deque<spread_counts> spreads_;
+    steady_list<domain_counts> counts_;
+    steady_list<affinity_view> affinities_;
+    steady_list<spread_counts> spreads_;
+    // Scratch, by topology.
+    std::vector<domain_counts*> repelled_by_;
+    std::vector<domain_counts*> liked_by_;
 };
 
 } // namespace detail

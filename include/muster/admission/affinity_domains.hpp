@@ -20,7 +20,11 @@ struct domain_counts {
     /// By domain.
     std::vector<std::int64_t> of;
 
-    explicit domain_counts(const topology_domains& by) : domains(&by), of(by.size(), 0) {}
+    /// Nobody stands anywhere. What was allocated stays.
+    void reset(const topology_domains& by) {
+        domains = &by;
+        of.assign(by.size(), 0);
+    }
 
     [[nodiscard]] std::int64_t at(node_index node) const noexcept {
         const auto domain = domains->find(node, 0);
@@ -35,11 +39,17 @@ struct domain_counts {
 /// The same for spread: over the nodes that count, and with the fewest of all domains.
 class spread_counts {
 public:
-    /// `counts(node)` tells which nodes count. O(nodes).
+    /// Nobody stands anywhere, and `counts(node)` tells which nodes count. What was allocated
+    /// stays. O(nodes).
     template<class Traits, class Counts>
-    spread_counts(const state<Traits>& known, const topology_domains& by, const spread_term& term,
-                  const Counts& counts)
-        : domains_(&by), term_(&term), nodes_(known.accounts().nodes(), 0), of_(by.size(), absent) {
+    void reset(const state<Traits>& known, const topology_domains& by, const spread_term& term,
+               const Counts& counts) {
+        domains_ = &by;
+        term_ = &term;
+        nodes_.assign(known.accounts().nodes(), 0);
+        of_.assign(by.size(), absent);
+        present_ = 0;
+        fewest_ = 0;
         for (const node_index node : known.node_order()) {
             const auto domain = by.find(node, 0);
             if (!domain || !counts(node))
@@ -106,8 +116,8 @@ public:
 private:
     static constexpr std::int64_t absent = -1;
 
-    const topology_domains* domains_;
-    const spread_term* term_;
+    const topology_domains* domains_ = nullptr;
+    const spread_term* term_ = nullptr;
     std::vector<char> nodes_;
     /// By domain; of those without a node that counts, `absent`.
     std::vector<std::int64_t> of_;

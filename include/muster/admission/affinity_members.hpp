@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <muster/admission/members.hpp>
+#include <muster/admission/reused_list.hpp>
 #include <muster/base/id.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/model/state.hpp>
@@ -81,64 +80,86 @@ struct affinity_class {
 /// A gang's waiting members once more, told apart by what terms of other pods see of them too.
 template<std::size_t Width>
 struct affinity_members {
-    std::vector<affinity_class<Width>> classes;
+    reused_list<affinity_class<Width>> classes;
     /// The class of every waiting member, in the order of `gang_members::turns`.
     std::vector<std::uint32_t> turns;
     /// Per vertex: the first of its turns; the next vertex's is the end.
     std::vector<std::size_t> first_turn;
 };
 
-/// O(members · log identities).
-template<class Traits>
-[[nodiscard]] affinity_members<Traits::width>
-sort_by_identity(const state<Traits>& known, const gang_members<Traits::width>& members,
-                 std::optional<constraint_index> queue_nodes) {
-    constexpr std::size_t width = Traits::width;
-    const pod_population& population = known.population();
-    affinity_members<width> made;
-    std::map<std::pair<std::uint32_t, std::vector<selector_index>>, std::uint32_t> class_of;
-    std::map<std::pair<std::uint32_t, identity_index>, std::uint32_t> class_of_identity;
-    std::vector<std::size_t> used(members.classes.size(), 0);
-    for (const std::uint32_t shape : members.turns) {
-        const member_class<width>& from = members.classes[shape];
-        const pod_index pod = members.of(from)[used[shape]++];
-        const identity_index who =
-            population.identity_of(known[pod].labels, known[known[pod].gang].tenant);
-        const auto [seen, unseen] = class_of_identity.try_emplace({shape, who});
-        if (unseen) {
-            std::vector<selector_index> matched;
-            population.for_each_selector(who,
-                                         [&](selector_index each) { matched.push_back(each); });
-            const auto [alike, fresh] = class_of.try_emplace(
-                {shape, std::move(matched)}, static_cast<std::uint32_t>(made.classes.size()));
-            seen->second = alike->second;
-            if (fresh) {
-                affinity_class<width> next;
-                next.role = from.role.value();
-                next.shape = &from;
-                next.identity = who;
-                next.query.request = &from.request;
-                next.query.where = &known.constraint_sets()[from.where];
-                if (queue_nodes)
-                    next.query.queue_nodes = &known.constraint_sets()[*queue_nodes];
-                if (next.query.where->value.pods) {
-                    next.terms = population.terms(from.where);
-                    next.values = &*next.query.where->value.pods;
-                }
-                made.classes.push_back(std::move(next));
+/// Tells members apart, with scratch that is kept from one gang to the next.
+template<std::size_t Width>
+class identity_sorter {
+public:
+    /// O(members), and O(classes) for each identity and class of `members` that is met.
+    template<class Traits>
+    void sort(const state<Traits>& known, const gang_members<Width>& members,
+              std::optional<constraint_index> queue_nodes, affinity_members<Width>& into) {
+        const pod_population& population = known.population();
+        into.classes.clear();
+        into.turns.clear();
+        used_.assign(members.classes.size(), 0);
+        ++round_;
+        for (const std::uint32_t shape : members.turns) {
+            const member_class<Width>& from = members.classes[shape];
+            const pod_index pod = members.of(from)[used_[shape]++];
+            const identity_index who =
+                population.identity_of(known[pod].labels, known[known[pod].gang].tenant);
+            if (last_of_.size() <= who.value())
+                last_of_.resize(who.value() + 1);
+            entry& last = last_of_[who.value()];
+            if (last.round != round_ || last.shape != shape) {
+                std::uint32_t of = 0;
+                while (of < into.classes.size() &&
+                       !(into.classes[of].shape == &from &&
+                         population.alike(into.classes[of].identity, who)))
+                    ++of;
+                if (of == into.classes.size())
+                    add(known, from, who, queue_nodes, into);
+                last = {round_, shape, of};
             }
+            into.classes[last.of].pods.push_back(pod);
+            into.turns.push_back(last.of);
         }
-        made.classes[seen->second].pods.push_back(pod);
-        made.turns.push_back(seen->second);
+        const std::size_t vertices = members.tree->size();
+        into.first_turn.assign(vertices + 1, into.turns.size());
+        for (std::size_t turn = into.turns.size(); turn-- > 0;)
+            into.first_turn[into.classes[into.turns[turn]].role] = turn;
+        for (std::size_t vertex = vertices; vertex-- > 0;)
+            into.first_turn[vertex] =
+                std::min(into.first_turn[vertex], into.first_turn[vertex + 1]);
     }
-    const std::size_t vertices = members.tree->size();
-    made.first_turn.assign(vertices + 1, made.turns.size());
-    for (std::size_t turn = made.turns.size(); turn-- > 0;)
-        made.first_turn[made.classes[made.turns[turn]].role] = turn;
-    for (std::size_t vertex = vertices; vertex-- > 0;)
-        made.first_turn[vertex] = std::min(made.first_turn[vertex], made.first_turn[vertex + 1]);
-    return made;
-}
+
+private:
+    /// Per identity: what it was last.
+    struct entry {
+        std::uint64_t round = 0;
+        std::uint32_t shape = 0;
+        std::uint32_t of = 0;
+    };
+
+    template<class Traits>
+    static void add(const state<Traits>& known, const member_class<Width>& from, identity_index who,
+                    std::optional<constraint_index> queue_nodes, affinity_members<Width>& into) {
+        affinity_class<Width>& next = into.classes.add();
+        next.role = from.role.value();
+        next.shape = &from;
+        next.identity = who;
+        next.query = {};
+        next.query.request = &from.request;
+        next.query.where = &known.constraint_sets()[from.where];
+        if (queue_nodes)
+            next.query.queue_nodes = &known.constraint_sets()[*queue_nodes];
+        const auto& terms = next.query.where->value.pods;
+        next.terms = terms ? known.population().terms(from.where) : nullptr;
+        next.values = terms ? &*terms : nullptr;
+        next.pods.clear();
+    }
+
+    std::vector<entry> last_of_;
+    std::vector<std::size_t> used_;
+    std::uint64_t round_ = 0;
+};
 
 } // namespace detail
 } // namespace muster::inline v0_1

@@ -4,17 +4,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <numeric>
 #include <optional>
-#include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <muster/admission/affinity_board.hpp>
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
+#include <muster/admission/reused_list.hpp>
+#include <muster/admission/seen_lists.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/state.hpp>
@@ -32,19 +32,21 @@ class affinity_placer {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// See `affinity_board`.
-    affinity_placer(const state<Traits>& known, const gang_members<width>& members,
-                    std::optional<constraint_index> queue_nodes, plan<width>& into,
-                    const Score& score)
-        : known_(&known),
-          tree_(members.tree),
-          shapes_(members.classes.data()),
-          board_(known, members, queue_nodes, into, score),
-          holding_(members.holding),
-          order_(tree_->size()),
-          cursor_(board_.members().first_turn),
-          stuck_at_(board_.members().classes.size(), ~std::uint64_t{0}) {
+    /// Turns to a gang of which nobody is placed; what was allocated stays. See `affinity_board`.
+    void begin(const state<Traits>& known, const gang_members<width>& members,
+               std::optional<constraint_index> queue_nodes, plan<width>& into, const Score& score) {
+        known_ = &known;
+        tree_ = members.tree;
+        shapes_ = members.classes.data();
+        board_.begin(known, members, queue_nodes, into, score);
+        most_looks_ = 0;
+        holding_ = members.holding;
+        order_.resize(tree_->size());
         std::iota(order_.begin(), order_.end(), std::size_t{0});
+        cursor_ = board_.members().first_turn;
+        stuck_at_.assign(board_.members().classes.size(), ~std::uint64_t{0});
+        children_.clear();
+        depth_ = 0;
     }
 
     /// Nodes looked at so far.
@@ -196,7 +198,7 @@ private:
         }
         if (met < needed)
             return progress::stuck;
-        const tree_standing now = stand(tree, board_.held());
+        const tree_standing& now = stand(tree, board_.held(), standing_);
         if (now.counts[vertex] >= tree[vertex].min_member)
             return progress::met;
         for (const std::size_t leaf : order_)
@@ -205,8 +207,8 @@ private:
         return progress::stuck;
     }
 
-    [[nodiscard]] bool is_met(std::size_t vertex) const {
-        return stand(*tree_, board_.held()).met[vertex] != 0;
+    [[nodiscard]] bool is_met(std::size_t vertex) {
+        return stand(*tree_, board_.held(), standing_).met[vertex] != 0;
     }
 
     /// Members of the leaf count at the vertex above it.
@@ -222,23 +224,32 @@ private:
         const gang_tree& tree = *tree_;
         if (tree.is_leaf(vertex))
             return place_next(vertex);
-        std::vector<std::pair<share, std::size_t>> children;
+        // Above those of the vertices above this one.
+        const std::size_t first = children_.size();
         for (std::size_t child = vertex + 1; child < tree.size(); ++child)
             if (tree[child].parent == vertex)
-                children.emplace_back(level ? saturation(tree, board_.held(), child) : share{},
-                                      child);
-        std::ranges::stable_sort(
-            children, [](const auto& lhs, const auto& rhs) { return lhs.first < rhs.first; });
-        return std::ranges::any_of(children, [&](const auto& each) {
-            const std::size_t child = each.second;
-            if (is_met(child))
-                return one_more(child, level);
+                children_.emplace_back(
+                    level ? saturation(tree, board_.held(), child, standing_) : share{}, child);
+        const std::size_t last = children_.size();
+        std::sort(children_.begin() + static_cast<std::ptrdiff_t>(first), children_.end(),
+                  [](const auto& lhs, const auto& rhs) {
+                      return lhs.first < rhs.first ||
+                             (!(rhs.first < lhs.first) && lhs.second < rhs.second);
+                  });
+        bool more = false;
+        for (std::size_t at = first; at < last && !more; ++at) {
+            const std::size_t child = children_[at].second;
             const std::size_t before = board_.size();
-            if (satisfy(child))
-                return board_.size() > before;
-            undo_to(before);
-            return false;
-        });
+            if (is_met(child)) {
+                more = one_more(child, level);
+            } else {
+                more = satisfy(child) && board_.size() > before;
+                if (!more)
+                    undo_to(before);
+            }
+        }
+        children_.resize(first);
+        return more;
     }
 
     // ---- other orders --------------------------------------------------------------------------
@@ -246,7 +257,8 @@ private:
     /// Roles with affinity to another's members after that one, else in the order of the tree.
     void order_by_affinity() {
         const std::size_t vertices = tree_->size();
-        std::vector<std::size_t> rank(vertices, 0);
+        std::vector<std::size_t>& rank = rank_;
+        rank.assign(vertices, 0);
         for (std::size_t round = 0; round < vertices; ++round)
             for (std::size_t at = 0; at < board_.members().classes.size(); ++at)
                 board_.counts().for_each_leader(at, [&](std::size_t leader) {
@@ -260,7 +272,8 @@ private:
             rank[parent] = std::max(rank[parent], rank[vertex]);
         }
         std::iota(order_.begin(), order_.end(), std::size_t{0});
-        std::ranges::stable_sort(order_, {}, [&](std::size_t vertex) { return rank[vertex]; });
+        std::ranges::sort(order_, {},
+                          [&](std::size_t vertex) { return std::pair(rank[vertex], vertex); });
     }
 
     [[nodiscard]] bool try_orders() {
@@ -276,44 +289,65 @@ private:
 
     /// With those who seek each other's nearness kept to one domain, the roomiest first.
     [[nodiscard]] bool try_domains() {
-        std::vector<confinement> tries;
+        list_pulls();
+        tries_.clear();
+        for (const pull& each : pulls_)
+            add_tries(known_->topologies()[each.label], 0, each.whom);
         const auto& classes = board_.members().classes;
-        const auto add = [&](const topology_domains& within, std::size_t level,
-                             const std::vector<char>& whom) {
-            for (const auto& entry : within.of_level(level))
-                tries.push_back({&within, entry.second, whom});
-        };
-        // By label key, as numbers of topologies decide nothing.
-        std::map<std::vector<std::string>, std::pair<topology_index, std::vector<char>>> drawn;
-        for (std::size_t at = 0; at < classes.size(); ++at)
-            for (const topology_index by : board_.counts().pulls(at)) {
-                auto& [topology, whom] = drawn[known_->topologies()[by].value().levels];
-                topology = by;
-                whom.resize(classes.size(), 0);
-                whom[at] = 1;
-            }
-        for (const auto& [key, each] : drawn)
-            add(known_->topologies()[each.first], 0, each.second);
         for (const auto& each : board_.bonds()) {
-            std::vector<char> below(classes.size(), 0);
-            for (std::size_t at = 0; at < below.size(); ++at)
-                below[at] = is_below(*tree_, classes[at].role, each.vertex) ? 1 : 0;
-            add(*each.within, each.level, below);
+            below_.assign(classes.size(), 0);
+            for (std::size_t at = 0; at < below_.size(); ++at)
+                below_[at] = is_below(*tree_, classes[at].role, each.vertex) ? 1 : 0;
+            add_tries(*each.within, each.level, below_);
         }
-        std::vector<std::int64_t> rooms;
-        for (const confinement& each : tries)
-            rooms.push_back(has_steps() ? board_.room_in(each) : 0);
-        std::vector<std::size_t> order(tries.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::ranges::stable_sort(
-            order, [&](std::size_t lhs, std::size_t rhs) { return rooms[lhs] > rooms[rhs]; });
+        rooms_.clear();
+        for (const confinement& each : tries_)
+            rooms_.emplace_back(has_steps() ? -board_.room_in(each) : 0, rooms_.size());
+        std::ranges::sort(rooms_);
         bool met = false;
-        for (std::size_t at = 0; at < order.size() && has_steps() && !met; ++at) {
-            board_.confine(std::move(tries[order[at]]));
+        for (std::size_t at = 0; at < rooms_.size() && has_steps() && !met; ++at) {
+            board_.confine(tries_[rooms_[at].second]);
             met = meet_minima();
         }
-        board_.confine({});
+        board_.unconfine();
         return met;
+    }
+
+    /// A label by whose domains classes seek nearness, and which classes.
+    struct pull {
+        topology_index label;
+        std::vector<char> whom;
+    };
+
+    /// By label key, as numbers of topologies decide nothing.
+    void list_pulls() {
+        const std::size_t classes = board_.members().classes.size();
+        pulls_.clear();
+        for (std::size_t at = 0; at < classes; ++at)
+            for (const topology_index by : board_.counts().pulls(at)) {
+                auto known = std::ranges::find(pulls_, by, &pull::label);
+                if (known == pulls_.end()) {
+                    pull& made = pulls_.add();
+                    made.label = by;
+                    made.whom.assign(classes, 0);
+                    known = pulls_.end() - 1;
+                }
+                known->whom[at] = 1;
+            }
+        std::sort(pulls_.begin(), pulls_.end(), [&](const pull& lhs, const pull& rhs) {
+            return known_->topologies()[lhs.label].value().levels <
+                   known_->topologies()[rhs.label].value().levels;
+        });
+    }
+
+    void add_tries(const topology_domains& within, std::size_t level,
+                   const std::vector<char>& whom) {
+        for (const auto& entry : within.of_level(level)) {
+            confinement& made = tries_.add();
+            made.within = &within;
+            made.domain = entry.second;
+            made.classes = whom;
+        }
     }
 
     // ---- search --------------------------------------------------------------------------------
@@ -340,24 +374,39 @@ private:
             return true;
         if (!has_steps() || !is_new())
             return false;
-        const auto& members = board_.members();
+        if (depth_ == frames_.size())
+            frames_.emplace_back();
+        frame& mine = frames_[depth_++];
+        mine.tried.assign(board_.members().classes.size(), 0);
+        const bool found = search_on(mine, helpers);
+        --depth_;
+        return found;
+    }
+
+    /// What one depth of the search remembers.
+    struct frame {
         std::vector<ranked> ranks;
-        std::vector<char> tried(members.classes.size(), 0);
+        /// Per class.
+        std::vector<char> tried;
+    };
+
+    [[nodiscard]] bool search_on(frame& mine, bool helpers) {
+        const auto& members = board_.members();
         for (const std::size_t role : order_) {
             if (!tree_->is_leaf(role) || !(helpers || is_wanted(role)))
                 continue;
             for (std::size_t turn = members.first_turn[role]; turn < members.first_turn[role + 1];
                  ++turn) {
                 const std::size_t of_class = members.turns[turn];
-                if (board_.taken(turn) || tried[of_class])
+                if (board_.taken(turn) || mine.tried[of_class])
                     continue;
-                tried[of_class] = 1;
-                board_.list(of_class, ranks);
-                std::ranges::stable_sort(ranks, [](const ranked& lhs, const ranked& rhs) {
-                    return lhs.better_than(rhs);
+                mine.tried[of_class] = 1;
+                board_.list(of_class, mine.ranks);
+                std::ranges::sort(mine.ranks, [](const ranked& lhs, const ranked& rhs) {
+                    return lhs.comes_before(rhs);
                 });
                 const std::size_t before = board_.size();
-                for (const ranked& each : ranks) {
+                for (const ranked& each : mine.ranks) {
                     if (board_.put(turn, each.node) && search(helpers))
                         return true;
                     undo_to(before);
@@ -370,8 +419,8 @@ private:
     }
 
     /// The minima are met, and no subgroup stands in part.
-    [[nodiscard]] bool is_goal() const {
-        const tree_standing now = stand(*tree_, board_.held());
+    [[nodiscard]] bool is_goal() {
+        const tree_standing& now = stand(*tree_, board_.held(), standing_);
         if (!now.met[0])
             return false;
         for (std::size_t leaf = 0; leaf < holding_.size(); ++leaf)
@@ -381,12 +430,12 @@ private:
     }
 
     /// Some minimum at or above the role asks for more.
-    [[nodiscard]] bool is_wanted(std::size_t role) const {
-        std::vector<std::int64_t> below = board_.held();
+    [[nodiscard]] bool is_wanted(std::size_t role) {
+        held_below_ = board_.held();
         for (std::size_t vertex = tree_->size(); vertex-- > 1;)
-            below[(*tree_)[vertex].parent] += below[vertex];
+            held_below_[(*tree_)[vertex].parent] += held_below_[vertex];
         for (std::size_t vertex = role;; vertex = (*tree_)[vertex].parent) {
-            if (below[vertex] < (*tree_)[vertex].min_member)
+            if (held_below_[vertex] < (*tree_)[vertex].min_member)
                 return true;
             if (vertex == 0)
                 return false;
@@ -394,19 +443,17 @@ private:
     }
 
     [[nodiscard]] bool is_new() {
-        std::vector<std::uint64_t> picture;
+        picture_.clear();
         board_.for_each_placed([&](std::size_t of_class, node_index node) {
-            picture.push_back(static_cast<std::uint64_t>(of_class) << 32U | node.value());
+            picture_.push_back(static_cast<std::uint64_t>(of_class) << 32U | node.value());
         });
-        std::ranges::sort(picture);
-        if (seen_.size() == most_remembered)
-            return !seen_.contains(picture);
-        return seen_.insert(std::move(picture)).second;
+        std::ranges::sort(picture_);
+        return seen_.size() == most_remembered ? !seen_.contains(picture_) : seen_.insert(picture_);
     }
 
-    const state<Traits>* known_;
-    const gang_tree* tree_;
-    const member_class<width>* shapes_;
+    const state<Traits>* known_ = nullptr;
+    const gang_tree* tree_ = nullptr;
+    const member_class<width>* shapes_ = nullptr;
     board board_;
     std::int64_t most_looks_ = 0;
     /// Per vertex (leaves only): members that held before.
@@ -417,8 +464,22 @@ private:
     std::vector<std::size_t> cursor_;
     /// Per class: at which change no node could take a member.
     std::vector<std::uint64_t> stuck_at_;
+    // Scratch, kept from one gang to the next.
     std::vector<ranked> ranks_;
-    std::set<std::vector<std::uint64_t>> seen_;
+    tree_standing standing_;
+    std::vector<std::pair<share, std::size_t>> children_;
+    std::vector<std::size_t> rank_;
+    reused_list<pull> pulls_;
+    reused_list<confinement> tries_;
+    std::vector<char> below_;
+    /// Of each try the room, the most coming first, and its number.
+    std::vector<std::pair<std::int64_t, std::size_t>> rooms_;
+    /// By depth.
+    std::deque<frame> frames_;
+    std::size_t depth_ = 0;
+    std::vector<std::int64_t> held_below_;
+    std::vector<std::uint64_t> picture_;
+    seen_lists seen_;
 };
 
 } // namespace detail

@@ -221,12 +221,13 @@ private:
 };
 
 /// The least that the vertex takes until it meets its minima, kind by kind: a bound from below,
-/// where `counts` hold per leaf and `used` of each class are placed. O(vertices · (children +
-/// classes · width)).
+/// where `counts` hold per leaf and `used` of each class are placed; `scratch` is as it was after.
+/// O(vertices · (children + classes · width)).
 template<std::size_t Width>
 [[nodiscard]] domain_sum<Width> least_demand(const gang_members<Width>& members, std::size_t vertex,
                                              const std::vector<std::int64_t>& counts,
-                                             const std::vector<std::size_t>& used) {
+                                             const std::vector<std::size_t>& used,
+                                             std::vector<domain_sum<Width>>& scratch) {
     const gang_tree& tree = *members.tree;
     std::int64_t missing = tree[vertex].min_member;
     for (std::size_t at = vertex; at < tree.size(); ++at)
@@ -247,27 +248,28 @@ template<std::size_t Width>
         return least;
     const auto all = static_cast<std::int64_t>(tree[vertex].children);
     const auto needed = static_cast<std::size_t>(tree[vertex].min_subgroups.value_or(all));
-    std::vector<domain_sum<Width>> children;
+    const std::size_t first = scratch.size();
     domain_sum<Width> together;
     for (std::size_t child = vertex + 1; child < tree.size(); ++child) {
         if (tree[child].parent != vertex)
             continue;
-        const domain_sum<Width> part = least_demand(members, child, counts, used);
-        // Only a choice among them takes memory.
+        const domain_sum<Width> part = least_demand(members, child, counts, used, scratch);
         if (needed < tree[vertex].children)
-            children.push_back(part);
+            scratch.push_back(part);
         else
             for (std::size_t column = 0; column < Width; ++column)
                 together.free[column] += part.free[column];
     }
     for (std::size_t column = 0; column < Width; ++column) {
         int128 sum = together.free[column];
-        if (!children.empty())
-            std::ranges::sort(children, {}, [&](const auto& each) { return each.free[column]; });
-        for (std::size_t at = 0; at < needed && !children.empty(); ++at)
-            sum += children[at].free[column];
+        std::sort(
+            scratch.begin() + static_cast<std::ptrdiff_t>(first), scratch.end(),
+            [&](const auto& lhs, const auto& rhs) { return lhs.free[column] < rhs.free[column]; });
+        for (std::size_t at = first; at < std::min(first + needed, scratch.size()); ++at)
+            sum += scratch[at].free[column];
         least.free[column] = std::max(least.free[column], sum);
     }
+    scratch.resize(first);
     return least;
 }
 

@@ -37,14 +37,21 @@ template<class Traits>
                                [&](pod_index member) { return known[member].charged(); });
 }
 
+/// Memory for `gate_before_search`.
+struct gate_scratch {
+    tree_standing standing;
+    std::vector<std::int64_t> placeable;
+};
+
 /// The first gate at which a gang is stopped before any search, or `gate::none`. O(members).
 template<class Traits>
 [[nodiscard]] gate gate_before_search(const state<Traits>& known, gang_index which,
-                                      const gang_members<Traits::width>& members) {
+                                      const gang_members<Traits::width>& members,
+                                      gate_scratch& scratch) {
     const auto& group = known[which];
     if (group.spec.fault != gang_fault::none)
         return gate::group;
-    if (!reaches_minima(*members.tree, members.alive))
+    if (!reaches_minima(*members.tree, members.alive, scratch.standing))
         return gate::members;
     // A gang that has all it wants asks nothing of its queue.
     if (members.alive == members.holding)
@@ -53,10 +60,18 @@ template<class Traits>
         return gate::queue;
     if (std::ranges::all_of(members.unsupported, [](std::int64_t count) { return count == 0; }))
         return gate::none;
-    std::vector<std::int64_t> placeable = members.alive;
+    std::vector<std::int64_t>& placeable = scratch.placeable;
+    placeable = members.alive;
     for (std::size_t at = 0; at < placeable.size(); ++at)
         placeable[at] -= members.unsupported[at];
-    return reaches_minima(*members.tree, placeable) ? gate::none : gate::unsupported;
+    return reaches_minima(*members.tree, placeable, scratch.standing) ? gate::none
+                                                                      : gate::unsupported;
+}
+template<class Traits>
+[[nodiscard]] gate gate_before_search(const state<Traits>& known, gang_index which,
+                                      const gang_members<Traits::width>& members) {
+    gate_scratch scratch;
+    return gate_before_search(known, which, members, scratch);
 }
 
 /// What a gang is told that a gate stops before any search.

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include <muster/admission/affinity_place.hpp>
 #include <muster/admission/domain_choice.hpp>
-#include <muster/admission/domain_search.hpp>
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/admission/quota_room.hpp>
-#include <muster/admission/search.hpp>
-#include <muster/admission/subgroup.hpp>
+#include <muster/admission/subgroup_search.hpp>
+#include <muster/admission/tree_standing.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/index/domain_scan.hpp>
@@ -40,6 +40,7 @@ template<class Traits, class Finder, domain_order DomainOrder = detail::listed_d
 class placer {
 public:
     static constexpr std::size_t width = Traits::width;
+    using score_type = std::remove_cvref_t<decltype(std::declval<Finder&>().score())>;
 
     placer() = default;
     explicit placer(const DomainOrder& order) : order_(order) {}
@@ -83,6 +84,9 @@ public:
     [[nodiscard]] std::optional<constraint_index> queue_nodes() const noexcept {
         return queue_nodes_;
     }
+
+    /// For gangs on which terms between pods bear.
+    [[nodiscard]] auto& among_pods() noexcept { return among_pods_; }
 
     /// The class for which, before anything was placed, less room than wanted was found, and how
     /// much: known when the finder finds all there is.
@@ -181,23 +185,8 @@ private:
     /// Members of a subgroup that differ may fit though the order of their turns does not get
     /// there; were that left undecided, less room could serve where more did not.
     [[nodiscard]] bool search_for(std::size_t vertex) {
-        subgroup<width> part;
-        cut_subgroup(*members_, vertex, counts_, used_, part);
-        if (part.classes.size() < 2)
-            return false;
-        fit_search<width> search;
-        if (!domains_.any()) {
-            const auto problem = pose(*known_, part.members, certificate_scope::free_now);
-            return search.run(problem, steps_for_subgroup) == fit_outcome::fits &&
-                   put_all(problem, search.counts(), part.classes);
-        }
-        std::vector<vertex_domain> among;
-        domains_.cut(vertex, part, among);
-        detail::domain_search<Traits> within;
-        std::int64_t steps = steps_for_subgroup;
-        if (within.run(*known_, part.members, certificate_scope::free_now, {}, search, steps,
-                       among) != fit_outcome::fits ||
-            !put_all(within.problem(), within.counts(), part.classes))
+        if (!subgroups_.run(*known_, *members_, vertex, counts_, used_, domains_) ||
+            !put_all(subgroups_.problem(), subgroups_.counts(), subgroups_.classes()))
             return false;
         domains_.settle(into_->placements());
         return true;
@@ -339,8 +328,9 @@ private:
         const gang_tree& tree = *members_->tree;
         if (domains_.any())
             if (const std::size_t open = domains_.first_open(vertex); open != domains_.none)
-                return in_some_domain(open, detail::least_demand(*members_, vertex, counts_, used_),
-                                      [&] { return satisfy(vertex); });
+                return in_some_domain(
+                    open, detail::least_demand(*members_, vertex, counts_, used_, demands_),
+                    [&] { return satisfy(vertex); });
         if (tree.is_leaf(vertex)) {
             while (counts_[vertex] < tree[vertex].min_member)
                 if (place_next(vertex, tree[vertex].min_member - counts_[vertex],
@@ -383,11 +373,11 @@ private:
         return met;
     }
 
-    [[nodiscard]] std::int64_t standing_at(std::size_t vertex) const {
+    [[nodiscard]] std::int64_t standing_at(std::size_t vertex) {
         // Where all children are met, all that is held below them counts.
         if (flat_)
             return std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0});
-        return stand(*members_->tree, counts_).counts[vertex];
+        return stand(*members_->tree, counts_, standing_).counts[vertex];
     }
 
     /// One more member, or in a flat tree as many as are wanted, of the first leaf below that has
@@ -400,12 +390,13 @@ private:
                     return true;
             return false;
         }
-        const tree_standing now = stand(tree, counts_);
+        // Whoever is asked in vain leaves all as it was.
+        stand(tree, counts_, standing_);
         for (std::size_t leaf = vertex + 1; leaf < tree.size(); ++leaf) {
             if (!tree.is_leaf(leaf))
                 continue;
             std::size_t above = leaf;
-            while (above > vertex && now.met[above])
+            while (above > vertex && standing_.met[above])
                 above = tree[above].parent;
             if (above == vertex && place_next(leaf, 1) > 0)
                 return true;
@@ -423,7 +414,7 @@ private:
         for (std::size_t child = vertex + 1; child < tree.size(); ++child) {
             if (tree[child].parent != vertex)
                 continue;
-            if (flat_ || stand(tree, counts_).met[child] || try_satisfy(child) || search_for(child))
+            if (flat_ || is_met(child) || try_satisfy(child) || search_for(child))
                 surplus(child);
         }
     }
@@ -433,20 +424,30 @@ private:
         const gang_tree& tree = *members_->tree;
         if (tree.is_leaf(vertex))
             return place_next(vertex, 1) > 0;
-        std::vector<std::pair<share, std::size_t>> children;
+        // Above those of the vertices above this one.
+        const std::size_t first = children_.size();
         for (std::size_t child = vertex + 1; child < tree.size(); ++child)
             if (tree[child].parent == vertex)
-                children.emplace_back(level ? saturation(tree, counts_, child) : share{}, child);
-        std::stable_sort(children.begin(), children.end(),
-                         [](const auto& lhs, const auto& rhs) { return lhs.first < rhs.first; });
-        return std::ranges::any_of(children, [&](const auto& each) {
-            const std::size_t child = each.second;
-            return stand(tree, counts_).met[child] ? one_more(child, level)
-                                                   : try_satisfy(child) || search_for(child);
-        });
+                children_.emplace_back(
+                    level ? saturation(tree, counts_, child, standing_) : share{}, child);
+        std::sort(children_.begin() + static_cast<std::ptrdiff_t>(first), children_.end(),
+                  [](const auto& lhs, const auto& rhs) {
+                      return lhs.first < rhs.first ||
+                             (!(rhs.first < lhs.first) && lhs.second < rhs.second);
+                  });
+        const std::size_t last = children_.size();
+        bool more = false;
+        for (std::size_t at = first; at < last && !more; ++at) {
+            const std::size_t child = children_[at].second;
+            more = is_met(child) ? one_more(child, level) : try_satisfy(child) || search_for(child);
+        }
+        children_.resize(first);
+        return more;
     }
 
-    static constexpr std::int64_t steps_for_subgroup = std::int64_t{1} << 18;
+    [[nodiscard]] bool is_met(std::size_t vertex) {
+        return stand(*members_->tree, counts_, standing_).met[vertex] != 0;
+    }
 
     const state<Traits>* known_ = nullptr;
     const gang_members<width>* members_ = nullptr;
@@ -455,7 +456,8 @@ private:
     std::optional<constraint_index> queue_nodes_;
     DomainOrder order_{};
     detail::domain_choices<Traits> domains_;
-    domain_scan<Traits, std::remove_cvref_t<decltype(std::declval<Finder&>().score())>> scan_;
+    domain_scan<Traits, score_type> scan_;
+    detail::affinity_placer<Traits, score_type> among_pods_;
     std::vector<vertex_domain> among_;
     bool flat_ = false;
     std::vector<node_run> runs_;
@@ -477,6 +479,10 @@ private:
     std::vector<std::size_t> every_class_;
     std::vector<std::size_t> used_before_;
     std::vector<std::int64_t> counts_before_;
+    tree_standing standing_;
+    std::vector<domain_sum<width>> demands_;
+    std::vector<std::pair<share, std::size_t>> children_;
+    detail::subgroup_search<Traits> subgroups_;
     /// By depth: attempts lie in one another.
     std::deque<attempt_frame> frames_;
     std::size_t depth_ = 0;

@@ -45,19 +45,19 @@ template<std::size_t Width>
 
 namespace detail {
 
-/// Makes proofs of a single leaf, in the memory of proofs that nobody wants any more.
-class leaf_proofs {
+/// Makes proofs in the memory of proofs that nobody wants any more.
+class proof_pool {
 public:
     /// One price on a kind says that the quota is exceeded whatever the nodes could take.
     [[nodiscard]] certificate of_price(certificate_scope scope, std::size_t classes, kind_id kind) {
-        certificate proof = blank(scope, classes);
+        certificate proof = blank_leaf(scope, classes);
         proof.vertices[0].prices.push_back({kind, 1});
         return proof;
     }
     /// One weight on a class says that the nodes cannot take as many as are needed.
     [[nodiscard]] certificate of_class(certificate_scope scope, std::size_t classes,
                                        std::size_t which) {
-        certificate proof = blank(scope, classes);
+        certificate proof = blank_leaf(scope, classes);
         proof.vertices[0].weights[which] = 1;
         return proof;
     }
@@ -65,30 +65,48 @@ public:
     /// A copy of what was found elsewhere.
     [[nodiscard]] certificate of(certificate_scope scope,
                                  std::span<const certificate::vertex> vertices) {
-        certificate proof = blank(scope, 0);
-        proof.vertices.resize(vertices.size());
+        certificate proof = blank(scope, vertices.size());
         std::copy(vertices.begin(), vertices.end(), proof.vertices.begin());
         return proof;
     }
 
     void recycle(std::optional<certificate>& proof) {
-        if (proof && proof->vertices.size() == 1 && spare_.size() < most_spare)
-            spare_.push_back(std::move(*proof));
+        if (proof && proof->vertices.size() == 1) {
+            if (leaves_.size() < most_leaves)
+                leaves_.push_back(std::move(*proof));
+        } else if (proof && trees_.size() < most_trees && proof->vertices.size() <= largest_tree) {
+            trees_.push_back(std::move(*proof));
+        }
         proof.reset();
     }
 
 private:
-    static constexpr std::size_t most_spare = 1024;
+    static constexpr std::size_t most_leaves = 1024;
+    static constexpr std::size_t most_trees = 64;
+    static constexpr std::size_t largest_tree = 1024;
 
-    [[nodiscard]] certificate blank(certificate_scope scope, std::size_t classes) {
+    /// One of `vertices` vertices, in memory of as many where there is some: a vertex that goes
+    /// takes with it what it has allocated.
+    [[nodiscard]] certificate blank(certificate_scope scope, std::size_t vertices) {
         certificate proof;
-        if (!spare_.empty()) {
-            proof = std::move(spare_.back());
-            spare_.pop_back();
+        auto& spare = vertices == 1 ? leaves_ : trees_;
+        if (!spare.empty()) {
+            const auto same =
+                std::find_if(spare.rbegin(), spare.rend(), [&](const certificate& one) {
+                    return one.vertices.size() == vertices;
+                });
+            if (same != spare.rend() && same != spare.rbegin())
+                std::swap(*same, spare.back());
+            proof = std::move(spare.back());
+            spare.pop_back();
         }
         proof.scope = scope;
         proof.caps.clear();
-        proof.vertices.resize(1);
+        proof.vertices.resize(vertices);
+        return proof;
+    }
+    [[nodiscard]] certificate blank_leaf(certificate_scope scope, std::size_t classes) {
+        certificate proof = blank(scope, 1);
         certificate::vertex& leaf = proof.vertices[0];
         leaf.leaf = true;
         leaf.weights.assign(classes, 0);
@@ -96,7 +114,9 @@ private:
         return proof;
     }
 
-    std::vector<certificate> spare_;
+    /// Spare proofs of one leaf, and others.
+    std::vector<certificate> leaves_;
+    std::vector<certificate> trees_;
 };
 
 } // namespace detail

@@ -34,7 +34,7 @@ void cut_subgroup(const gang_members<Width>& whole, std::size_t vertex,
     std::vector<std::size_t>& place = into.places;
     place.assign(tree.size(), outside);
     place[vertex] = 0;
-    into.tree = gang_tree(tree[vertex].min_member);
+    into.tree.restart(tree[vertex].min_member);
     into.members.holding.assign(1, counts[vertex]);
     for (std::size_t at = vertex; at < tree.size(); ++at) {
         if (at > vertex) {

@@ -230,7 +230,7 @@ struct engine {
             const auto kind = over_quota(known, members, needs, now);
             if (!kind)
                 return std::nullopt;
-            return leaf_proofs().of_price(now, members.classes.size(), *kind);
+            return proof_pool().of_price(now, members.classes.size(), *kind);
         }
         const auto quotas = pose_quotas(known, members, now);
         if (quotas.quotas.empty())
@@ -240,7 +240,7 @@ struct engine {
         steps = std::max<std::int64_t>(0, search.steps_left());
         if (outcome != fit_outcome::impossible || !of_prices_alone(search.proof()))
             return std::nullopt;
-        return leaf_proofs().of(now, search.proof());
+        return proof_pool().of(now, search.proof());
     }
 
     /// Whether the gang, if it waits, fits what is left of the quotas of its queue and of those

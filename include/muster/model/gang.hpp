@@ -39,6 +39,13 @@ public:
         vertices_.front().min_member = min_member;
     }
 
+    /// A root with that minimum and nothing else. What was allocated stays.
+    void restart(std::int64_t min_member) {
+        vertices_.resize(1);
+        vertices_.front() = {};
+        vertices_.front().min_member = min_member;
+    }
+
     /// Adds a child under `parent` and returns its index.
     vertex_index add(vertex_index parent, std::int64_t min_member, std::string name = {}) {
         MUSTER_ASSERT(parent.value() < vertices_.size(), "the parent comes first");

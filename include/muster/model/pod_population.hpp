@@ -199,6 +199,12 @@ public:
         const auto at = std::ranges::lower_bound(matched, which, {}, &match::selector);
         return at != matched.end() && at->selector == which;
     }
+    /// The same selectors match both.
+    [[nodiscard]] bool alike(identity_index lhs, identity_index rhs) const noexcept {
+        return std::ranges::equal(identities_[lhs.value()].matched,
+                                  identities_[rhs.value()].matched, {}, &match::selector,
+                                  &match::selector);
+    }
     /// Some pod stands somewhere whose required anti-affinity speaks of that identity.
     [[nodiscard]] bool repelled(identity_index who) const noexcept {
         return std::ranges::any_of(identities_[who.value()].matched, [&](const match& each) {

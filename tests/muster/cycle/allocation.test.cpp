@@ -385,6 +385,167 @@ TEST_CASE_TEMPLATE("a gang of two roles that the search refuses costs no allocat
     CHECK(in.result.decisions.front().outcome.proof.has_value());
 }
 
+TEST_CASE_TEMPLATE(
+    "a gang refused domain by domain costs no allocation, for a proof of several vertices either",
+    Traits, usual) {
+    contended<Traits> in;
+    answer kind = answer::never;
+    for (const char* rack : {"left", "middle", "right"})
+        for (int at = 0; at < 2; ++at)
+            in.add_node(rack + std::to_string(at), 5, 0, rack);
+    SUBCASE("because it can never start") {}
+    SUBCASE("because it waits for room") {
+        kind = answer::waiting;
+        for (int at = 2; at < 4; ++at) {
+            in.add_node("right" + std::to_string(at), 5, 0, "right");
+            in.ok(in.known.upsert_pod(in.name("stands", at), "running", in.running(5),
+                                      "right" + std::to_string(at)));
+        }
+    }
+    // As many domains make a proof as large as that of another gang, or not.
+    for (const std::int64_t level : {0, 1}) {
+        const std::string gang = in.name("g", static_cast<int>(level));
+        auto group = in.gang_of(4);
+        group.tree.keep_together(vertex_index{0},
+                                 {level == 0 ? topology{{"rack"}} : topology{{"pool", "rack"}},
+                                  static_cast<std::size_t>(level),
+                                  {}});
+        in.ok(in.known.upsert_gang(gang, group));
+        in.add_role(gang, vertex_index{0}, "-", 4, 3);
+        in.gangs.push_back(gang);
+    }
+    const std::size_t allocated = in.in_steady_state(
+        [&] { in.start_all(); }, [&] { CHECK(in.all_answered(kind, gate::space)); });
+    CHECK(allocated == 0);
+    CHECK(in.result.decisions.front().outcome.proof->vertices.size() > 1);
+}
+
+TEST_CASE_TEMPLATE("a gang that may choose among its subgroups costs no allocation", Traits,
+                   usual) {
+    contended<Traits> in;
+    // One of two groups, of two servers of 3 and a worker of 5 each.
+    auto group = in.gang_of(0);
+    std::vector<vertex_index> groups;
+    std::vector<vertex_index> servers;
+    std::vector<vertex_index> workers;
+    for (int at = 0; at < 2; ++at) {
+        groups.push_back(group.tree.add({}, 0));
+        servers.push_back(group.tree.add(groups.back(), 2));
+        workers.push_back(group.tree.add(groups.back(), 1));
+    }
+    group.tree.require_subgroups({}, 1);
+    int placed = 3;
+    // The other group's members ask for gpus instead, so that the first leaves it its nodes.
+    bool others = false;
+    const auto add_fives_and_sixes = [&] {
+        others = true;
+        placed = 6;
+        for (const std::int64_t cpus : {5, 6}) {
+            in.add_node(in.name("cpus", static_cast<int>(cpus)), cpus, 0);
+            in.add_node(in.name("gpus", static_cast<int>(cpus)), 0, cpus);
+        }
+    };
+    SUBCASE("placed one by one") {
+        for (int at = 0; at < 3; ++at)
+            in.add_node(in.name("wide", at), 6);
+    }
+    SUBCASE("placed where the search says") {
+        in.add_node("five", 5);
+        in.add_node("six", 6);
+    }
+    SUBCASE("and the other is surplus that the search places") {
+        add_fives_and_sixes();
+    }
+    SUBCASE("and the other is surplus that the search places in a domain") {
+        group.tree.keep_together({}, {{{"rack"}}, 0, {}});
+        add_fives_and_sixes();
+    }
+    SUBCASE("and finds room for neither") {
+        placed = 0;
+        in.add_node("a", 5);
+        in.add_node("b", 5);
+    }
+    in.ok(in.known.upsert_gang("g", group));
+    for (std::size_t at = 0; at < 2; ++at) {
+        const bool gpus = others && at == 1;
+        in.add_role("g", servers[at], in.name("-server-", static_cast<int>(at)), 2, gpus ? 0 : 3,
+                    gpus ? 3 : 0);
+        in.add_role("g", workers[at], in.name("-worker-", static_cast<int>(at)), 1, gpus ? 0 : 5,
+                    gpus ? 5 : 0);
+    }
+    in.gangs.push_back("g");
+    const std::size_t allocated =
+        in.in_steady_state([&] { in.start_all(); },
+                           [&] {
+                               CHECK(in.all_answered(placed > 0 ? answer::admitted : answer::never,
+                                                     placed > 0 ? gate::none : gate::space));
+                               CHECK(in.known.last_answers().waiting == 0);
+                               int standing = 0;
+                               for (const auto& [key, pod] : in.known.pod_keys())
+                                   standing += in.known[pod].assumed ? 1 : 0;
+                               CHECK(standing == placed);
+                               in.forget_all();
+                           });
+    CHECK(allocated == 0);
+}
+
+TEST_CASE_TEMPLATE("a gang among pods with terms costs no allocation", Traits, usual) {
+    contended<Traits> in;
+    const pod_selector web{{{{"app", label_operator::in, {"web"}}}}, {}};
+    const pod_selector db{{{{"app", label_operator::in, {"db"}}}}, {}};
+    for (int at = 0; at < 12; ++at)
+        in.add_node(in.name("c", at), 8, 0, at % 2 == 0 ? "left" : "right");
+    auto stands = in.running(1);
+    stands.labels = {{"app", "db"}};
+    in.ok(in.known.upsert_gang("stands", in.gang_of(1)));
+    in.ok(in.known.upsert_pod("stands", "stands", stands, "c0"));
+    auto pod = in.asking(1);
+    pod.labels = {{"app", "web"}};
+    pod.where.selector = {{{"pool", label_operator::in, {"contended"}}}};
+    pod.where.pods.emplace();
+    pod_terms& terms = *pod.where.pods;
+    int members = 4;
+    answer kind = answer::admitted;
+    gate at = gate::none;
+    SUBCASE("that keeps apart") {
+        terms.anti_affinity = {{db, "rack"}};
+    }
+    SUBCASE("that seeks company") {
+        terms.affinity = {{db, "rack"}};
+    }
+    SUBCASE("that spreads out") {
+        terms.spread = {{web, "rack"}};
+    }
+    SUBCASE("that only wishes") {
+        terms.preferred = {{7, {db, "rack"}}};
+        terms.spread = {{web, "rack", 1, 1, false}};
+    }
+    SUBCASE("refused by what the terms come to on each node") {
+        terms.anti_affinity = {{web, "none"}, {db, "pool"}};
+        kind = answer::waiting;
+    }
+    SUBCASE("refused for good") {
+        terms.anti_affinity = {{web, "rack"}};
+        members = 13;
+        kind = answer::never;
+    }
+    SUBCASE("undecided after all orders and going back") {
+        terms.anti_affinity = {{web, "rack"}};
+        terms.affinity = {{db, "pool"}};
+        members = 3;
+        kind = answer::undecided;
+    }
+    if (kind != answer::admitted)
+        at = gate::space;
+    in.add_gang("g", members, pod);
+    const std::size_t allocated = in.in_steady_state([&] { in.start_all(); },
+                                                     [&] {
+                                                         CHECK(in.all_answered(kind, at));
+                                                         in.forget_all();
+                                                     });
+    CHECK(allocated == 0);
+}
+
 TEST_CASE_TEMPLATE("a gang for which others are evicted costs no allocation", Traits, usual) {
     contended<Traits> in;
     for (int at = 0; at < 4; ++at) {
