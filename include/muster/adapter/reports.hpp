@@ -26,9 +26,11 @@ public:
 
     /// Something happened to the gang that its status may tell.
     void note(const gang_key& gang) {
-        const auto [at, fresh] = due_.try_emplace(gang, at_->now + at_->how.status_delay);
-        if (fresh)
-            next_status_ = std::min(next_status_, at->second);
+        const std::int64_t when = at_->now + at_->how.status_delay;
+        std::int64_t& due = due_.try_emplace(gang, when).first->second;
+        // It may be due much later for its words alone.
+        due = std::min(due, when);
+        next_status_ = std::min(next_status_, due);
     }
     void tell(event_order<Traits> what) {
         what.of = 0;
@@ -161,6 +163,8 @@ private:
         gate told_at = gate::none;
         ticket of = 0;
         backoff tries{};
+        /// It failed, and is not tried again before.
+        std::int64_t not_before = 0;
         /// Before then it is not asked again what is to be said of it.
         std::int64_t words_from = 0;
         /// Before then it is not written again for its counts alone.
@@ -189,6 +193,8 @@ private:
                 .first->second;
         if (last.of != 0)
             return never_comes;
+        if (at_->now < last.not_before)
+            return last.not_before;
         std::int64_t again = never_comes;
         if (status.waiting > 0 && status.at != gate::none && !last.is_wordless) {
             if (last.said && last.said->at == status.at && last.said->verdict == status.verdict &&
@@ -232,8 +238,9 @@ private:
 
     void say_again(last_word& last, const gang_key& gang, const order_result<Traits>& failure) {
         last.said.reset();
-        due_[gang] = at_->again(last.tries, failure);
-        next_status_ = std::min(next_status_, due_[gang]);
+        last.not_before = at_->again(last.tries, failure);
+        due_[gang] = last.not_before;
+        next_status_ = std::min(next_status_, last.not_before);
     }
 
     void tell_waiting(const gang_key& gang, const object_uid& uid, const gang_status& status,

@@ -707,9 +707,14 @@ TEST_CASE("words about gangs that wait are made when they begin to, and then now
     speaks.run(20 * second);
     CHECK(speaks.asked == 2);
     CHECK(on.status("g").message == "words 2");
+    // What is not words waits for none.
+    on.pod("g-last", "g", 100);
+    speaks.run(1 * second);
     on.node("n2", 1);
-    speaks.run(5 * second);
+    speaks.run(4 * second);
     CHECK(on.bound("g") == 3);
+    CHECK(on.status("g").reached);
+    CHECK(on.status("g").running == 3);
 }
 
 TEST_CASE("words about many gangs are made some in each step") {
