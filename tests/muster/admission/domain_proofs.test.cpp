@@ -50,7 +50,7 @@ struct scene {
             muster::look_in_domains(known, members, needs, std::nullopt, scope, finder, found);
         if (outcome == domains_outcome::impossible) {
             const auto vertices = found.vertices.all();
-            proof = muster::certificate{scope, {vertices.begin(), vertices.end()}};
+            proof = muster::certificate{scope, {}, {vertices.begin(), vertices.end()}};
         }
         return outcome;
     }

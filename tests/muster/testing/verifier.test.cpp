@@ -41,7 +41,7 @@ certificate::vertex split(std::size_t member_class, node_index node, std::int64_
 proof_check check(const world& of, std::vector<certificate::vertex> vertices,
                   certificate_scope scope = certificate_scope::free_now) {
     const world_state known = to_state(of);
-    return verify(known, known.find_gang("gang")->index, {scope, std::move(vertices)});
+    return verify(known, known.find_gang("gang")->index, {scope, {}, std::move(vertices)});
 }
 
 /// One big and two small are wanted; each role fits alone, and so does one big with one small.
@@ -157,7 +157,7 @@ TEST_CASE("a proof may lean on minima that only some subgroups must meet") {
 
 TEST_CASE("more patterns than the cap are not judged") {
     const world_state known = to_state(big_and_small());
-    const certificate proof{certificate_scope::free_now, {leaf({3, 2})}};
+    const certificate proof{certificate_scope::free_now, {}, {leaf({3, 2})}};
     certificate_verifier<world_traits> verifier(known, known.find_gang("gang")->index, proof);
     CHECK(verifier.check(3) == proof_check::too_large);
     CHECK(verifier.check() == proof_check::valid);
@@ -170,7 +170,7 @@ TEST_CASE("who is nominated has its place, and who leaves has it still") {
     add_pod(made, "n", "other", 0, {2});
     world_state known = to_state(made);
     const gang_index which = known.find_gang("gang")->index;
-    const certificate proof{certificate_scope::free_now, {leaf({2, 1})}};
+    const certificate proof{certificate_scope::free_now, {}, {leaf({2, 1})}};
     CHECK(verify(known, which, proof) == invalid);
     expect_applied(known.nominate("n", "a"));
     CHECK(verify(known, which, proof) == valid);
@@ -189,7 +189,7 @@ TEST_CASE("what is reserved for others is not free, what is for the gang itself 
     add_pod(made, "n", "other", 0, {2});
     world_state known = to_state(made);
     const gang_index which = known.find_gang("gang")->index;
-    const certificate proof{certificate_scope::free_now, {leaf({2, 1})}};
+    const certificate proof{certificate_scope::free_now, {}, {leaf({2, 1})}};
     reservation<world_width> kept;
     kept.owner = *known.find_gang("other");
     kept.parts.push_back({known.find_node("a")->index, amounts({2})});
