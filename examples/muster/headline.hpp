@@ -141,6 +141,7 @@ refusals(const muster::state<Traits>& known, const muster::kind_table& kinds,
     return names("QuotaExceeded")        ? "node(s) would take the queue over its quota"
            : names("TopologyFragmented") ? "node(s) stood in no domain that takes the group"
            : names("RoomReserved")       ? "node(s) had room kept for other groups"
+           : names("FitsByNow")          ? "node(s) are to be asked again"
                                          : "node(s) couldn't take the group with the others";
 }
 

@@ -72,13 +72,6 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
         line.message = reason_text(each, context);
         lines.push_back(std::move(line));
     }
-    if (lines.empty()) {
-        // What is free would take it, and is kept for others.
-        reason_line line;
-        line.code = "RoomReserved";
-        line.message = "what it needs is kept for others";
-        lines.push_back(std::move(line));
-    }
     return headline(known, kinds, muster::members_of(known, which), gang.last.at, score, lines);
 }
 

@@ -166,7 +166,7 @@ const char* const plan_schema = R"json({
       "additionalProperties": false,
       "required": ["code", "kind", "roles", "message"],
       "properties": {
-        "code": {"enum": ["GroupMissing", "GroupMalformed", "MembersDisagree", "NotEnoughMembers", "QueueUnknown", "QueueClosed", "QueueForbidden", "UnsupportedConstraint", "InsufficientResource", "QuotaExceeded", "NodeSelectorMismatch", "UntoleratedTaint", "NodeUnschedulable", "TopologyFragmented", "HostPortTaken", "SpreadUneven", "AffinityUnmet", "AntiAffinityMet", "KeptOffByOthers", "RoomReserved", "BehindInQueue", "SearchBudgetSpent"]},
+        "code": {"enum": ["GroupMissing", "GroupMalformed", "MembersDisagree", "NotEnoughMembers", "QueueUnknown", "QueueClosed", "QueueForbidden", "UnsupportedConstraint", "InsufficientResource", "QuotaExceeded", "NodeSelectorMismatch", "UntoleratedTaint", "NodeUnschedulable", "TopologyFragmented", "HostPortTaken", "SpreadUneven", "AffinityUnmet", "AntiAffinityMet", "KeptOffByOthers", "RoomReserved", "BehindInQueue", "SearchBudgetSpent", "FitsByNow"]},
         "kind": {"enum": ["blocking", "blockingTogether", "contributing"]},
         "notMinimal": {"description": "Some of those that block together may not be needed: the search ended first.", "const": true},
         "resource": {"type": "string", "minLength": 1},

@@ -66,6 +66,8 @@ using muster::reason_kind;
         return "RoomReserved";
     case reason_code::behind_in_queue:
         return "BehindInQueue";
+    case reason_code::fits_by_now:
+        return "FitsByNow";
     case reason_code::search_budget_spent:
         break;
     }
@@ -171,6 +173,8 @@ public:
             return reserved();
         case reason_code::behind_in_queue:
             return "a group ahead of it waits, and queue " + context_->queue + " keeps its order";
+        case reason_code::fits_by_now:
+            return "nothing stops it any more since it was asked: the next cycle asks it again";
         case reason_code::search_budget_spent:
             break;
         }

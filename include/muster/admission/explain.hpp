@@ -371,31 +371,25 @@ template<class Traits>
     return made;
 }
 
-} // namespace detail
-
-/// Why a gang does not start, on the state as it stands: never empty for a gang that waits, in a
-/// fixed order (blocking, blocking together, contributing; each by `reason_code`, kinds by name).
-/// Empty for a gang that fits. Not part of a decision: it is made on demand.
-///
-/// Cost: a fit search for every constraint that the gang has, and as many again for those that
-/// block only together.
+/// What stops the gang, on the state as it stands: empty for one that fits, whatever it was
+/// answered.
 template<class Traits>
-[[nodiscard]] std::vector<reason> explain(const state<Traits>& known, gang_index which,
-                                          const explain_options& options = {}) {
+[[nodiscard]] std::vector<reason> what_stops(const state<Traits>& known, gang_index which,
+                                             const explain_options& options) {
     const auto members = members_of(known, which);
     const gate at = gate_before_search(known, which, members);
     if (at != gate::none)
-        return {detail::gate_reason(known, which, members, at)};
+        return {gate_reason(known, which, members, at)};
     if (known[which].last.known && known[which].last.at == gate::order)
-        return {detail::gate_reason(known, which, members, gate::order)};
+        return {gate_reason(known, which, members, gate::order)};
     const bool never = known[which].last.known && known[which].last.kind == answer::never;
     const certificate_scope scope =
         options.scope.value_or(never ? certificate_scope::emptied : certificate_scope::free_now);
-    detail::reason_finder<Traits> finder(known, members, options, scope);
+    reason_finder<Traits> finder(known, members, options, scope);
     std::vector<reason> found = finder.find();
     // Whoever could never start for the terms of its members cannot for them now.
     if (found.empty() && (never || scope == certificate_scope::free_now)) {
-        found = detail::term_reason_finder(known, members).find();
+        found = term_reason_finder(known, members).find();
         if (!found.empty())
             return found;
     }
@@ -404,6 +398,35 @@ template<class Traits>
         spent.code = reason_code::search_budget_spent;
         found.push_back(spent);
     }
+    return found;
+}
+
+/// The reason of a gang that nothing stops, and that was told to wait all the same.
+template<class Traits>
+void add_answered_too_early(const state<Traits>& known, gang_index which,
+                            std::vector<reason>& found) {
+    const standing& last = known[which].last;
+    if (!found.empty() || !last.known || last.kind == answer::admitted)
+        return;
+    reason made;
+    made.code = reason_code::fits_by_now;
+    found.push_back(std::move(made));
+}
+
+} // namespace detail
+
+/// Why a gang does not start, on the state as it stands: never empty for a gang that waits, in a
+/// fixed order (blocking, blocking together, contributing; each by `reason_code`, kinds by name).
+/// Empty for a gang that fits, unless it was told to wait. Not part of a decision: it is made on
+/// demand.
+///
+/// Cost: a fit search for every constraint that the gang has, and as many again for those that
+/// block only together.
+template<class Traits>
+[[nodiscard]] std::vector<reason> explain(const state<Traits>& known, gang_index which,
+                                          const explain_options& options = {}) {
+    std::vector<reason> found = detail::what_stops(known, which, options);
+    detail::add_answered_too_early(known, which, found);
     return found;
 }
 

@@ -36,13 +36,20 @@ public:
     /// case.
     [[nodiscard]] std::vector<reason> explain(gang_index which,
                                               const explain_options& options = {}) {
-        std::vector<reason> found = muster::explain(*known_, which, options);
+        std::vector<reason> found = detail::what_stops(*known_, which, options);
+        if (found.empty())
+            explain_kept(which, options, found);
+        detail::add_answered_too_early(*known_, which, found);
+        return found;
+    }
+
+private:
+    void explain_kept(gang_index which, const explain_options& options,
+                      std::vector<reason>& found) {
         const auto& all = known_->reservations();
-        if (!found.empty() || all.empty())
-            return found;
         for (std::size_t at = 0; at < all.size(); ++at)
             keep(at, all[at].owner.index != which);
-        const auto stopped = [&] { return !muster::explain(*known_, which, options).empty(); };
+        const auto stopped = [&] { return !detail::what_stops(*known_, which, options).empty(); };
         if (stopped()) {
             reason kept;
             kept.code = reason_code::room_reserved;
@@ -59,10 +66,8 @@ public:
         }
         for (std::size_t at = 0; at < all.size(); ++at)
             keep(at, false);
-        return found;
     }
 
-private:
     void keep(std::size_t at, bool wanted) noexcept {
         if (wanted != (lifted_[at] != 0))
             return;

@@ -48,6 +48,9 @@ enum class reason_code : std::uint8_t {
     behind_in_queue,
     /// The search budget ended first.
     search_budget_spent,
+    /// Nothing any more: what happened since it was asked lets it fit, and it is asked again in the
+    /// next cycle. So wait gangs which terms kept out until others started behind them.
+    fits_by_now,
 };
 
 /// How a reason bears on the answer.

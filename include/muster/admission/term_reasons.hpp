@@ -61,7 +61,7 @@ public:
             count(*refused, false);
         }
         if (stopped_.empty())
-            count_own_terms();
+            count_all_terms();
         std::vector<reason> found;
         const vertex_index role = members_->classes[refused->member_class].role;
         for (const auto& [term, nodes] : stopped_) {
@@ -105,8 +105,19 @@ private:
         }
     }
 
-    /// Only with the room that others take do terms stop the gang: all that its members require.
-    void count_own_terms() {
+    /// Only with the room that others take do terms stop the gang: all that its members require,
+    /// and all by which those who stand keep them off.
+    void count_all_terms() {
+        const pod_population& population = known_->population();
+        for (const pod_index member : members_->pods) {
+            const pod_record<Traits>& record = (*known_)[member];
+            const identity_index who =
+                population.identity_of(record.labels, (*known_)[record.gang].tenant);
+            population.for_each_selector(who, [&](selector_index which) {
+                for (const constraint_index where : population.carriers(which))
+                    count_repelling(*population.terms(where), which);
+            });
+        }
         for (const auto& each : members_->classes) {
             const auto& terms = known_->constraint_sets()[each.where].value.pods;
             if (!terms)
@@ -119,6 +130,15 @@ private:
                 if (term.required)
                     stopped_[{reason_code::spread_uneven, term.topology}] = 0;
         }
+    }
+
+    void count_repelling(const known_terms& theirs, selector_index which) {
+        if (theirs.standing.empty())
+            return;
+        for (const known_term& term : theirs.anti_affinity)
+            if (term.pods == which)
+                stopped_[{reason_code::kept_off_by_others,
+                          known_->topologies()[term.topology].value().levels.front()}] = 0;
     }
 
     const state<Traits>* known_;

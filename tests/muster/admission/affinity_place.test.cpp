@@ -44,9 +44,14 @@ std::string check_answers(const world& from, tally& counts) {
     };
     world_state after = to_state(from);
     static_cast<void>(cycle(after, 0));
-    for (const auto& [key, gang] : after.gang_keys())
-        if (after[gang].last.kind != answer::admitted && explain(after, gang).empty())
+    for (const auto& [key, gang] : after.gang_keys()) {
+        const std::vector<reason> why = explain(after, gang);
+        if (after[gang].last.kind != answer::admitted && why.empty())
             return "no reason why it waits: " + key;
+        if (!why.empty() && why.front().code == reason_code::fits_by_now &&
+            !pod_brute_force<world_traits>(after, gang).fits())
+            return "does not fit by now: " + key;
+    }
     // Kept out by those that start after it was asked, and undecided until then.
     std::vector<const decision*> closed_out;
     for (const decision& made : result.decisions) {
@@ -213,6 +218,73 @@ TEST_CASE("what would not fit without any terms is refused with the proof of tha
     const cycle_result result = cycle(known, 0);
     CHECK(is(answered(known, "g"), answer::never, gate::space));
     CHECK(result.decisions.front().outcome.proof.has_value());
+}
+
+TEST_CASE("a gang that others let come by starting after its turn is told that it fits by now") {
+    using namespace builders;
+    cluster known;
+    for (const char* host : {"a", "b"}) {
+        auto spec = machine(9);
+        spec.labels = {{"host", host}, {"zone", host}};
+        ok(known.upsert_node(host, spec));
+    }
+    auto spread = asking(1);
+    spread.labels = {{"app", "web"}};
+    spread.where.selector = label_is("zone", "a");
+    spread.where.pods.emplace();
+    spread_term term{{label_is("app", "web"), {}}, "host"};
+    term.honor_affinity = false;
+    spread.where.pods->spread.push_back(term);
+    ok(known.upsert_gang("g", gang_of(2)));
+    add_members(known, "g", 2, spread);
+    auto other = asking(1);
+    other.labels = {{"app", "web"}};
+    other.where.selector = label_is("zone", "b");
+    ok(known.upsert_gang("other", gang_of(1)));
+    ok(known.upsert_pod("other", "other", other));
+
+    static_cast<void>(cycle(known, 0));
+    CHECK(is(answered(known, "other"), answer::admitted));
+    CHECK(is(answered(known, "g"), answer::waiting, gate::space));
+    const auto why = explain(known, gang_at(known, "g"));
+    REQUIRE(why.size() == 1);
+    CHECK(why.front().code == reason_code::fits_by_now);
+
+    static_cast<void>(cycle(known, 0));
+    CHECK(is(answered(known, "g"), answer::admitted));
+    CHECK(explain(known, gang_at(known, "g")).empty());
+}
+
+TEST_CASE("those who keep a member off are told where it takes another's room elsewhere") {
+    using namespace builders;
+    cluster known;
+    for (const char* host : {"a", "b"}) {
+        auto spec = machine(2);
+        spec.labels = {{"host", host}};
+        ok(known.upsert_node(host, spec));
+    }
+    auto alone = asking(0);
+    alone.where.pods.emplace();
+    alone.where.pods->anti_affinity.push_back({{label_is("app", "web"), {}}, "host"});
+    ok(known.upsert_gang("alone", gang_of(1)));
+    ok(known.upsert_pod("alone", "alone", in_phase(pod_phase::running, alone), "b"));
+    gang_tree tree;
+    const auto kept_off = tree.add(vertex_index{0}, 1);
+    const auto bound = tree.add(vertex_index{0}, 1);
+    ok(known.upsert_gang("g", gang_of(tree)));
+    auto web = in_role(kept_off, asking(1));
+    web.labels = {{"app", "web"}};
+    ok(known.upsert_pod("g-0", "g", web));
+    auto large = in_role(bound, asking(2));
+    large.where.selector = label_is("host", "a");
+    ok(known.upsert_pod("g-1", "g", large));
+
+    static_cast<void>(cycle(known, 0));
+    CHECK_FALSE(is(answered(known, "g"), answer::admitted));
+    const auto why = explain(known, gang_at(known, "g"));
+    REQUIRE_FALSE(why.empty());
+    CHECK(why.front().code == reason_code::kept_off_by_others);
+    CHECK(why.front().topology == "host");
 }
 
 TEST_CASE("gangs among pods with terms are placed by the rules, and refused only when none fits") {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <muster/admission/explain_kept.hpp>
+#include <muster/cycle/cycle.hpp>
 #include <muster/testing/builders.hpp>
 
 namespace admission_explain_kept_test {
@@ -81,6 +82,21 @@ TEST_CASE("those are named for whom room is kept together, and nobody without ne
     keep(one, "whole", 0);
     keep(one, "other", 2);
     CHECK(reasons_of(one, "small")[0].owners == std::vector{gang_called(one, "other")});
+}
+
+TEST_CASE("a gang that was told to wait and fits by now is told so, unless room is kept from it") {
+    world_state known = four();
+    static_cast<void>(cycle(known, 0));
+    expect_applied(known.remove_pod("runs-0"));
+    expect_applied(known.remove_pod("small-0"));
+    CHECK(explain(known, gang_called(known, "whole")).front().code == reason_code::fits_by_now);
+    CHECK(reasons_of(known, "whole").front().code == reason_code::fits_by_now);
+    keep(known, "other", 0);
+    CHECK(reasons_of(known, "whole").front().code == reason_code::fits_by_now);
+    keep(known, "small", 1);
+    const auto kept = reasons_of(known, "whole");
+    REQUIRE(kept.size() == 1);
+    CHECK(kept.front().code == reason_code::room_reserved);
 }
 
 TEST_CASE("afterwards as much is kept as before") {
