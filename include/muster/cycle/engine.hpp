@@ -12,6 +12,7 @@
 
 #include <muster/admission/admit.hpp>
 #include <muster/admission/affinity_coming.hpp>
+#include <muster/admission/affinity_members.hpp>
 #include <muster/admission/consolidate.hpp>
 #include <muster/admission/evict.hpp>
 #include <muster/cycle/agenda.hpp>
@@ -205,8 +206,9 @@ struct engine {
             entry.watch = finder.watch(of.shape, placing.queue_nodes(), shortage->room);
             entry.need = shortage->need;
             // Whether it could ever start is more than a question of room where members are to
-            // stand together.
-            entry.only_class = members.classes.size() == 1 && members.together.empty();
+            // stand together, or their terms on other pods bear on one another.
+            entry.only_class = members.classes.size() == 1 && members.together.empty() &&
+                               stake_in_pods(known, members) != pod_stake::requirements;
         } else if (finder_type::exhaustive && deciding.slack() && outcome.kind == answer::waiting) {
             refresh(known);
             leaves.watch(known, entry.gang, members, placing.queue_nodes(),

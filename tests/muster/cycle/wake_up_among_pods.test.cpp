@@ -259,6 +259,29 @@ TEST_CASE(
     CHECK(is(answered(in.known, "g"), answer::undecided, gate::space));
 }
 
+TEST_CASE("a gang short of room is told that it can never start once its own terms leave no way") {
+    scene in;
+    for (const char* node : {"a-0", "a-1", "b-0"})
+        ok(in.known.upsert_pod(node, node, in_phase(pod_phase::running, asking(8)), node));
+    ok(in.known.upsert_gang("g", gang_of(3)));
+    auto spec = asking(2);
+    spec.labels = {{"app", "mine"}};
+    spec.where.pods = apart("mine", "host");
+    add_members(in.known, "g", 3, spec);
+    static_cast<void>(cycle(in.known, 0));
+    CHECK(is(answered(in.known, "g"), answer::waiting, gate::space));
+    // The emptied cluster still has room for more than three of them, on two nodes.
+    auto small = machine(1);
+    small.labels = {{"zone", "b"}, {"host", "b-0"}};
+    ok(in.known.upsert_node("b-0", small));
+    static_cast<void>(cycle(in.known, 0));
+    CHECK(is(answered(in.known, "g"), answer::never, gate::space));
+    small.allocatable = units(9);
+    ok(in.known.upsert_node("b-0", small));
+    static_cast<void>(cycle(in.known, 0));
+    CHECK(is(answered(in.known, "g"), answer::waiting, gate::space));
+}
+
 TEST_CASE("surplus that seeks a pod is placed once such a pod comes") {
     scene in;
     gang_tree tree;
