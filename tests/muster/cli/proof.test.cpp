@@ -140,35 +140,51 @@ void count(const value& proof, tally& seen, bool within = false) {
     }
 }
 
+/// What is wrong with the decision's proof as it is printed, about the state as it stands.
+std::string check_printed(const world_state& known, const kind_table& kinds, const decision& made,
+                          tally& seen) {
+    const auto members = members_of(known, made.gang);
+    cli::proof_writer writer(known, kinds, members, *made.outcome.proof);
+    const auto printed = writer.write();
+    if (!printed)
+        return "a proof cannot be printed";
+    boost::json::parse_options deep;
+    deep.max_depth = 1'000'000;
+    const value read = boost::json::parse(boost::json::serialize(*printed), {}, deep);
+    const certificate again =
+        proof_reader(known, known[made.gang].spec.tree)
+            .read(made.outcome.proof->scope,
+                  boost::json::parse(boost::json::serialize(writer.caps())), read);
+    if (verify(known, made.gang, again) != proof_check::valid)
+        return "a proof does not hold as printed: " + boost::json::serialize(*printed);
+    seen.capped += writer.caps().empty() ? 0U : 1U;
+    ++seen.proofs;
+    count(read, seen);
+    return {};
+}
+
 std::string check_printed(const world& of, tally& seen) {
     const world named = with_names(of);
     const world_state known = to_state(named);
     const kind_table kinds = names_of_kinds();
     const cycle_result result = preview(known, 0, policy<>{}, {}, {true});
-    // The state as it stood when the gang's turn came.
+    // The state as it stood when the gang's turn came, and for those whose quota was used up by
+    // others after it, as it stood in the end.
     world_state then = known;
+    std::vector<const decision*> closed_out;
     for (const decision& made : result.decisions) {
         if (made.outcome.proof) {
-            const auto members = members_of(then, made.gang);
-            cli::proof_writer writer(then, kinds, members, *made.outcome.proof);
-            const auto printed = writer.write();
-            if (!printed)
-                return "a proof cannot be printed";
-            boost::json::parse_options deep;
-            deep.max_depth = 1'000'000;
-            const value read = boost::json::parse(boost::json::serialize(*printed), {}, deep);
-            const certificate again =
-                proof_reader(then, then[made.gang].spec.tree)
-                    .read(made.outcome.proof->scope,
-                          boost::json::parse(boost::json::serialize(writer.caps())), read);
-            seen.capped += writer.caps().empty() ? 0U : 1U;
-            if (verify(then, made.gang, again) != proof_check::valid)
-                return "a proof does not hold as printed: " + boost::json::serialize(*printed);
-            ++seen.proofs;
-            count(read, seen);
+            const std::string fault = check_printed(then, kinds, made, seen);
+            if (!fault.empty() && made.outcome.at != gate::quota)
+                return fault;
+            if (!fault.empty())
+                closed_out.push_back(&made);
         }
         observe_bound(then, made);
     }
+    for (const decision* made : closed_out)
+        if (const std::string fault = check_printed(then, kinds, *made, seen); !fault.empty())
+            return fault;
     return {};
 }
 
