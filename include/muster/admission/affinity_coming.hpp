@@ -19,7 +19,8 @@ namespace muster::inline v0_1 {
 
 /// Terms between pods let the gang's nominated members come where they are to stand, in some order
 /// of turns: among those who stand now, or with `ahead` among those who will when whoever leaves
-/// has left. O(members² · terms + nodes · terms).
+/// has left and whoever is to come has come; only then with those who come to promised places.
+/// O(members² · terms + nodes · terms).
 template<class Traits>
 [[nodiscard]] bool terms_let_come(const state<Traits>& known, gang_index which, bool ahead) {
     constexpr std::size_t width = Traits::width;
@@ -27,7 +28,7 @@ template<class Traits>
     std::vector<pod_index> coming;
     bool bear = false;
     for (const pod_index member : group.members)
-        if (known[member].nominated) {
+        if (known[member].nominated && (ahead || !known[member].promised)) {
             coming.push_back(member);
             bear = bear || detail::terms_bear_on(known, member);
         }

@@ -42,7 +42,7 @@ struct pod_hindrance {
 
 /// In what the cluster differs from what the state says of who stands where.
 struct other_standing {
-    /// Whoever is on its way out is gone.
+    /// Whoever is on its way out is gone, and whoever is to come is there.
     bool ahead = false;
     /// These, who stay or are nominated, are not there.
     std::span<const pod_index> gone;
@@ -99,7 +99,7 @@ public:
             } else if (each.counts) {
                 each.counts->add(node, each.weight * by);
             } else {
-                add_to_affinity(*each.affinity, node, by);
+                add_to_affinity(*each.affinity, node, by, by);
             }
         }
     }
@@ -112,7 +112,8 @@ public:
                 continue;
             if (!each.counts->has_label(node))
                 return {pod_obstacle::spread_label, &each.counts->domains()};
-            if (each.counts->too_many(node, each.self))
+            if (each.counts->too_many(node, each.self) ||
+                (each.found && each.found->too_many(node, each.self)))
                 return {pod_obstacle::spread, &each.counts->domains()};
         }
         if (mine.affinity)
@@ -187,7 +188,7 @@ private:
     /// Required affinity: pods that match all terms, by the domains of each.
     struct affinity_view {
         reused_list<domain_counts> terms;
-        /// Such pods that stand in some domain.
+        /// Such pods that stand in some domain, or are to.
         std::int64_t anywhere = 0;
         /// The class matches its own terms.
         bool self = false;
@@ -195,6 +196,8 @@ private:
     struct spread {
         spread_counts* counts = nullptr;
         std::int64_t self = 0;
+        /// Without those who are to come, where there are some: they may make it even too early.
+        spread_counts* found = nullptr;
     };
     struct view {
         affinity_view* affinity = nullptr;
@@ -223,13 +226,15 @@ private:
         std::int64_t weight = 1;
     };
 
-    static void add_to_affinity(affinity_view& to, node_index node, std::int64_t by) noexcept {
+    /// So many more who are found there, and so many who stand there or are to.
+    static void add_to_affinity(affinity_view& to, node_index node, std::int64_t found,
+                                std::int64_t all) noexcept {
         bool any = false;
         for (domain_counts& each : to.terms) {
             any = any || each.domains->find(node, 0);
-            each.add(node, by);
+            each.add(node, found);
         }
-        to.anywhere += any ? by : 0;
+        to.anywhere += any ? all : 0;
     }
 
     /// The domains in which the node lacks company, if any.
@@ -261,17 +266,25 @@ private:
     void differs(pod_index pod, node_index node, std::int32_t by) {
         const pod_population& population = known_->population();
         const auto& record = (*known_)[pod];
+        const known_terms* terms = population.terms(known_->shapes()[record.shape].where);
+        standing_count count{node, by, 0, 0, 0};
+        // Who is placed in the plan is there.
+        if (by < 0 && record.nominated)
+            count = {node, 0, 0, by, terms && !terms->affinity.empty() ? by : 0};
         differences_.push_back(
-            {population.identity_of(record.labels, (*known_)[record.gang].tenant),
-             population.terms(known_->shapes()[record.shape].where),
-             {node, by, 0}});
+            {population.identity_of(record.labels, (*known_)[record.gang].tenant), terms, count});
     }
-    /// Those on their way out count as long as they are there.
+    /// Those on their way out count as long as they are there, and those who are to come already.
     [[nodiscard]] std::int64_t total(const standing_count& of) const noexcept {
-        return std::int64_t{of.staying} + (ahead_ ? 0 : of.leaving);
+        return std::int64_t{of.staying} + of.coming + (ahead_ ? 0 : of.leaving);
+    }
+    /// Who is found there by those who seek somebody. Of those who are to come none is as long as
+    /// they have not, nor those who seek others themselves: they might wait for one another.
+    [[nodiscard]] std::int64_t found(const standing_count& of) const noexcept {
+        return std::int64_t{of.staying} + (ahead_ ? of.coming - of.seeking : of.leaving);
     }
 
-    /// Calls `use(node, staying, leaving)` where pods stand that the selector matches.
+    /// Calls `use(count)` where pods stand, or are to, that the selector matches.
     template<class Use>
     void for_each_standing(selector_index which, const Use& use) const {
         for (const identity_index who : known_->population().matched(which))
@@ -309,10 +322,10 @@ private:
         for (const identity_index who : population.matched(terms.affinity.front().pods))
             if (matches_all(terms, who))
                 for (const standing_count& each : population.standing(who))
-                    add_to_affinity(made, each.node, total(each));
+                    add_to_affinity(made, each.node, found(each), total(each));
         for (const difference& each : differences_)
             if (matches_all(terms, each.who))
-                add_to_affinity(made, each.count.node, each.count.staying);
+                add_to_affinity(made, each.count.node, found(each.count), total(each.count));
         made.self = matches_all(terms, members_->classes[at].identity);
         for (std::size_t other = 0; other < views_.size(); ++other)
             if (matches_all(terms, members_->classes[other].identity)) {
@@ -327,7 +340,7 @@ private:
         views_[at].apart.push_back(&made);
         for_each_standing(term.pods,
                           [&](const standing_count& each) { made.add(each.node, total(each)); });
-        add_effects(term.pods, made, 1);
+        add_effects(term.pods, {&made, nullptr, nullptr, 1});
     }
 
     void liked_by_own(std::size_t at, const known_term& term) {
@@ -336,7 +349,7 @@ private:
         for_each_standing(term.pods, [&](const standing_count& each) {
             made.add(each.node, std::int64_t{term.weight} * total(each));
         });
-        add_effects(term.pods, made, term.weight);
+        add_effects(term.pods, {&made, nullptr, nullptr, term.weight});
     }
 
     [[nodiscard]] domain_counts& counted_by(topology_index label) {
@@ -345,11 +358,11 @@ private:
         return made;
     }
 
-    /// Members that the selector matches add to `made`.
-    void add_effects(selector_index which, domain_counts& made, std::int64_t weight) {
+    /// Members that the selector matches do that.
+    void add_effects(selector_index which, const effect& what) {
         for (std::size_t other = 0; other < views_.size(); ++other)
             if (known_->population().matches(which, members_->classes[other].identity))
-                effects_[other].push_back({&made, nullptr, nullptr, weight});
+                effects_[other].push_back(what);
     }
 
     void look_spread(std::size_t at) {
@@ -363,14 +376,26 @@ private:
             const bool self = known_->population().matches(where.pods, mine.identity);
             views_[at].spreads.push_back({&made, self ? 1 : 0});
             views_[at].soft += term.required ? 0U : 1U;
-            for_each_standing(where.pods, [&](const standing_count& each) {
-                if (each.staying != 0)
-                    made.add(each.node, each.staying);
-            });
-            for (std::size_t other = 0; other < views_.size(); ++other)
-                if (known_->population().matches(where.pods, members_->classes[other].identity))
-                    effects_[other].push_back({nullptr, nullptr, &made, 1});
+            if (!count_spread(where.pods, made, true) || ahead_)
+                continue;
+            spread_counts& found = spreads_.add();
+            views_[at].spreads.back().found = &found;
+            found.reset(*known_, known_->topologies()[where.topology], term,
+                        [&](node_index node) { return made.counts(node); });
+            count_spread(where.pods, found, false);
         }
+    }
+    /// True when some are to come.
+    bool count_spread(selector_index which, spread_counts& made, bool with_coming) {
+        bool anybody_comes = false;
+        for_each_standing(which, [&](const standing_count& each) {
+            anybody_comes = anybody_comes || each.coming != 0;
+            const std::int64_t there = each.staying + (with_coming ? each.coming : 0);
+            if (there != 0)
+                made.add(each.node, there);
+        });
+        add_effects(which, {nullptr, nullptr, &made, 1});
+        return anybody_comes;
     }
 
     /// The node counts for the spread term: it has the labels of all terms of its kind, and what
@@ -446,7 +471,7 @@ private:
             to.add(each.node, weight * total(each));
         for (const difference& each : differences_)
             if (each.terms == &theirs)
-                to.add(each.count.node, weight * each.count.staying);
+                to.add(each.count.node, weight * total(each.count));
         for (std::size_t other = 0; other < views_.size(); ++other)
             if (members_->classes[other].terms == &theirs)
                 effects_[other].push_back({&to, nullptr, nullptr, weight});

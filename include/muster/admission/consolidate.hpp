@@ -48,7 +48,7 @@ public:
         if (!anybody_may_move(known, by, rule, now) ||
             !(one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
             return false;
-        into.look_ahead();
+        into.look_ahead(known.population().anybody_comes());
         attempt<Finder, Placer> on{known, into,  finder,      placing,     deciding,
                                    by,    steps, into.mark(), std::nullopt};
         if (into.looks_ahead() && on.gang_fits())

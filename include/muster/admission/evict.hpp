@@ -55,7 +55,7 @@ public:
         undecided_ = false;
         if (!(one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
             return false;
-        into.look_ahead();
+        into.look_ahead(known.population().anybody_comes());
         if (into.looks_ahead() &&
             deciding.try_minima(known, into, finder, placing, steps) == answer::admitted)
             return true;

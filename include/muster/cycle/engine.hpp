@@ -192,7 +192,9 @@ struct engine {
     void remember(const state<Traits>& known, agenda_entry& entry, const verdict& outcome) {
         entry.watch = agenda_entry::no_watch;
         entry.by_leaf = false;
-        entry.waits_for_pods = deciding.waits_for_pods();
+        // Members that are nominated may wait for others who are to come.
+        entry.waits_for_pods =
+            !came && (known[entry.gang].nominated > 0 || deciding.waits_for_pods());
         entry.population_epoch = known.population().epoch();
         leaves.forget(entry.gang);
         if (came || known[entry.gang].nominated > 0)

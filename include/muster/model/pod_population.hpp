@@ -21,12 +21,30 @@ using selector_index = index_of<struct selector_tag>;
 /// Pods that are alike to every selector: same labels, same tenant.
 using identity_index = index_of<struct identity_tag>;
 
-/// How many pods stand on a node.
+/// How a pod is on its node.
+enum class presence : std::uint8_t {
+    staying,
+    /// On its way out: it counts for affinity and not for spread.
+    leaving,
+    /// It is to come, and others keep to that, yet nobody finds it there.
+    coming,
+};
+
+/// How many pods stand on a node, or are to.
 struct standing_count {
     node_index node;
-    /// Without those on their way out, which count for affinity and not for spread.
     std::int32_t staying = 0;
     std::int32_t leaving = 0;
+    std::int32_t coming = 0;
+    /// Of those who are to come: who seek others themselves.
+    std::int32_t seeking = 0;
+
+    [[nodiscard]] std::int32_t& of(presence how) noexcept {
+        return how == presence::staying ? staying : how == presence::leaving ? leaving : coming;
+    }
+    [[nodiscard]] bool nobody() const noexcept {
+        return staying == 0 && leaving == 0 && coming == 0;
+    }
 };
 
 /// A term with its selector and the topology of its label key looked up.
@@ -173,14 +191,17 @@ public:
     }
 
     /// A pod comes to stand on the node (`by` 1) or stands there no more (-1); `where` are its
-    /// constraints when they have terms. O(log nodes), and 12 bytes moved for each node behind it.
+    /// constraints when they have terms. O(log nodes), and 20 bytes moved for each node behind it.
     void count(identity_index who, const constraint_index* where, node_index node, std::int32_t by,
-               bool leaving) {
-        count_in(identities_[who.value()].standing, node, by, leaving);
-        if (!where)
+               presence how) {
+        known_terms* carries = where ? &terms_.find(*where)->second : nullptr;
+        const bool seeks = carries && !carries->affinity.empty();
+        coming_ += how == presence::coming ? by : 0;
+        count_in(identities_[who.value()].standing, node, by, how, seeks);
+        if (!carries)
             return;
-        known_terms& carried = terms_.find(*where)->second;
-        count_in(carried.standing, node, by, leaving);
+        known_terms& carried = *carries;
+        count_in(carried.standing, node, by, how, seeks);
         for (const known_term& each : carried.anti_affinity)
             selectors_[each.pods.value()].repelling += by;
         repelling_ += carried.anti_affinity.empty() ? 0 : by;
@@ -213,6 +234,8 @@ public:
     }
     /// Some pod with required anti-affinity stands somewhere.
     [[nodiscard]] bool anybody_repels() const noexcept { return repelling_ > 0; }
+    /// Some pod is to come to a node.
+    [[nodiscard]] bool anybody_comes() const noexcept { return coming_ > 0; }
     /// The identities that the selector matches, in no order.
     [[nodiscard]] const std::vector<identity_index>& matched(selector_index which) const noexcept {
         return selectors_[which.value()].matched;
@@ -253,12 +276,13 @@ private:
     }
 
     static void count_in(std::vector<standing_count>& counts, node_index node, std::int32_t by,
-                         bool leaving) {
+                         presence how, bool seeks) {
         auto at = std::ranges::lower_bound(counts, node, {}, &standing_count::node);
         if (at == counts.end() || at->node != node)
-            at = counts.insert(at, {node, 0, 0});
-        (leaving ? at->leaving : at->staying) += by;
-        if (at->staying == 0 && at->leaving == 0)
+            at = counts.insert(at, {node, 0, 0, 0, 0});
+        at->of(how) += by;
+        at->seeking += seeks && how == presence::coming ? by : 0;
+        if (at->nobody())
             counts.erase(at);
     }
 
@@ -321,6 +345,7 @@ private:
     std::uint64_t epoch_ = 0;
     /// Standing pods with required anti-affinity.
     std::int64_t repelling_ = 0;
+    std::int64_t coming_ = 0;
     std::map<constraint_index, known_terms> terms_;
     std::map<pod_selector, selector_index> selector_of_;
     std::vector<selector> selectors_;

@@ -11,6 +11,7 @@
 #include <muster/model/label_table.hpp>
 #include <muster/model/node.hpp>
 #include <muster/model/pod.hpp>
+#include <muster/model/pod_population.hpp>
 #include <muster/model/queue.hpp>
 #include <muster/model/queue_accounts.hpp>
 #include <muster/model/tenure.hpp>
@@ -100,6 +101,12 @@ struct pod_record {
         return nominated                ? tenure::nominated
                : terminating || evicted ? tenure::leaving
                                         : tenure::lasting;
+    }
+    /// How others find it on its node.
+    [[nodiscard]] presence present_as() const noexcept {
+        return nominated                ? presence::coming
+               : terminating || evicted ? presence::leaving
+                                        : presence::staying;
     }
     /// It counts as a member: not failed, not gated, not being deleted.
     [[nodiscard]] bool alive() const noexcept {

@@ -165,6 +165,7 @@ public:
             restore(record);
         }
         group.nominated = 0;
+        population_.moved();
         return true;
     }
 

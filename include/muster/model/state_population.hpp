@@ -47,13 +47,13 @@ protected:
         const constraint_index where = shapes_[pod.shape].where;
         population_.count(population_.identity_of(pod.labels, gangs_[pod.gang.value()].tenant),
                           constraints_[where].value.pods ? &where : nullptr, *pod.node, by,
-                          pod.terminating || pod.evicted);
+                          pod.present_as());
     }
 
     /// Terms on other pods see no difference between the two.
     [[nodiscard]] bool same_to_others(const pod_record& lhs, const pod_record& rhs) const {
         return lhs.charged() == rhs.charged() && lhs.node == rhs.node && lhs.labels == rhs.labels &&
-               lhs.terminating == rhs.terminating &&
+               lhs.terminating == rhs.terminating && lhs.nominated == rhs.nominated &&
                shapes_[lhs.shape].where == shapes_[rhs.shape].where;
     }
 

@@ -103,11 +103,12 @@ public:
                    std::optional<queue_charge>) = delete;
 
     /// What pods on their way out still hold counts as free from here on, and as unused by their
-    /// queues; nothing stands yet. O(nodes with such pods).
-    void look_ahead() {
+    /// queues; nothing stands yet. Where nobody leaves there is nothing to look ahead to, unless
+    /// `others_come`. O(nodes with such pods).
+    void look_ahead(bool others_come = false) {
         MUSTER_ASSERT(journal_.empty(), "before anything is placed");
         const auto departures = accounts_->departures();
-        if (departures.empty())
+        if (departures.empty() && !others_come)
             return;
         for (const node_index node : departures) {
             count_ports(node, accounts_->leaving_ports(node).size());

@@ -27,12 +27,14 @@ namespace testing {
     return reached && selects(which.labels, pod);
 }
 
-/// A pod as terms see it. Of one that waits no node.
+/// A pod as terms see it. Of one that waits no node; `coming`: to that node, where nobody finds it
+/// yet.
 template<std::size_t Width>
 struct seen_pod {
     pod<Width> spec;
     label_set tenant;
     const node<Width>* on = nullptr;
+    bool coming = false;
 };
 
 /// Nodes, who stands on them, and what the newcomer's queue asks of nodes.
@@ -46,8 +48,8 @@ struct pod_scene {
     [[nodiscard]] bool accepts(const seen_pod<Width>& newcomer, const node<Width>& there) const {
         const pod_terms none;
         const pod_terms& terms = newcomer.spec.where.pods ? *newcomer.spec.where.pods : none;
-        return spreads(newcomer, terms, there) && has_company(newcomer, terms, there) &&
-               keeps_apart(newcomer, terms, there);
+        return spreads(newcomer, terms, there, true) && spreads(newcomer, terms, there, false) &&
+               has_company(newcomer, terms, there) && keeps_apart(newcomer, terms, there);
     }
 
 private:
@@ -75,7 +77,8 @@ private:
                 return false;
             company =
                 company && std::any_of(standing.begin(), standing.end(), [&](const auto& one) {
-                    return selects_by_all(terms, one) && share(term.topology, *one.on, there);
+                    return !one.coming && selects_by_all(terms, one) &&
+                           share(term.topology, *one.on, there);
                 });
         }
         if (company)
@@ -123,8 +126,9 @@ private:
         return true;
     }
 
+    /// With those who are to come, or without them.
     [[nodiscard]] bool spreads(const seen_pod<Width>& newcomer, const pod_terms& terms,
-                               const node<Width>& there) const {
+                               const node<Width>& there, bool with_coming) const {
         for (const spread_term& term : terms.spread) {
             if (!term.required)
                 continue;
@@ -136,8 +140,8 @@ private:
                 if (counts(newcomer, terms, term, *one))
                     found[*label(one->labels, term.topology)] += 0;
             for (const auto& one : standing)
-                if (!one.spec.terminating && selects_pod(term.pods, one) &&
-                    counts(newcomer, terms, term, *one.on))
+                if (!one.spec.terminating && (with_coming || !one.coming) &&
+                    selects_pod(term.pods, one) && counts(newcomer, terms, term, *one.on))
                     ++found[*label(one.on->labels, term.topology)];
             std::int64_t fewest = 0;
             if (!found.empty() && static_cast<std::int64_t>(found.size()) >= term.min_domains) {
@@ -156,7 +160,8 @@ private:
 
 template<class Traits>
 [[nodiscard]] seen_pod<Traits::width> seen(const state<Traits>& known, pod_index which) {
-    return {known.spec_of(which), known[known[which].gang].spec.tenant, nullptr};
+    return {known.spec_of(which), known[known[which].gang].spec.tenant, nullptr,
+            known[which].nominated};
 }
 
 /// What the gang's members meet, from the records alone.
@@ -172,6 +177,7 @@ template<class Traits>
             continue;
         scene.standing.push_back(seen(known, entry.second));
         scene.standing.back().on = &known[*pod.node].spec;
+        scene.standing.back().spec.terminating |= pod.evicted;
     }
     const auto& queue = known[which].queue;
     if (queue && known[*queue].present)

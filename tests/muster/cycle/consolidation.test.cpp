@@ -279,6 +279,34 @@ TEST_CASE("for a gang with terms between pods others move where these then let i
         CHECK(known[gang_at(known, "new")].nominated == 0);
         CHECK(node_of(known, "new-0") == "a");
     }
+    SUBCASE("it does not come before the one that it seeks has come to its place") {
+        asks.where.pods->affinity.push_back({{label_is("app", "p"), {}}, "zone"});
+        ok(known.upsert_pod("new-0", "new", asks));
+        // Nobody but the one that moves is sought.
+        ok(known.upsert_pod("right-0", "right", in_phase(pod_phase::running, asking(3)), "b"));
+        CHECK(moves_of(known, cycle(known, 1, moving())) == names{"left-0>b"});
+        ok(known.remove_pod("left-0"));
+        for (std::int64_t now = 2; now < 5; ++now) {
+            CHECK(cycle(known, now, moving()).counters.pods_placed == 0);
+            CHECK(known[gang_at(known, "new")].nominated == 1);
+        }
+        // Another gang that seeks it is to come too, and nobody moves for that.
+        auto small = asks;
+        small.request = units(1);
+        ok(known.upsert_gang("late", gang_of(1)));
+        ok(known.upsert_pod("late-0", "late", small));
+        CHECK(cycle(known, 5, moving()).counters.pods_moved == 0);
+        CHECK(known[gang_at(known, "late")].nominated == 1);
+        ok(known.upsert_pod("left-0", "left", labelled(asking(3))));
+        static_cast<void>(cycle(known, 6, moving()));
+        static_cast<void>(cycle(known, 7, moving()));
+        CHECK(node_of(known, "left-0") == "b");
+        CHECK(known[gang_at(known, "new")].nominated == 0);
+        CHECK(known[gang_at(known, "late")].nominated == 0);
+        CHECK(is(answered(known, "new"), answer::admitted));
+        CHECK(is(answered(known, "late"), answer::admitted));
+        CHECK(cycle(known, 8, moving()).counters.asked == 0);
+    }
     SUBCASE("it keeps apart from them, so that others make room for it in another zone") {
         asks.where.pods->anti_affinity.push_back({{label_is("app", "p"), {}}, "zone"});
         ok(known.upsert_pod("new-0", "new", asks));

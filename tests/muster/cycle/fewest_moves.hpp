@@ -12,6 +12,7 @@
 
 #include <muster/cycle/cycle.hpp>
 #include <muster/testing/check_placements.hpp>
+#include <muster/testing/pod_rules.hpp>
 #include <muster/testing/world.hpp>
 
 #include "budget_rules.hpp"
@@ -112,6 +113,27 @@ inline const policy moving{best_fit{},        priority_then_age{}, priority_then
                            no_reservations{}, surplus_at_once{},   most_packed{},
                            no_eviction{},     move_preemptible{}};
 
+/// The gang's members, nominated in `then`, came where they stand `now`: what is wrong with that in
+/// every order, as far as terms between pods go.
+[[nodiscard]] inline std::string came_too_early(world_state then, const world_state& now,
+                                                gang_index which) {
+    std::vector<placement> came;
+    for (const pod_index member : now[which].members)
+        if (then[member].nominated && now[member].assumed) {
+            came.push_back({member, *now[member].node});
+            expect_applied(then.forget(now[member].key));
+        }
+    const auto earlier = [](const placement& lhs, const placement& rhs) {
+        return lhs.pod < rhs.pod;
+    };
+    std::sort(came.begin(), came.end(), earlier);
+    std::string fault;
+    do {
+        fault = fault_among_pods(then, which, came);
+    } while (!fault.empty() && std::next_permutation(came.begin(), came.end(), earlier));
+    return fault;
+}
+
 /// Empty when all is well. `counts`: worlds in which somebody moved, by how many did.
 template<class MayMove, class Fits>
 [[nodiscard]] std::string check(const world& from, const rules<MayMove, Fits>& by,
@@ -152,12 +174,17 @@ template<class MayMove, class Fits>
         return {};
     }
     ++counts[moves.size()];
-    // A gang that seeks whoever moves may come to the place that is promised to it before it does.
+    // A gang comes before the others have moved where there is room and nobody keeps it off then.
     const auto accounts = known.accounts();
-    for (std::int64_t now = 1; now < 4; ++now)
+    for (std::int64_t now = 1; now < 4; ++now) {
+        world_state then = known;
         if (cycle(known, now, moving).counters.pods_moved > 0 ||
             ((by.only_take_room || known[which].nominated > 0) && known.accounts() != accounts))
             return "again: a cycle on an unchanged cluster changes something";
+        if (then[which].nominated > 0 && known[which].nominated == 0)
+            if (const std::string fault = came_too_early(then, known, which); !fault.empty())
+                return "came: " + fault;
+    }
     for (const auto& [pod, node] : moves) {
         const std::string key = before[pod].key;
         auto spec = before.spec_of(pod);

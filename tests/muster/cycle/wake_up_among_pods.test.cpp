@@ -144,6 +144,89 @@ TEST_CASE("a gang that seeks a pod placed later in the same cycle starts in the 
     CHECK(cycle(in.known, 0).counters.asked == 0);
 }
 
+TEST_CASE("a gang that seeks a pod that is to come starts once it has come") {
+    scene in;
+    ok(in.known.upsert_pod("full", "full", in_phase(pod_phase::running, asking(7)), "b-0"));
+    auto web = asking(3);
+    web.labels = {{"app", "web"}};
+    ok(in.known.upsert_gang("w", gang_of(1)));
+    ok(in.known.upsert_pod("w-0", "w", web));
+    ok(in.known.evict("full"));
+    ok(in.known.nominate("w-0", "b-0"));
+    SUBCASE("because there is room for it") {
+        in.wait(near("web"));
+        ok(in.known.remove_pod("full"));
+    }
+    SUBCASE("because it is seen there, smaller") {
+        in.wait(near("web"));
+        web.request = units(1);
+        web.phase = pod_phase::bound;
+        ok(in.known.upsert_pod("w-0", "w", web, "b-0"));
+    }
+    static_cast<void>(in.next());
+    CHECK(in.next() == "b-0");
+    CHECK(cycle(in.known, 0).counters.asked == 0);
+}
+
+TEST_CASE("a gang keeps away from where pods are to come that it keeps away from") {
+    scene in;
+    auto web = asking(1);
+    web.labels = {{"app", "web"}};
+    ok(in.known.upsert_gang("w", gang_of(2)));
+    add_members(in.known, "w", 2, web);
+    for (const auto& [pod, node] : {std::pair("w-0", "a-0"), std::pair("w-1", "b-0")}) {
+        ok(in.known.upsert_pod(node, node, in_phase(pod_phase::running, asking(9)), node));
+        ok(in.known.nominate(pod, node));
+        ok(in.known.evict(node));
+    }
+    in.wait(apart("web"));
+    ok(in.known.forget("w-1"));
+    ok(in.known.remove_pod("b-0"));
+    static_cast<void>(cycle(in.known, 0));
+    CHECK(!node_of(in.known, "g-0").empty());
+}
+
+TEST_CASE("a spread is even only once those who make it so have come") {
+    scene in;
+    in.run("w-a", "web", "a-0");
+    auto web = asking(9);
+    web.labels = {{"app", "web"}};
+    ok(in.known.upsert_gang("w", gang_of(1)));
+    ok(in.known.upsert_pod("w-0", "w", web));
+    ok(in.known.upsert_pod("full", "full", in_phase(pod_phase::running, asking(9)), "b-0"));
+    ok(in.known.evict("full"));
+    ok(in.known.nominate("w-0", "b-0"));
+    in.wait(spread("web"), "web");
+    ok(in.known.remove_pod("full"));
+    static_cast<void>(cycle(in.known, 0));
+    CHECK(in.next().substr(0, 1) == "a");
+    CHECK(cycle(in.known, 0).counters.asked == 0);
+}
+
+TEST_CASE("among those who will stand whoever is to come counts, unless it seeks others itself") {
+    scene in;
+    auto web = asking(1);
+    web.labels = {{"app", "web"}};
+    SUBCASE("it seeks nobody") {}
+    SUBCASE("it seeks somebody") {
+        in.run("mine", "mine", "b-0");
+        web.where.pods = near("mine");
+    }
+    auto seeker = asking(1);
+    seeker.where.pods = near("web");
+    for (const auto& [pod, spec] : {std::pair("w", web), std::pair("g", seeker)}) {
+        ok(in.known.upsert_gang(pod, gang_of(1)));
+        ok(in.known.upsert_pod(pod, pod, spec));
+        ok(in.known.nominate(pod, "b-0"));
+    }
+    const gang_index which = gang_at(in.known, "g");
+    CHECK(terms_let_come(in.known, which, true) == !web.where.pods.has_value());
+    CHECK(!terms_let_come(in.known, which, false));
+    ok(in.known.upsert_pod("w", "w", in_phase(pod_phase::bound, web), "b-0"));
+    CHECK(terms_let_come(in.known, which, true));
+    CHECK(terms_let_come(in.known, which, false));
+}
+
 TEST_CASE("a gang that keeps away starts once those it keeps away from are gone") {
     scene in;
     in.run("w-a", "web", "a-0");

@@ -2,12 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <muster/model/state.hpp>
@@ -20,18 +20,32 @@ using cluster = state<string_traits<2>>;
 
 namespace {
 
-/// What a selector finds, node by node: staying and leaving.
-using counts = std::map<std::string, std::pair<std::int32_t, std::int32_t>>;
+/// How many are there: staying, leaving, coming, and of those who come how many seek others.
+using presences = std::array<std::int32_t, 4>;
+/// What a selector finds, node by node.
+using counts = std::map<std::string, presences>;
+
+presences in_order(const standing_count& of) {
+    return {of.staying, of.leaving, of.coming, of.seeking};
+}
 
 counts found_by(const cluster& known, selector_index which) {
     counts found;
     for (const identity_index who : known.population().matched(which))
         for (const standing_count& each : known.population().standing(who)) {
-            auto& [staying, leaving] = found[known[each.node].key];
-            staying += each.staying;
-            leaving += each.leaving;
+            presences& here = found[known[each.node].key];
+            for (std::size_t how = 0; how < here.size(); ++how)
+                here[how] += in_order(each)[how];
         }
     return found;
+}
+
+void add(const cluster& known, pod_index which, counts& to) {
+    const auto& pod = known[which];
+    presences& here = to[known[*pod.node].key];
+    ++here[pod.nominated ? 2 : pod.terminating || pod.evicted ? 1 : 0];
+    const auto& terms = known.where(which).value.pods;
+    here[3] += pod.nominated && terms && !terms->affinity.empty() ? 1 : 0;
 }
 
 counts counted(const cluster& known, const pod_selector& which) {
@@ -41,8 +55,7 @@ counts counted(const cluster& known, const pod_selector& which) {
         if (!pod.charged() ||
             !which.matches(known.label_sets()[pod.labels], known[pod.gang].spec.tenant))
             continue;
-        auto& [staying, leaving] = found[known[*pod.node].key];
-        ++(pod.terminating ? leaving : staying);
+        add(known, at, found);
     }
     return found;
 }
@@ -53,8 +66,7 @@ counts carrying(const cluster& known, constraint_index where) {
         const auto& pod = known[at];
         if (!pod.charged() || known.shapes()[pod.shape].where != where)
             continue;
-        auto& [staying, leaving] = found[known[*pod.node].key];
-        ++(pod.terminating ? leaving : staying);
+        add(known, at, found);
     }
     return found;
 }
@@ -62,7 +74,7 @@ counts carrying(const cluster& known, constraint_index where) {
 counts as_counts(const cluster& known, const std::vector<standing_count>& list) {
     counts found;
     for (const standing_count& each : list)
-        found[known[each.node].key] = {each.staying, each.leaving};
+        found[known[each.node].key] = in_order(each);
     return found;
 }
 
@@ -94,11 +106,16 @@ void compare(const cluster& known) {
                     population.carriers(mine.pods).end());
             repelling[mine.pods] += known[at].charged() ? 1 : 0;
         }
+        for (std::size_t term = 0; term < terms->affinity.size(); ++term)
+            REQUIRE(found_by(known, terms->affinity[term].pods) ==
+                    counted(known, value.pods->affinity[term].pods));
         for (std::size_t term = 0; term < terms->spread.size(); ++term)
             REQUIRE(found_by(known, terms->spread[term].pods) ==
                     counted(known, value.pods->spread[term].pods));
     }
+    bool anybody_comes = false;
     for (const auto& [key, at] : known.pod_keys()) {
+        anybody_comes = anybody_comes || known[at].nominated;
         const identity_index who =
             population.identity_of(known[at].labels, known[known[at].gang].tenant);
         bool repelled = false;
@@ -106,6 +123,7 @@ void compare(const cluster& known) {
             repelled = repelled || (count > 0 && population.matches(selector, who));
         REQUIRE(population.repelled(who) == repelled);
     }
+    REQUIRE(population.anybody_comes() == anybody_comes);
 }
 
 } // namespace
@@ -134,7 +152,7 @@ TEST_CASE("pods that came before the first term are counted by it") {
     const auto* terms =
         known.population().terms(known.shapes()[known[known.find_pod("b")->index].shape].where);
     REQUIRE(terms);
-    CHECK(found_by(known, terms->anti_affinity[0].pods) == counts{{"n", {1, 0}}});
+    CHECK(found_by(known, terms->anti_affinity[0].pods) == counts{{"n", {1, 0, 0, 0}}});
     CHECK(known.remove_pod("b") == event_result::applied);
     CHECK(!known.population().in_use());
 }
@@ -146,7 +164,7 @@ TEST_CASE("who stands where is what the records say, whatever happened") {
         const auto any = [&](const char* names) { return std::string(1, names[chance.below(3)]); };
         for (int step = 0; step < 120; ++step) {
             const std::string key = "p" + std::to_string(chance.below(8));
-            switch (chance.below(8)) {
+            switch (chance.below(10)) {
             case 0: {
                 gang<std::string> group;
                 if (chance.percent(70))
@@ -169,6 +187,15 @@ TEST_CASE("who stands where is what the records say, whatever happened") {
             case 4:
                 static_cast<void>(known.finish_gang("g" + any("123")));
                 break;
+            case 5:
+                static_cast<void>(known.nominate(key, "n" + any("123")));
+                break;
+            case 6:
+                if (chance.percent(50))
+                    static_cast<void>(known.evict(key));
+                else
+                    static_cast<void>(known.forget(key));
+                break;
             default: {
                 pod<2> one;
                 const auto old = known.find_pod(key);
@@ -185,7 +212,9 @@ TEST_CASE("who stands where is what the records say, whatever happened") {
                     which.labels = is("app", any("uvw"));
                     if (chance.percent(50))
                         which.tenants = {is("team", any("xyz"))};
-                    if (chance.percent(60))
+                    if (chance.percent(20))
+                        one.where.pods->affinity.push_back({which, "zone"});
+                    else if (chance.percent(60))
                         one.where.pods->anti_affinity.push_back({which, "zone"});
                     else
                         one.where.pods->spread.push_back({which, "rack"});

@@ -133,6 +133,19 @@ TEST_CASE_FIXTURE(crowded, "looking ahead, what leaves is free, with its ports a
     CHECK(known.accounts() == before);
 }
 
+TEST_CASE_FIXTURE(fixture, "where nobody leaves, only who is to come is looked ahead to") {
+    const auto before = known.accounts();
+    plan<3> tentative(known.tentative());
+    tentative.look_ahead();
+    CHECK_FALSE(tentative.looks_ahead());
+    tentative.look_ahead(true);
+    CHECK(tentative.looks_ahead());
+    CHECK(known.accounts().free(node) == before.free(node));
+    tentative.rollback({});
+    CHECK_FALSE(tentative.looks_ahead());
+    CHECK(known.accounts() == before);
+}
+
 TEST_CASE_FIXTURE(crowded, "who is told to go makes room at once, until that is undone") {
     const auto before = known.accounts();
     plan<3> tentative(known.tentative());
