@@ -14,27 +14,45 @@ if [[ ! -f $here/digest.txt ]]; then
     exit 1
 fi
 
-status=0
+# try WAY COMPILER FLAGS...: says how it went; fails when the output differs.
+try() {
+    local way=$1 program=$work/decide_${1//[^a-zA-Z0-9]/_}
+    shift
+    if ! command -v "$1" >/dev/null; then
+        echo "$way: skipped: $1 not installed"
+        return
+    fi
+    if ! fresh "$program" "$program.d"; then
+        "$@" -std=c++20 -I "$source/include" -MMD -MF "$program.d" "$here/decide.cpp" -o "$program" ||
+            { echo "$way: does not compile"; return 1; }
+    fi
+    if "$program" >"$program.txt" && cmp -s "$here/digest.txt" "$program.txt"; then
+        echo "$way: same"
+    else
+        echo "$way: DIFFERS"
+        diff -u "$here/digest.txt" "$program.txt" | head -n 20 || true
+        return 1
+    fi
+}
+
+# Most of the time is the compilers': as many at once as there are processors.
+ways=0
+rm -f "$work"/right.*
 for compiler in g++ clang++; do
     for flags in "-O0" "-O2" "-O3 -march=native"; do
-        way="$compiler $flags"
-        if ! command -v "$compiler" >/dev/null; then
-            echo "$way: skipped: $compiler not installed"
-            continue
-        fi
-        program=$work/decide_${way//[^a-zA-Z0-9]/_}
-        if ! fresh "$program" "$program.d"; then
-            # shellcheck disable=SC2086
-            "$compiler" -std=c++20 $flags -I "$source/include" -MMD -MF "$program.d" \
-                "$here/decide.cpp" -o "$program"
-        fi
-        if "$program" >"$program.txt" && cmp -s "$here/digest.txt" "$program.txt"; then
-            echo "$way: same"
-        else
-            echo "$way: DIFFERS"
-            diff -u "$here/digest.txt" "$program.txt" | head -n 20 || true
-            status=1
-        fi
+        while (($(jobs -rp | wc -l) >= $(nproc))); do
+            wait -n || true
+        done
+        # shellcheck disable=SC2086
+        { try "$compiler $flags" "$compiler" $flags && touch "$work/right.$ways"; } \
+            >"$work/said.$ways" 2>&1 &
+        ways=$((ways + 1))
     done
+done
+wait
+status=0
+for ((way = 0; way < ways; ++way)); do
+    cat "$work/said.$way"
+    [[ -e $work/right.$way ]] || status=1
 done
 exit $status
