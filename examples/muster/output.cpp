@@ -105,10 +105,6 @@ void write_yaml(const value& what, std::size_t indent, bool after_dash, std::str
     }
 }
 
-value or_null(const std::optional<std::string>& text) {
-    return text ? value(*text) : value(nullptr);
-}
-
 object reason_object(const reason_line& reason) {
     object out;
     out["code"] = reason.code;
@@ -178,6 +174,10 @@ std::string first_reason(const group_line& group) {
 }
 
 } // namespace
+
+value or_null(const std::optional<std::string>& text) {
+    return text ? value(*text) : value(nullptr);
+}
 
 std::string capitalised(std::string text) {
     if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,8 @@ private:
 [[nodiscard]] std::string json_text(const boost::json::value& value);
 /// The same as YAML.
 [[nodiscard]] std::string yaml_text(const boost::json::value& value);
+
+[[nodiscard]] boost::json::value or_null(const std::optional<std::string>& text);
 
 /// With its first letter in upper case.
 [[nodiscard]] std::string capitalised(std::string text);

@@ -154,10 +154,6 @@ void for_each_change(const plan_digest& before, const plan_digest& after, const 
     }
 }
 
-value or_null(const std::optional<std::string>& text) {
-    return text ? value(*text) : value(nullptr);
-}
-
 value side(const plan_digest::group* of) {
     if (!of)
         return nullptr;
