@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,6 +19,7 @@
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/linked_gangs.hpp>
 #include <muster/codec/membership.hpp>
+#include <muster/codec/pod_age.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/kube/group_latch.hpp>
@@ -384,14 +384,11 @@ private:
     static std::optional<std::int64_t> end_of(const pod_record& pod,
                                               const std::map<std::string_view, std::int64_t>& ages,
                                               std::string_view queue) {
-        constexpr std::int64_t system_cluster_critical = 2'000'000'000;
         const auto age = ages.find(queue);
         const auto& created = pod.object.metadata.created;
-        if (age == ages.end() || !created || pod.is_ended_by_owner ||
-            pod.object.priority.value_or(0) >= system_cluster_critical ||
-            *created > std::numeric_limits<std::int64_t>::max() - age->second)
+        if (age == ages.end() || !created || pod.is_ended_by_owner)
             return std::nullopt;
-        return *created + age->second;
+        return codec::end_of_pod(*created, age->second, pod.object.priority.value_or(0));
     }
 
     void tell_pod(const telling& how, pod_record& record, const group_key& in, vertex_index role,

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include <muster/base/timestamp.hpp>
 #include <muster/codec/duration.hpp>
+#include <muster/codec/pod_age.hpp>
 #include <muster/lifecycle/document_fields.hpp>
 #include <muster/lifecycle/object_step.hpp>
 #include <muster/translate/t9k_job.hpp>
@@ -42,17 +42,19 @@ age_in_queue(std::span<const boost::json::object* const> seen, std::string_view 
 [[nodiscard]] inline std::optional<std::int64_t>
 first_end(std::span<const boost::json::object* const> seen, std::int64_t age) {
     using namespace lifecycle::detail;
-    constexpr std::int64_t system_cluster_critical = 2'000'000'000;
     std::optional<std::int64_t> first;
     for (const boost::json::object* const each : seen) {
         const std::string_view phase = text_at(*each, "status", "phase");
         if (text_at(*each, "kind") != "Pod" || is_terminating(*each) || phase == "Succeeded" ||
-            phase == "Failed" ||
-            number_at(*each, "spec", "priority").value_or(0) >= system_cluster_critical)
+            phase == "Failed")
             continue;
         const auto created = parse_timestamp(text_at(*each, "metadata", "creationTimestamp"));
-        if (created && *created <= std::numeric_limits<std::int64_t>::max() - age)
-            first = std::min(first.value_or(*created + age), *created + age);
+        const auto end =
+            created
+                ? codec::end_of_pod(*created, age, number_at(*each, "spec", "priority").value_or(0))
+                : std::nullopt;
+        if (end)
+            first = std::min(first.value_or(*end), *end);
     }
     return first;
 }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include <muster/codec/objects.hpp>
+#include <muster/codec/pod_age.hpp>
 
 namespace muster::inline v0_1 {
 namespace sim {
@@ -34,12 +34,11 @@ public:
     /// Notes when a pod that was created then has to go, and says it.
     std::optional<codec::timestamp> limit(const codec::object_key& pod, std::string_view queue,
                                           codec::timestamp created, std::int64_t priority) {
-        constexpr std::int64_t system_cluster_critical = 2'000'000'000;
-        constexpr auto never = std::numeric_limits<codec::timestamp>::max();
         const auto age = longest(queue);
-        if (!age || priority >= system_cluster_critical || created > never - *age)
-            return std::nullopt;
-        return ends_[pod] = created + *age;
+        const auto end = age ? codec::end_of_pod(created, *age, priority) : std::nullopt;
+        if (end)
+            ends_[pod] = *end;
+        return end;
     }
 
     void forget(const codec::object_key& pod) { ends_.erase(pod); }
