@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
+#include <muster/testing/world.hpp>
 
 /// Small clusters for tests: names say what things mean, amounts are plain units.
 namespace builders {
@@ -20,9 +21,11 @@ namespace builders {
 inline constexpr muster::kind_id cpu{0};
 inline constexpr muster::kind_id gpu{1};
 
-using traits = muster::string_traits<3>;
+// As random worlds have them: a cycle takes a compiler long, and what splits and merges on few
+// nodes is tried wherever a test needs a cluster.
+using traits = muster::testing::world_traits;
 using cluster = muster::state<traits>;
-using amounts = muster::resources<3>;
+using amounts = muster::resources<traits::width>;
 using muster::answer;
 using muster::gate;
 using muster::pod_phase;

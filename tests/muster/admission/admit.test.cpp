@@ -20,7 +20,7 @@ struct fixture {
     std::vector<std::string> placed;
 
     verdict ask(const std::string& gang, std::int64_t steps = budget{}.per_gang) {
-        plan<3> tentative(known.tentative());
+        plan<traits::width> tentative(known.tentative());
         const auto weights = weigh(known.accounts(), known.pods_kind());
         const verdict made =
             admit(known, gang_at(known, gang), tentative, weights, best_fit{}, steps);

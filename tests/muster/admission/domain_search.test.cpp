@@ -148,7 +148,7 @@ TEST_CASE("a search that its steps end says neither yes nor no") {
     add_node(known, "b", 6, "2");
     add_uneven(known);
     const auto members = muster::members_of(known, gang_at(known, "g"));
-    muster::fit_search<3> search;
+    muster::fit_search<traits::width> search;
     for (std::int64_t steps = 0; steps < 400; ++steps) {
         std::int64_t left = steps;
         const auto outcome = muster::detail::domain_search<traits>().run(

@@ -15,14 +15,14 @@ using namespace muster;
 struct fixture {
     cluster known;
 
-    fit_problem<3> posed(const std::string& gang,
-                         certificate_scope scope = certificate_scope::free_now,
-                         const constraints_in_force& force = {}) {
+    fit_problem<traits::width> posed(const std::string& gang,
+                                     certificate_scope scope = certificate_scope::free_now,
+                                     const constraints_in_force& force = {}) {
         const gang_index which = gang_at(known, gang);
         // The tree belongs to the state, so the problem may outlive the members.
         return pose(known, members_of(known, which), scope, force);
     }
-    std::string rows(const fit_problem<3>& of) {
+    std::string rows(const fit_problem<traits::width>& of) {
         std::string out;
         for (const auto& row : of.rows)
             out += known[row.node].key + " ";

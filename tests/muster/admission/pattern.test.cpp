@@ -16,9 +16,9 @@ using namespace muster;
 using counts = std::vector<std::int64_t>;
 
 struct fixture {
-    fit_problem<3> problem;
+    fit_problem<traits::width> problem;
     std::int64_t steps = 10'000;
-    pattern_finder<3> finder{problem, steps};
+    pattern_finder<traits::width> finder{problem, steps};
 
     void add_class(const amounts& request) {
         problem.members.emplace_back();

@@ -15,7 +15,7 @@ using namespace builders;
 using namespace muster;
 
 struct fixture {
-    using finder_type = flat_finder<3, best_fit>;
+    using finder_type = flat_finder<traits::width, best_fit>;
     cluster known;
 
     /// Places the gang's minima, then its surplus; "pod@node" in the order of placing, or nothing.
@@ -23,7 +23,7 @@ struct fixture {
         const auto members = members_of(known, gang_at(known, gang));
         const auto weights = weigh(known.accounts(), known.pods_kind());
         const best_fit score;
-        plan<3> tentative(known.tentative());
+        plan<traits::width> tentative(known.tentative());
         finder_type finder(weights, score);
         placer<traits, finder_type> placing;
         placing.begin(known, members, tentative, finder);
@@ -128,7 +128,7 @@ TEST_CASE_FIXTURE(fixture, "a placement that the search found is made oldest fir
     const auto problem = pose(known, members, certificate_scope::free_now);
     const auto weights = weigh(known.accounts(), known.pods_kind());
     const best_fit score;
-    plan<3> tentative(known.tentative());
+    plan<traits::width> tentative(known.tentative());
     fixture::finder_type finder(weights, score);
     placer<traits, fixture::finder_type> placing;
     placing.begin(known, members, tentative, finder);

@@ -27,7 +27,9 @@ struct fixture {
     emptied_cluster<traits> looking;
     std::size_t short_of = 99;
 
-    [[nodiscard]] gang_members<3> members() const { return members_of(known, gang_at(known, "g")); }
+    [[nodiscard]] gang_members<traits::width> members() const {
+        return members_of(known, gang_at(known, "g"));
+    }
     bool fixed() { return fixed_needs(members(), needs); }
     std::optional<kind_id> over(certificate_scope scope) {
         CHECK(fixed());

@@ -16,11 +16,11 @@ constexpr std::int64_t plenty = 1 << 20;
 
 struct fixture {
     gang_tree tree;
-    fit_problem<3> problem;
+    fit_problem<traits::width> problem;
 
     /// Roles are children of the root; 0 is the root itself.
     void add_class(const amounts& request, std::int64_t waiting, std::size_t role = 0) {
-        fit_problem<3>::member& made = problem.members.emplace_back();
+        fit_problem<traits::width>::member& made = problem.members.emplace_back();
         made.role = role;
         made.request = request;
         made.charge = request;
@@ -41,7 +41,7 @@ struct fixture {
     }
     fit_outcome decide(std::int64_t steps = plenty) {
         pose();
-        return fit_search<3>(problem, steps).run();
+        return fit_search<traits::width>(problem, steps).run();
     }
 };
 
@@ -54,7 +54,7 @@ TEST_CASE_FIXTURE(fixture, "what was found fits every node and meets every minim
     add_node(units(7));
     add_node(units(5));
     pose();
-    fit_search<3> search(problem, plenty);
+    fit_search<traits::width> search(problem, plenty);
     CHECK(search.run() == fit_outcome::fits);
     const auto& counts = search.counts();
     CHECK(counts.size() == 4);
@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(fixture,
     add_node(units(5));
     add_node(units(5));
     pose();
-    fit_search<3> search(problem, plenty);
+    fit_search<traits::width> search(problem, plenty);
     CHECK(search.run() == fit_outcome::impossible);
     CHECK_FALSE(search.proof().empty());
     std::ptrdiff_t open = 1;
@@ -136,7 +136,7 @@ TEST_CASE_FIXTURE(fixture,
 }
 
 TEST_CASE("one search decides many problems as a search of each") {
-    fit_search<3> again;
+    fit_search<traits::width> again;
     for (std::int64_t number = 0; number < 40; ++number) {
         fixture one;
         one.tree.add({}, 2 + number % 5);
@@ -146,7 +146,7 @@ TEST_CASE("one search decides many problems as a search of each") {
         for (std::int64_t node = 0; node < 1 + number % 4; ++node)
             one.add_node(units(5 + (node * number) % 4, 3 + node % 2));
         one.pose();
-        fit_search<3> fresh(one.problem, plenty);
+        fit_search<traits::width> fresh(one.problem, plenty);
         const fit_outcome outcome = fresh.run();
         CHECK(again.run(one.problem, plenty) == outcome);
         CHECK(again.counts() == fresh.counts());
@@ -169,7 +169,7 @@ TEST_CASE_FIXTURE(fixture,
     tree.add({}, 61);
     tree.add({}, 60);
     pose();
-    fit_search<3> search(problem, plenty);
+    fit_search<traits::width> search(problem, plenty);
     CHECK(search.run() == fit_outcome::impossible);
     CHECK(search.proof().size() == 1);
 }
@@ -194,8 +194,8 @@ TEST_CASE_FIXTURE(fixture, "the same problem takes the same steps to the same an
     for (const std::int64_t free : {7, 6, 5, 4, 3})
         add_node(units(free, 3));
     pose();
-    fit_search<3> one(problem, plenty);
-    fit_search<3> other(problem, plenty);
+    fit_search<traits::width> one(problem, plenty);
+    fit_search<traits::width> other(problem, plenty);
     CHECK(one.run() == other.run());
     CHECK(one.steps_left() == other.steps_left());
     CHECK(one.counts() == other.counts());

@@ -12,10 +12,10 @@ namespace {
 using namespace builders;
 using namespace muster;
 using counts = std::vector<std::int64_t>;
-using box = detail::search_box<3>;
+using box = detail::search_box<traits::width>;
 
 struct fixture {
-    fit_problem<3> problem;
+    fit_problem<traits::width> problem;
     box nodes;
     std::int64_t steps = 1 << 20;
     std::vector<box::pattern> selected;
@@ -23,7 +23,7 @@ struct fixture {
     int128 bound = 0;
 
     void add_class(const amounts& request, std::int64_t waiting = 9) {
-        fit_problem<3>::member& made = problem.members.emplace_back();
+        fit_problem<traits::width>::member& made = problem.members.emplace_back();
         made.request = request;
         made.waiting = waiting;
         problem.apart.assign(problem.members.size() * problem.members.size(), 0);

@@ -15,12 +15,12 @@ using namespace muster;
 using counts = std::vector<std::int64_t>;
 
 struct fixture {
-    fit_problem<3> problem;
-    detail::pattern_lister<3> lister;
+    fit_problem<traits::width> problem;
+    detail::pattern_lister<traits::width> lister;
     std::int64_t steps = 1 << 16;
 
     void add_class(const amounts& request, std::int64_t waiting = 9) {
-        fit_problem<3>::member& made = problem.members.emplace_back();
+        fit_problem<traits::width>::member& made = problem.members.emplace_back();
         made.request = request;
         made.waiting = waiting;
         problem.apart.assign(problem.members.size() * problem.members.size(), 0);

@@ -12,12 +12,12 @@ namespace {
 using namespace builders;
 using namespace muster;
 using counts = std::vector<std::int64_t>;
-using box = detail::search_box<3>;
-using repair = detail::pattern_repair<3>;
+using box = detail::search_box<traits::width>;
+using repair = detail::pattern_repair<traits::width>;
 
 /// Nodes of 6 units, each for two of the first class or three of the second.
 struct fixture {
-    fit_problem<3> problem;
+    fit_problem<traits::width> problem;
     box nodes;
     repair mender;
     std::int64_t steps = 1 << 20;

@@ -94,7 +94,7 @@ TEST_CASE("a subgroup cut out is a gang of its own, of the members that are left
     const auto whole = members_of(known, gang_at(known, "g"));
     CHECK(whole.classes.size() == 4);
 
-    subgroup<3> part;
+    subgroup<traits::width> part;
     // One of the first class is placed, and all of the third.
     cut_subgroup(whole, group.value(), {0, 0, 1, 2, 0}, {1, 0, 2, 0}, part);
     CHECK(part.tree.size() == 3);

@@ -98,14 +98,14 @@ std::string check_forecast(const world& from) {
 } // namespace
 
 TEST_CASE("gangs that wait for one node start one after the other, when pods end") {
-    state<string_traits<2>> known;
+    state<testing::world_traits> known;
     constexpr kind_id cpu{0};
-    node<2> machine;
+    node<testing::world_width> machine;
     machine.allocatable[cpu] = 4;
     REQUIRE(known.upsert_node("a", machine) == event_result::applied);
     for (const std::string key : {"g1", "g2", "g3", "g4"}) {
         REQUIRE(known.upsert_gang(key, {.tree = single_role(1)}) == event_result::applied);
-        pod<2> one;
+        pod<testing::world_width> one;
         one.request[cpu] = 3;
         REQUIRE(known.upsert_pod(key + "-pod", key, one) == event_result::applied);
     }
@@ -125,12 +125,12 @@ TEST_CASE("gangs that wait for one node start one after the other, when pods end
 }
 
 TEST_CASE("a gang that starts by evicting starts once its victims are gone") {
-    state<string_traits<2>> known;
+    state<testing::world_traits> known;
     constexpr kind_id cpu{0};
-    node<2> machine;
+    node<testing::world_width> machine;
     machine.allocatable[cpu] = 4;
     REQUIRE(known.upsert_node("a", machine) == event_result::applied);
-    pod<2> one;
+    pod<testing::world_width> one;
     one.request[cpu] = 4;
     REQUIRE(known.upsert_gang("low", {.tree = single_role(1)}) == event_result::applied);
     one.phase = pod_phase::running;

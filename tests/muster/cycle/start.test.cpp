@@ -181,7 +181,7 @@ struct by_policy {
 /// Not an order that an index keeps: the node with just so much left.
 struct aims_at {
     std::int64_t left;
-    std::int64_t operator()(const placement_weights<3>&, const amounts& free,
+    std::int64_t operator()(const placement_weights<traits::width>&, const amounts& free,
                             const amounts& request) const noexcept {
         const std::int64_t off = free[cpu] - request[cpu] - left;
         return off < 0 ? off : -off;

@@ -186,11 +186,11 @@ std::string check_remedies(const world& from, std::size_t& gangs, std::size_t& i
 constexpr kind_id cpu{0};
 
 struct lab {
-    state<string_traits<2>> known;
+    state<testing::world_traits> known;
 
     void node(const std::string& key, std::int64_t amount, bool cordoned = false,
               std::vector<taint> taints = {}) {
-        muster::node<2> made;
+        muster::node<testing::world_width> made;
         made.allocatable[cpu] = amount;
         made.unschedulable = cordoned;
         made.taints = std::move(taints);
@@ -210,7 +210,7 @@ struct lab {
     }
     void pod(const std::string& key, const std::string& gang, std::int64_t amount,
              std::optional<std::string> on = std::nullopt, std::int64_t created = 0) {
-        muster::pod<2> made;
+        muster::pod<testing::world_width> made;
         made.request[cpu] = amount;
         made.created = created;
         if (on)
@@ -218,7 +218,7 @@ struct lab {
         REQUIRE(known.upsert_pod(key, gang, made, on) == event_result::applied);
     }
     void queue(const std::string& key, std::int64_t quota) {
-        muster::queue<2> made;
+        muster::queue<testing::world_width> made;
         made.quota.set(cpu, quota);
         REQUIRE(known.upsert_queue(key, made) == event_result::applied);
     }
@@ -349,7 +349,7 @@ TEST_CASE("cordons, taints, selectors and closed queues are told") {
     REQUIRE(all_of<drop_label>(found).size() == 1);
     CHECK(all_of<drop_label>(found).front().key == "disk");
 
-    muster::queue<2> closed;
+    muster::queue<testing::world_width> closed;
     closed.closed = true;
     REQUIRE(of.known.upsert_queue("shut", closed) == event_result::applied);
     const auto late = of.gang("late", 1, 1, "shut");
@@ -361,7 +361,7 @@ TEST_CASE("cordons, taints, selectors and closed queues are told") {
 TEST_CASE("a domain to share is told to be dropped, and what is preferred of it stays") {
     lab of;
     for (const char* name : {"a", "b"}) {
-        muster::node<2> made;
+        muster::node<testing::world_width> made;
         made.allocatable[cpu] = 4;
         made.labels = {{"rack", name}, {"block", "x"}};
         REQUIRE(of.known.upsert_node(name, made) == event_result::applied);
@@ -388,7 +388,7 @@ TEST_CASE("a domain to share is told to be dropped, and what is preferred of it 
 
 TEST_CASE("of terms that speak of other pods those are told to be dropped that are in the way") {
     lab of;
-    muster::node<2> made;
+    muster::node<testing::world_width> made;
     made.allocatable[cpu] = 9;
     made.labels = {{"zone", "a"}};
     REQUIRE(of.known.upsert_node("n", made) == event_result::applied);
@@ -436,7 +436,7 @@ TEST_CASE("a role's minimum is lowered where that of the gang alone does not hel
     const auto worker = made.tree.add(vertex_index{0}, 5);
     REQUIRE(of.known.upsert_gang("roles", made) == event_result::applied);
     for (int at = 0; at < 6; ++at) {
-        muster::pod<2> one;
+        muster::pod<testing::world_width> one;
         one.request[cpu] = 1;
         one.role = at == 0 ? head : worker;
         REQUIRE(of.known.upsert_pod("roles-" + std::to_string(at), "roles", one) ==

@@ -21,7 +21,7 @@ struct fixture {
     std::string best(const cluster::pod_type& pod, const Score& score = {}) {
         ok(known.upsert_pod("asking", "nobody", pod));
         const pod_index pod_at = known.find_pod("asking")->index;
-        node_query<3> query;
+        node_query<traits::width> query;
         query.request = &known.request(pod_at);
         query.where = &known.where(pod_at);
         const auto found = best_node(known.accounts(), known.node_order(), query,

@@ -35,7 +35,7 @@ template<class Score, std::size_t Fanout, std::size_t Thresholds>
 struct walk {
     cluster known{kind_id{2}};
     indexed_finder<traits, Score, Fanout, Thresholds> finder{Score{}};
-    flat_finder<3, Score> flat{Score{}};
+    flat_finder<traits::width, Score> flat{Score{}};
     testing::random chance;
     bool with_ports;
     std::vector<std::string> nodes;
@@ -205,7 +205,7 @@ struct walk {
 
     /// Where pod after pod goes when each time all nodes are looked at.
     [[nodiscard]] std::vector<node_index> one_by_one(const question& about, std::int64_t want) {
-        plan<3> tentative(known.tentative());
+        plan<traits::width> tentative(known.tentative());
         std::vector<node_index> found;
         std::vector<node_run> runs;
         const auto& ports = known.where(about.pod).value.ports;
@@ -351,8 +351,9 @@ TEST_CASE("ports that pods claim are respected by the index") {
 TEST_CASE(
     "the index is used for scores that are an order, and for others all nodes are looked at") {
     struct by_hand {
-        std::int64_t operator()(const placement_weights<3>&, const resources<3>& free,
-                                const resources<3>&) const noexcept {
+        std::int64_t operator()(const placement_weights<traits::width>&,
+                                const resources<traits::width>& free,
+                                const resources<traits::width>&) const noexcept {
             return free[0];
         }
     };

@@ -22,7 +22,7 @@ using form = detail::node_predicate::form;
 
 /// 300 nodes in an index; of the predicates one is kept as a table would be by a finder.
 struct fixture {
-    using index_type = capacity_index<3, 4, 2>;
+    using index_type = capacity_index<traits::width, 4, 2>;
 
     cluster known;
     index_type index;
@@ -64,7 +64,7 @@ struct fixture {
     /// the constraints admit.
     [[nodiscard]] bool tells(constraint_index where) {
         const detail::node_predicate& made = find(where);
-        const detail::predicate_rows<3> rows(known, made);
+        const detail::predicate_rows<traits::width> rows(known, made);
         if (made.shape == form::everywhere) {
             for (const node_index node : known.node_order())
                 if (known[node].present &&

@@ -21,9 +21,9 @@ using namespace muster;
 
 /// Nodes of so many, to which pods of one size go one by one where most is free.
 struct fixture {
-    placement_weights<3> weights;
+    placement_weights<traits::width> weights;
     amounts request = units(2);
-    detail::spread<3> spreading;
+    detail::spread<traits::width> spreading;
     std::vector<node_run> into;
 
     fixture() { weights.per_unit[0] = 1; }

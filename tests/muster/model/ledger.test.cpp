@@ -190,7 +190,7 @@ TEST_CASE("what was placed tentatively and undone is a change, and nothing is lo
     {
         // A plan keeps the address of the ports that it claimed until it is committed or undone.
         const std::vector<host_port> no_ports;
-        plan<3> tentative(known.tentative());
+        plan<traits::width> tentative(known.tentative());
         CHECK(tentative.try_place(known.find_pod("g-0")->index, known.find_node("n")->index,
                                   units(3), no_ports, {}));
     }

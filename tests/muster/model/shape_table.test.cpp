@@ -13,7 +13,7 @@ using namespace builders;
 using namespace muster;
 
 struct fixture {
-    shape_table<3> shapes;
+    shape_table<traits::width> shapes;
     bool fresh = false;
 
     shape_index acquire(std::int64_t cpus, std::size_t where) {

@@ -23,9 +23,9 @@ struct one_waits {
         add_gang(known, "g", 1, 6, "q");
     }
 
-    [[nodiscard]] reservation<3> keeping(std::int64_t on_n, std::int64_t on_m,
-                                         std::int64_t of_quota) const {
-        reservation<3> made;
+    [[nodiscard]] reservation<traits::width> keeping(std::int64_t on_n, std::int64_t on_m,
+                                                     std::int64_t of_quota) const {
+        reservation<traits::width> made;
         made.owner = {gang_at(known, "g"), known[gang_at(known, "g")].generation};
         made.parts = {{known.find_node("n")->index, units(on_n)},
                       {known.find_node("m")->index, units(on_m)}};
@@ -37,7 +37,7 @@ struct one_waits {
 
 TEST_CASE_FIXTURE(one_waits,
                   "what is kept for a gang is not free, and is again when it is lifted") {
-    const ledger<3> before = known.accounts();
+    const ledger<traits::width> before = known.accounts();
     REQUIRE(known.reserve(keeping(6, 9, 4)));
     CHECK(free_cpu(known, "n") == 2);
     CHECK(free_cpu(known, "m") == -1);
@@ -55,9 +55,9 @@ TEST_CASE_FIXTURE(one_waits,
 
 TEST_CASE_FIXTURE(one_waits, "a reservation beyond all numbers is refused and keeps nothing") {
     constexpr auto top = std::numeric_limits<std::int64_t>::max();
-    const ledger<3> before = known.accounts();
+    const ledger<traits::width> before = known.accounts();
     add_running(known, "r", 2, "m");
-    const ledger<3> with_r = known.accounts();
+    const ledger<traits::width> with_r = known.accounts();
     CHECK_FALSE(known.reserve(keeping(6, top, 4)));
     CHECK(known.accounts() == with_r);
     CHECK(known.reservations().empty());

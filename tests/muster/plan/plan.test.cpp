@@ -29,7 +29,7 @@ struct fixture {
 
 TEST_CASE_FIXTURE(fixture, "what is placed is taken at once and given back by a rollback") {
     const auto before = known.accounts();
-    plan<3> tentative(known.tentative());
+    plan<traits::width> tentative(known.tentative());
     CHECK(tentative.try_place(pod, node, units(2), no_ports, queue));
     CHECK(known.accounts().free(node) == units(6));
     CHECK(known.accounts().used(queue) == units(2));
@@ -41,7 +41,7 @@ TEST_CASE_FIXTURE(fixture, "what is placed is taken at once and given back by a 
 }
 
 TEST_CASE_FIXTURE(fixture, "a rollback undoes what came after the savepoint, and no more") {
-    plan<3> tentative(known.tentative());
+    plan<traits::width> tentative(known.tentative());
     CHECK(tentative.try_place(pod, node, units(1), no_ports, queue));
     const auto between = known.accounts();
     const savepoint here = tentative.mark();
@@ -55,12 +55,12 @@ TEST_CASE_FIXTURE(fixture, "a rollback undoes what came after the savepoint, and
 TEST_CASE_FIXTURE(fixture, "a plan that goes away takes with it what was not committed") {
     const auto before = known.accounts();
     {
-        plan<3> tentative(known.tentative());
+        plan<traits::width> tentative(known.tentative());
         CHECK(tentative.try_place(pod, node, units(2), no_ports, queue));
     }
     CHECK(known.accounts() == before);
     {
-        plan<3> tentative(known.tentative());
+        plan<traits::width> tentative(known.tentative());
         CHECK(tentative.try_place(pod, node, units(2), no_ports, queue));
         tentative.commit();
         CHECK(tentative.size() == 0);
@@ -70,7 +70,7 @@ TEST_CASE_FIXTURE(fixture, "a plan that goes away takes with it what was not com
 
 TEST_CASE_FIXTURE(fixture, "a placement that does not fit changes nothing") {
     const auto before = known.accounts();
-    plan<3> tentative(known.tentative());
+    plan<traits::width> tentative(known.tentative());
     CHECK_FALSE(tentative.try_place(pod, node, units(9), no_ports, std::nullopt));
     CHECK_FALSE(tentative.try_place(pod, node, units(1, 1), no_ports, queue));
     CHECK_FALSE(tentative.try_place(pod, node, units(7), no_ports, queue));
@@ -81,7 +81,7 @@ TEST_CASE_FIXTURE(fixture, "a placement that does not fit changes nothing") {
 
 TEST_CASE_FIXTURE(fixture, "a port is claimed by one pod per node, until it is given back") {
     const std::vector<host_port> web{{"TCP", "", 80}};
-    plan<3> tentative(known.tentative());
+    plan<traits::width> tentative(known.tentative());
     CHECK(tentative.try_place(pod, node, units(1), web, queue));
     CHECK_FALSE(tentative.try_place(pod_index{1}, node, units(1), web, queue));
     tentative.rollback({});
@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(fixture, "a port is claimed by one pod per node, until it is g
 
 TEST_CASE_FIXTURE(fixture, "a request for nothing is placed even where free is negative") {
     add_running(known, "g", 9, "n");
-    plan<3> tentative(known.tentative());
+    plan<traits::width> tentative(known.tentative());
     CHECK(tentative.try_place(pod, node, units(0), no_ports, queue));
     CHECK_FALSE(tentative.try_place(pod, node, units(1), no_ports, queue));
 }
@@ -121,7 +121,7 @@ struct crowded : fixture {
 
 TEST_CASE_FIXTURE(crowded, "looking ahead, what leaves is free, with its ports and its quota") {
     const auto before = known.accounts();
-    plan<3> tentative(known.tentative());
+    plan<traits::width> tentative(known.tentative());
     CHECK_FALSE(tentative.try_place(pod, node, units(3), ssh, queue));
     tentative.look_ahead();
     CHECK(tentative.looks_ahead());
@@ -148,7 +148,7 @@ TEST_CASE_FIXTURE(fixture, "where nobody leaves, only who is to come is looked a
 
 TEST_CASE_FIXTURE(crowded, "who is told to go makes room at once, until that is undone") {
     const auto before = known.accounts();
-    plan<3> tentative(known.tentative());
+    plan<traits::width> tentative(known.tentative());
     const savepoint start = tentative.mark();
     tentative.vacate(staying, node, units(4), web, queue);
     CHECK(tentative.evictions() == std::vector{staying});
@@ -174,7 +174,7 @@ TEST_CASE_FIXTURE(crowded, "what is nominated is kept as the events would leave 
     ok(told.nominate("h-0", "n"));
 
     const pod_index newcomer = known.find_pod("h-0")->index;
-    plan<3> tentative(known.tentative());
+    plan<traits::width> tentative(known.tentative());
     tentative.look_ahead();
     tentative.vacate(staying, node, units(4), web, queue);
     CHECK(tentative.try_place(newcomer, node, units(5), web, queue));
@@ -190,7 +190,7 @@ TEST_CASE_FIXTURE(crowded, "what is nominated is kept as the events would leave 
 
 TEST_CASE_FIXTURE(fixture, "what is kept of a node is there for nobody until that is undone") {
     const auto before = known.accounts();
-    plan<3> tentative(known.tentative());
+    plan<traits::width> tentative(known.tentative());
     tentative.keep(node, units(9));
     CHECK(known.accounts().free(node) == units(-1));
     CHECK_FALSE(tentative.try_place(pod, node, units(1), no_ports, queue));

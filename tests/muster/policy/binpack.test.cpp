@@ -25,7 +25,7 @@ binpack packing(std::uint8_t cpus, std::uint8_t gpus,
 }
 
 std::int64_t score(const binpack& how, amounts capacity, amounts free, amounts request) {
-    return how(placement_weights<3>{}, capacity, free, request);
+    return how(placement_weights<traits::width>{}, capacity, free, request);
 }
 
 constexpr std::int64_t whole = std::int64_t{1} << 40U;
