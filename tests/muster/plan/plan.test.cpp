@@ -135,7 +135,7 @@ TEST_CASE_FIXTURE(crowded, "looking ahead, what leaves is free, with its ports a
 
 TEST_CASE_FIXTURE(fixture, "where nobody leaves, only who is to come is looked ahead to") {
     const auto before = known.accounts();
-    plan<3> tentative(known.tentative());
+    plan<traits::width> tentative(known.tentative());
     tentative.look_ahead();
     CHECK_FALSE(tentative.looks_ahead());
     tentative.look_ahead(true);
