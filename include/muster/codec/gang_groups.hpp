@@ -91,7 +91,7 @@ inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& ou
             size.object = one.gang.name;
             whole.gang.sizes.push_back(std::move(size));
             said.push_back({one.gang.labels, one.gang.annotations, one.gang.own_words,
-                            one.gang.min_resources, one.gang.wait_seconds});
+                            one.gang.min_resources, one.gang.wait_seconds, one.gang.owners});
             if (!first && one.gang.own_words != whole.gang.own_words)
                 report(
                     out, severity::warning, gangs[part].bundle.where, {"metadata"},
@@ -111,9 +111,9 @@ inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& ou
             }
         }
         total_from_leaves(whole.gang.tree);
-        const translate::part_words common{whole.gang.labels, whole.gang.annotations,
-                                           whole.gang.own_words, std::nullopt,
-                                           whole.gang.wait_seconds};
+        const translate::part_words common{whole.gang.labels,       whole.gang.annotations,
+                                           whole.gang.own_words,    std::nullopt,
+                                           whole.gang.wait_seconds, whole.gang.owners};
         for (std::size_t leaf = 0; leaf < said.size(); ++leaf)
             if (said[leaf] != common)
                 whole.gang.sizes[leaf].own = std::move(said[leaf]);

@@ -70,6 +70,7 @@ struct part_words {
     std::vector<own_word> own_words;
     std::optional<boost::json::object> min_resources;
     std::optional<std::int64_t> wait_seconds;
+    std::vector<object_reference> owners;
 
     [[nodiscard]] friend bool operator==(const part_words&, const part_words&) = default;
 };

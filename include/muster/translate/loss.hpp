@@ -44,6 +44,8 @@ enum class loss_kind : std::uint8_t {
     pod_contents,
     /// A name was shortened or changed to be legal there.
     name,
+    /// Labels, annotations and owners of an object that the target makes none for.
+    metadata,
 };
 
 /// Stable: what programs may compare.
@@ -87,6 +89,8 @@ enum class loss_kind : std::uint8_t {
         return "pod-contents";
     case loss_kind::name:
         return "name";
+    case loss_kind::metadata:
+        return "metadata";
     }
     MUSTER_ASSERT(false, "all kinds of losses are above");
     return {};

@@ -53,8 +53,10 @@ struct ack_writer {
         const std::string matching = matching_of(out);
         if (out.bundle().pods.empty())
             write_groups(gangs, matching, out);
-        else
+        else {
+            out.lose_metadata(out.gang().labels, out.gang().annotations, "the gang's object");
             write_pods(gangs, matching, out);
+        }
     }
 
     void check(manifest_check& manifest) const {

@@ -62,7 +62,7 @@ struct koordinator_writer {
                 set_label(group, keys::grove_gang, gang.name);
             const part_words* const own = each.role ? each.role->own : nullptr;
             if (own)
-                label_part(group, *own);
+                label_part(group, *own, out);
             boost::json::object& spec = child_at(group, "spec");
             spec["minMember"] = each.minimum;
             if (const auto& least = own ? own->min_resources : gang.min_resources;
@@ -98,8 +98,10 @@ struct koordinator_writer {
     }
 
 private:
-    static void label_part(boost::json::object& group, const part_words& own) {
+    static void label_part(boost::json::object& group, const part_words& own, const writing& out) {
         boost::json::object& metadata = child_at(group, "metadata");
+        if (!out.from_grove())
+            writing::own(metadata, own.owners);
         for (const auto& [key, entries] :
              {std::pair<std::string_view, const boost::json::object*>{"labels", &own.labels},
               {"annotations", &own.annotations}}) {

@@ -52,6 +52,7 @@ public:
         if (gang.min_resources)
             out_->lose(loss_kind::min_resources, "resources that must be free at least");
         lose_levels();
+        out_->lose_metadata(gang.labels, gang.annotations, "the gang's object");
         for (const own_word& word : gang.own_words)
             if (!says(word))
                 out_->lose(word.what, word.field);

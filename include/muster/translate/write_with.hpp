@@ -56,6 +56,23 @@ inline void lose_device_shares(const expressiveness& can, writing& out) {
         out.lose(loss_kind::device_share, each + " of its pods, which ask for no whole device");
 }
 
+/// What the object of a part bears that the gang's does not.
+inline void lose_part_metadata(const part_words& own, const std::string& part, writing& out) {
+    const auto beyond = [](const boost::json::object& all, const boost::json::object& known) {
+        boost::json::object made;
+        for (const auto& [key, value] : all)
+            if (const auto* const same = known.if_contains(key); !same || *same != value)
+                made[key] = value;
+        return made;
+    };
+    out.lose_metadata(beyond(own.labels, out.gang().labels),
+                      beyond(own.annotations, out.gang().annotations), part);
+    for (const object_reference& owner : own.owners)
+        if (!owner.uid.empty() &&
+            std::ranges::find(out.gang().owners, owner) == out.gang().owners.end())
+            out.lose(loss_kind::metadata, "owner " + owner.kind + " " + owner.name + " of " + part);
+}
+
 inline void lose_what_it_cannot(const expressiveness& can, writing& out) {
     const gang_object& gang = out.gang();
     if (gang.queue && !can.queue)
@@ -73,6 +90,7 @@ inline void lose_what_it_cannot(const expressiveness& can, writing& out) {
         if (!size.own || can.parts)
             continue;
         const std::string part = out.vertex_text(size.leaf.value());
+        lose_part_metadata(*size.own, part, out);
         if (size.own->min_resources)
             out.lose(loss_kind::min_resources, "resources that must be free for " + part);
         if (size.own->wait_seconds != gang.wait_seconds)

@@ -18,6 +18,7 @@
 #include <muster/base/assert.hpp>
 #include <muster/model/gang.hpp>
 #include <muster/translate/expressiveness.hpp>
+#include <muster/translate/gang_keys.hpp>
 #include <muster/translate/gang_minima.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/json_text.hpp>
@@ -238,15 +239,9 @@ public:
             lose(loss_kind::topology_preferred, vertex_text(at) + " rather within one " + level);
     }
 
-    [[nodiscard]] written done() && { return std::move(made_); }
-
-private:
-    // An owner without a uid is not there yet, and would be refused.
-    void own(boost::json::object& metadata) const {
-        std::vector<object_reference> owners = gang().owners;
-        if (from_grove())
-            owners = {{"scheduler.grove.io/v1alpha1", "PodGang", gang().name, gang().uid,
-                       options_->dialect == grove_dialect::upstream}};
+    /// Says whose the object is. An owner without a uid is not there yet, and would be refused.
+    static void own(boost::json::object& metadata, const std::vector<object_reference>& owners) {
+        metadata.erase("ownerReferences");
         boost::json::array made;
         for (const object_reference& owner : owners) {
             if (owner.uid.empty())
@@ -261,6 +256,38 @@ private:
         }
         if (!made.empty())
             metadata["ownerReferences"] = std::move(made);
+    }
+
+    /// Labels and annotations that there is no object for; `of` says whose they are.
+    void lose_metadata(const boost::json::object& labels, const boost::json::object& annotations,
+                       const std::string& of) {
+        std::string names;
+        for (const auto& [what, entries] :
+             {std::pair<std::string_view, const boost::json::object*>{"label ", &labels},
+              {"annotation ", &annotations}})
+            for (const auto& each : *entries)
+                if (!from_grove() || !is_mark_of_grove(each.key()))
+                    names.append(names.empty() ? "" : ", ").append(what).append(each.key());
+        if (!names.empty())
+            lose(loss_kind::metadata, names + " of " + of);
+    }
+
+    [[nodiscard]] written done() && { return std::move(made_); }
+
+private:
+    // What Grove's controller puts on every PodGang, and what became fields of the gang.
+    [[nodiscard]] static bool is_mark_of_grove(std::string_view key) {
+        return key.starts_with("grove.io/") || key == "app.kubernetes.io/managed-by" ||
+               key == "app.kubernetes.io/part-of" || key == "app.kubernetes.io/component" ||
+               key == keys::kai_queue || key == keys::kai_topology ||
+               key == keys::grove_volcano_queue;
+    }
+
+    void own(boost::json::object& metadata) const {
+        if (!from_grove())
+            return own(metadata, gang().owners);
+        own(metadata, {{"scheduler.grove.io/v1alpha1", "PodGang", gang().name, gang().uid,
+                        options_->dialect == grove_dialect::upstream}});
     }
 
     void find_roles() {

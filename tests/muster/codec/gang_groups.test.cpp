@@ -89,6 +89,34 @@ TEST_CASE("gangs of a group keep what each of them says") {
                    "match-policy or topology; those of \"a\" count\n");
 }
 
+TEST_CASE("gangs of a group keep the owners that each of them has") {
+    const auto owned = [](const std::string& name) {
+        return "ownerReferences: [{apiVersion: v1, kind: Pod, name: " + name + ", uid: u-" + name +
+               ", controller: true}], ";
+    };
+    const std::string both =
+        gang("a", "", "minMember: 2", owned("x")) + gang("b", "", "minMember: 3", owned("z"));
+    check_identity(both);
+    // The second has none.
+    check_identity(gang("a", "", "minMember: 2", owned("x")) + gang("b", "", "minMember: 3"));
+    CHECK(translate(both, target::volcano).losses.find("metadata: owner Pod z of 'b'\n") !=
+          std::string::npos);
+}
+
+TEST_CASE("labels and annotations that a target has no object for are lost by name") {
+    const std::string both =
+        gang("a", ", note: x", "minMember: 2", "labels: {team: red, app: z}, ") +
+        gang("b", ", note: x", "minMember: 3", "labels: {team: blue, app: z}, ") + pod("p", "a") +
+        pod("q", "b");
+    CHECK(translate(both, target::volcano).losses.find("metadata: label team of 'b'\n") !=
+          std::string::npos);
+    for (const target to : {target::pods, target::ack_1_31})
+        CHECK(translate(both, to).losses.find(
+                  "metadata: label team, label app, annotation note of the gang's object\n") !=
+              std::string::npos);
+    CHECK(translate(both, target::koordinator).losses == "");
+}
+
 TEST_CASE("other targets lose what each gang of a group says by the gang's name") {
     const std::string both =
         gang("a", "", "minMember: 2, minResources: {cpu: '4'}, scheduleTimeoutSeconds: 30") +
