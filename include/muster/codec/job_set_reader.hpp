@@ -103,9 +103,10 @@ inline void read_job_set_policy(object_reader& object, translate::job_set_gang& 
         object_reader gang = gang_at.as_object();
         if (const auto least = count_of(gang.optional("minCount"), 1))
             into.minimum = least;
+        into.said = into.said || gang.is_present();
         gang.finish();
         if (policy.optional("basic").is_present())
-            into.basic = true;
+            into.basic = into.said = true;
         policy.finish();
     }
     const field constraints_at = object.optional("schedulingConstraints");
@@ -121,8 +122,19 @@ inline void read_job_set_policy(object_reader& object, translate::job_set_gang& 
     into.claims = object.optional("resourceClaims").value();
 }
 
+/// What a gang leaves open it has as the set says it for all.
+inline void take_from_whole(const translate::job_set_gang& whole, translate::job_set_gang& into) {
+    if (!into.said)
+        into.basic = whole.basic;
+    if (into.topology.empty())
+        into.topology = whole.topology;
+    if (!into.disruption)
+        into.disruption = whole.disruption;
+}
+
 /// An entry of scheduling.replicatedJobs: a gang of the replicated jobs that it names.
-inline void read_job_set_entry(object_reader& object, translate::job_set& set) {
+inline void read_job_set_entry(object_reader& object, const translate::job_set_gang& whole,
+                               translate::job_set& set) {
     translate::job_set_gang read;
     read.name = set.object.name;
     for (const std::string_view key : {"targetReplicatedJobs", "targetReplicatedJob"}) {
@@ -151,12 +163,14 @@ inline void read_job_set_entry(object_reader& object, translate::job_set& set) {
         object.error("no replicated job is named (expected targetReplicatedJobs)");
     else if (read.each_job && read.jobs.size() > 1)
         job_at.error("it names several replicated jobs (expected one with `job`)");
-    else
+    else {
+        take_from_whole(whole, read);
         set.gangs.push_back(std::move(read));
+    }
 }
 
-/// A gang per replicated job that no gang has yet; `basic` ones of those that an entry should name.
-inline void add_remaining_gangs(translate::job_set& set, bool basic) {
+/// A gang per replicated job that no gang has yet, as the set says it for all.
+inline void add_remaining_gangs(translate::job_set& set, const translate::job_set_gang& whole) {
     for (std::size_t i = 0; i < set.jobs.size(); ++i) {
         bool known = false;
         for (const translate::job_set_gang& each : set.gangs)
@@ -166,7 +180,9 @@ inline void add_remaining_gangs(translate::job_set& set, bool basic) {
         translate::job_set_gang one;
         one.name = std::string(set.object.name) + '-' + std::string(set.jobs[i].name);
         one.jobs = {i};
-        one.basic = basic;
+        one.in_workload = whole.in_workload;
+        one.group = set.jobs[i].name;
+        take_from_whole(whole, one);
         set.gangs.push_back(std::move(one));
     }
 }
@@ -178,8 +194,9 @@ inline void add_one_gang(translate::job_set& set, translate::job_set_gang one) {
     set.gangs.push_back(std::move(one));
 }
 
-/// spec.scheduling: one gang of all pods, or gangs as its entries say; without either a gang per
-/// replicated job when they start one after the other, and otherwise one.
+/// spec.scheduling: one gang of all pods, unless entries speak of some of them, they start one
+/// after the other or nobody waits for others (policy `basic`): then one per replicated job, and
+/// per entry.
 inline void read_job_set_scheduling(const field& at, translate::job_set& set) {
     object_reader object = at.as_object();
     if (!object.is_present())
@@ -190,17 +207,15 @@ inline void read_job_set_scheduling(const field& at, translate::job_set& set) {
     for (const std::string_view key : {"replicatedJobs", "replicatedJobPolicies"}) {
         const field list_at = object.optional(key);
         const array_reader list = list_at.as_array();
-        list.for_each_object([&](object_reader& each) { read_job_set_entry(each, set); });
+        list.for_each_object([&](object_reader& each) { read_job_set_entry(each, whole, set); });
         entries = entries || list.size() > 0;
     }
     object.finish();
     bool waits = set.in_order;
     for (const translate::replicated_job& job : set.jobs)
         waits = waits || job.waits;
-    if (entries)
-        add_remaining_gangs(set, true);
-    else if (waits && !whole.minimum)
-        add_remaining_gangs(set, false);
+    if (entries || whole.basic || (waits && !whole.minimum))
+        add_remaining_gangs(set, whole);
     else
         add_one_gang(set, std::move(whole));
 }
@@ -216,14 +231,21 @@ inline void read_gang_policy(const field& at, translate::job_set& set) {
     const std::string_view policy = text_of(policy_at);
     const field workload_at = object.optional("workload");
     object_reader workload = workload_at.as_object();
+    const field metadata_at = workload.optional("metadata");
+    object_reader metadata = metadata_at.as_object();
+    set.workload_labels = read_texts(metadata.optional("labels"));
+    set.workload_annotations = read_texts(metadata.optional("annotations"));
+    metadata.ignore_rest();
     const field spec_at = workload.optional("spec");
     object_reader spec = spec_at.as_object();
     const field groups_at = spec.optional("podGroups");
     const array_reader groups = groups_at.as_array();
+    translate::job_set_gang grouped;
+    grouped.in_workload = true;
     if (policy == "JobSetAsGang")
-        add_one_gang(set, {});
+        add_one_gang(set, grouped);
     else if (policy == "JobSetGangPerReplicatedJob")
-        add_remaining_gangs(set, false);
+        add_remaining_gangs(set, grouped);
     else if (policy != "JobSetWorkloadTemplate")
         policy_at.error(in_quotes(policy) +
                         " is no policy (expected JobSetAsGang, JobSetGangPerReplicatedJob or "
@@ -232,6 +254,8 @@ inline void read_gang_policy(const field& at, translate::job_set& set) {
         const std::string_view name = text_of(each.required("name"));
         translate::job_set_gang one;
         one.name = std::string(set.object.name) + '-' + std::string(name);
+        one.in_workload = true;
+        one.group = name;
         read_job_set_policy(each, one);
         each.finish();
         const auto found = std::ranges::find(set.jobs, name, &translate::replicated_job::name);
@@ -240,10 +264,15 @@ inline void read_gang_policy(const field& at, translate::job_set& set) {
         one.jobs = {static_cast<std::size_t>(found - set.jobs.begin())};
         set.gangs.push_back(std::move(one));
     });
+    spec.finish();
     workload.ignore_rest();
     object.finish();
-    if (policy == "JobSetWorkloadTemplate")
-        add_remaining_gangs(set, true);
+    if (policy != "JobSetWorkloadTemplate")
+        return;
+    translate::job_set_gang rest;
+    rest.basic = true;
+    rest.in_workload = true;
+    add_remaining_gangs(set, rest);
 }
 
 } // namespace detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,10 +39,13 @@ struct job_set_gang {
     std::vector<std::size_t> jobs;       ///< indices of its replicated jobs
     std::optional<std::int64_t> minimum; ///< absent: all its pods, or one of a basic policy
     bool basic = false;                  ///< its pods start when they can
+    bool said = false;                   ///< it says itself whether it is a gang or basic
     bool each_job = false;               ///< a gang per Job, `<name>-<i>`
     std::string_view topology;           ///< a node label: all pods in one domain of it
     const boost::json::value* disruption = nullptr; ///< disruptionMode
     const boost::json::value* claims = nullptr;     ///< resourceClaims that its pods share
+    bool in_workload = false; ///< one of the groups of a Workload that is named as the set
+    std::string_view group;   ///< its name there; empty: as the set
 };
 
 /// A jobset.x-k8s.io/v1alpha2 JobSet, as its manifest says it.
@@ -59,6 +63,8 @@ struct job_set {
     /// controller makes Workloads of; empty: nothing, and the podgrouper decides.
     std::vector<job_set_gang> gangs;
     target gangs_of = target::workload_1_37;
+    const boost::json::object* workload_labels = nullptr; ///< of its own template for a Workload
+    const boost::json::object* workload_annotations = nullptr;
     std::vector<std::string_view> claims; ///< of volumeClaimPolicies, by the names of their volumes
     std::string coordinator;              ///< the host name of one of its pods; empty: of none
     std::vector<std::string_view> lifecycle;
@@ -99,6 +105,22 @@ namespace detail {
 } // namespace detail
 
 namespace detail {
+
+/// Makes a gang a group of the Workload that stands for the whole set, and gives it what the set's
+/// template for that Workload bears.
+inline void follow_workload(const job_set& set, const job_set_gang& asked, gang_object& gang) {
+    constexpr std::array<std::string_view, 1> none{owner_mark::last_applied};
+    copy_texts(set.workload_labels, none, gang.labels);
+    copy_texts(set.workload_annotations, none, gang.annotations);
+    group_template& follows = gang.follows.emplace();
+    follows.workload = set.object.name;
+    follows.name = asked.group.empty() ? set.object.name : asked.group;
+    follows.at = static_cast<std::size_t>(&asked - set.gangs.data());
+    follows.basic = asked.basic;
+    follows.labels = gang.labels;
+    follows.labels["jobset.sigs.k8s.io/jobset-name"] = set.object.name;
+    follows.annotations = gang.annotations;
+}
 
 /// The pods of some replicated jobs as a gang of its own: a leaf per replicated job, all counted
 /// alike.
@@ -144,6 +166,8 @@ namespace detail {
     if (asked.claims)
         planned.gang.own_words.push_back(
             {gang_api::workload, loss_kind::lifecycle, "resourceClaims", *asked.claims});
+    if (asked.in_workload && !labelled)
+        follow_workload(set, asked, planned.gang);
     count_leaves(planned);
     return planned;
 }

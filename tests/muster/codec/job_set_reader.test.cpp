@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/job_fixture.hpp>
+#include <muster/translate/write_all.hpp>
 
 namespace codec_job_set_reader_test {
 
@@ -177,7 +178,7 @@ TEST_CASE("entries of a JobSet's scheduling are gangs of the replicated jobs tha
     CHECK(tree_text(together.gangs[0].gang.tree) == "7 (driver 0, worker 0)");
 }
 
-TEST_CASE("an entry for Jobs makes a gang of each, and what no entry names starts pod by pod") {
+TEST_CASE("an entry for Jobs makes a gang of each, and what no entry names is a gang of its own") {
     const auto made =
         read(set(two, "  scheduling: {replicatedJobs: [{targetReplicatedJobs: [worker], job: "
                       "{schedulingPolicy: {gang: {}}}}]}\n"));
@@ -187,6 +188,42 @@ TEST_CASE("an entry for Jobs makes a gang of each, and what no entry names start
     CHECK(pod_names(made.gangs[1].pods).starts_with("s-worker-1-0-"));
     CHECK(made.gangs[2].gang.name == "s-driver");
     CHECK(tree_text(made.gangs[2].gang.tree) == "1");
+}
+
+TEST_CASE("what an entry of a JobSet's scheduling leaves open it has as the set says it") {
+    const auto made = read(set(
+        two + replicated("rest", 2, 2),
+        "  scheduling: {schedulingPolicy: {basic: {}}, schedulingConstraints: {topology: [{key: "
+        "zone}]}, disruptionMode: {all: {}}, replicatedJobs: [{targetReplicatedJobs: [driver], "
+        "schedulingPolicy: {gang: {}}, disruptionMode: {single: {}}}, {targetReplicatedJobs: "
+        "[worker], schedulingConstraints: {topology: [{key: rack}]}}]}\n"));
+    REQUIRE(made.gangs.size() == 3);
+    const auto level = [&](std::size_t gang) {
+        const auto& together = made.gangs[gang].gang.tree[0].together;
+        return together ? together->within.levels.front() : std::string();
+    };
+    CHECK(level(0) == "zone");
+    CHECK(level(1) == "rack");
+    CHECK(level(2) == "zone");
+    CHECK(made.gangs[0].gang.own_words[0].value.as_object().contains("single"));
+    CHECK(made.gangs[1].gang.own_words[0].value.as_object().contains("all"));
+    // The workers and the rest are basic, as the set is.
+    CHECK(tree_text(made.gangs[1].gang.tree) == "1");
+    CHECK(tree_text(made.gangs[2].gang.tree) == "1");
+    // Where the set says nothing, they are gangs.
+    const auto all =
+        read(set(two + replicated("rest", 2, 2),
+                 "  scheduling: {replicatedJobs: [{targetReplicatedJobs: [driver, worker]}]}\n"));
+    REQUIRE(all.gangs.size() == 2);
+    CHECK(tree_text(all.gangs[0].gang.tree) == "7 (driver 0, worker 0)");
+    CHECK(tree_text(all.gangs[1].gang.tree) == "4");
+}
+
+TEST_CASE("a JobSet whose policy is basic has groups per replicated job in which nobody waits") {
+    const auto made = read(set(two, "  scheduling: {schedulingPolicy: {basic: {}}}\n"));
+    REQUIRE(made.gangs.size() == 2);
+    CHECK(made.gangs[1].gang.name == "s-worker");
+    CHECK(tree_text(made.gangs[1].gang.tree) == "1");
 }
 
 TEST_CASE("replicated jobs that wait for others are gangs of their own") {
@@ -209,6 +246,45 @@ TEST_CASE("the older gangPolicy names gangs per replicated job, or takes those o
     CHECK(tree_text(made.gangs[0].gang.tree) == "5");
     CHECK(made.gangs[0].gang.origin == target::workload_1_35);
     CHECK(tree_text(made.gangs[1].gang.tree) == "1");
+}
+
+TEST_CASE(
+    "gangs of the older gangPolicy are groups of one Workload, with what its template bears") {
+    const auto workload_of = [](const std::string& policy) {
+        const auto read = muster_job_fixture::read_job(
+            read_job_set, set(two, "  gangPolicy: {policy: " + policy + "}\n"));
+        const written all = write_all(target::workload_1_35, read.gangs);
+        CHECK(all.violations.empty());
+        std::string made;
+        for (const auto& each : all.objects)
+            if (each.at("kind") == "Workload")
+                made += at(each, "metadata|name") + at(each, "metadata|labels") +
+                        at(each, "metadata|annotations") + at(each, "spec|podGroups") + "\n";
+        return made;
+    };
+    CHECK(
+        workload_of("JobSetWorkloadTemplate, workload: {metadata: {labels: {app: x}, annotations: "
+                    "{note: z}}, spec: {podGroups: [{name: worker, policy: {gang: {minCount: "
+                    "5}}}, {name: driver, policy: {gang: {minCount: 1}}}]}}") ==
+        R"(s{"app":"x","jobset.sigs.k8s.io/jobset-name":"s"}{"note":"z"})"
+        R"([{"name":"worker","policy":{"gang":{"minCount":5}}},)"
+        R"({"name":"driver","policy":{"gang":{"minCount":1}}}])"
+        "\n");
+    CHECK(workload_of("JobSetAsGang") == R"(s{"jobset.sigs.k8s.io/jobset-name":"s"})"
+                                         R"([{"name":"s","policy":{"gang":{"minCount":7}}}])"
+                                         "\n");
+    CHECK(workload_of("JobSetGangPerReplicatedJob") ==
+          R"(s{"jobset.sigs.k8s.io/jobset-name":"s"})"
+          R"([{"name":"driver","policy":{"gang":{"minCount":1}}},)"
+          R"({"name":"worker","policy":{"gang":{"minCount":6}}}])"
+          "\n");
+    // Other targets bear the template's labels too.
+    const auto read =
+        read_job(read_job_set,
+                 set(two, "  gangPolicy: {policy: JobSetWorkloadTemplate, workload: {metadata: "
+                          "{labels: {app: x}}, spec: {podGroups: [{name: worker, policy: "
+                          "{gang: {minCount: 5}}}]}}}\n"));
+    CHECK(at(write(target::volcano, read.gangs[0]).objects[0], "metadata|labels|app") == "x");
 }
 
 TEST_CASE("bad JobSets are refused at the field that is wrong") {
