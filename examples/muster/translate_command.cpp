@@ -11,6 +11,7 @@
 #include <boost/json/object.hpp>
 
 #include <muster/codec/input.hpp>
+#include <muster/translate/job_companions.hpp>
 #include <muster/translate/write_all.hpp>
 
 #include "output.hpp"
@@ -68,6 +69,10 @@ translation translate(const translate_request& asked, mc::diagnostics& found) {
     std::vector<boost::json::object> objects = std::move(read.companions);
     std::vector<mt::loss> losses = std::move(read.losses);
     std::vector<std::string> refusals;
+    std::vector<mt::violation> wrong_companions;
+    mt::check_companions(objects, wrong_companions);
+    for (const mt::violation& wrong : wrong_companions)
+        refusals.push_back(text_of(wrong));
     mt::written all = mt::write_all(asked.to, read.bundles, asked.how);
     std::ranges::move(all.objects, std::back_inserter(objects));
     std::ranges::move(all.losses, std::back_inserter(losses));

@@ -126,6 +126,7 @@ public:
     [[nodiscard]] gangs finish() && {
         for (booked_gang& each : finish_book())
             made_.bundles.push_back(std::move(each.made));
+        leave_out_known_companions();
         return std::move(made_);
     }
 
@@ -221,6 +222,19 @@ private:
         return true;
     }
 
+    /// A controller makes no object that is there: the input holds it, or another job made it.
+    void leave_out_known_companions() {
+        std::erase_if(made_.companions, [&](const boost::json::object& each) {
+            const std::string version(translate::string_at(each, "apiVersion"));
+            const std::string kind(translate::string_at(each, "kind"));
+            const std::string home(translate::metadata_namespace(each));
+            const std::string name(translate::metadata_name(each));
+            const bool by_default = home == options_->default_namespace &&
+                                    names_.contains({version, kind, std::string(), name});
+            return by_default || !names_.emplace(version, kind, home, name).second;
+        });
+    }
+
     void leave_out(object_reader& object, std::string_view version, std::string_view kind,
                    const std::string& maker) {
         const auto& manifest = object.value()->get_object();
@@ -271,6 +285,10 @@ private:
             book_.add_job(std::move(each), where, order);
         for (boost::json::object& each : read.loose_pods)
             book_.add_pod(std::move(each), where, order);
+        for (boost::json::object& each : read.companions) {
+            translate::drop_absent_owners(each);
+            made_.companions.push_back(std::move(each));
+        }
         std::ranges::move(read.losses, std::back_inserter(made_.losses));
     }
 

@@ -53,7 +53,7 @@ inline void read_network(const field& at, translate::job_set& set) {
     object_reader object = at.as_object();
     set.host_names = object.optional("enableDNSHostnames").as_boolean().value_or(true);
     set.subdomain = text_of(object.optional("subdomain"));
-    object.ignore({"publishNotReadyAddresses"});
+    set.early_names = object.optional("publishNotReadyAddresses").as_boolean().value_or(true);
     object.finish();
 }
 

@@ -187,7 +187,9 @@ inline void read_mpi(object_reader& spec, translate::kubeflow_job& job) {
     if (!when.empty() && !job.mpi.launcher_waits && when != "AtStartup")
         when_at.error(in_quotes(when) +
                       " is no policy (expected AtStartup or WaitForWorkersReady)");
-    spec.ignore({"sshAuthMountPath", "mainContainer", "mpiDistribution"});
+    if (const std::string_view path = text_of(spec.optional("sshAuthMountPath")); !path.empty())
+        job.mpi.ssh_path = path;
+    spec.ignore({"mainContainer", "mpiDistribution"});
 }
 
 } // namespace detail

@@ -178,6 +178,10 @@ inline void add_role(const disaggregated_role& role, const std::string& name, st
     for (boost::json::object& pod : part.loose_pods)
         mark(pod);
     std::ranges::move(part.loose_pods, std::back_inserter(made.loose_pods));
+    // No LeaderWorkerSet is made that could own them.
+    for (boost::json::object& service : part.companions)
+        translate::child_at(service, "metadata").erase("ownerReferences");
+    std::ranges::move(part.companions, std::back_inserter(made.companions));
     std::ranges::move(part.losses, std::back_inserter(made.losses));
 }
 

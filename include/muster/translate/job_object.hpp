@@ -77,6 +77,9 @@ struct job_gangs {
     /// Pods whose template ties them to a gang that is described elsewhere, with all their marks:
     /// to be read as pods are.
     std::vector<boost::json::object> loose_pods;
+    /// What its controller makes beside pods and groups and its pods need: Services by whose names
+    /// they find each other, and ConfigMaps. Made with the pods.
+    std::vector<boost::json::object> companions;
     std::vector<loss> losses;
 };
 

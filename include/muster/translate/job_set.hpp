@@ -15,6 +15,7 @@
 
 #include <muster/translate/batch_job.hpp>
 #include <muster/translate/gang_marks.hpp>
+#include <muster/translate/job_companions.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
 #include <muster/translate/target.hpp>
@@ -56,6 +57,7 @@ struct job_set {
     /// How many of the replicated jobs must start; an annotation says it.
     std::optional<std::int64_t> minimum;
     bool host_names = true;     ///< network.enableDNSHostnames
+    bool early_names = true;    ///< network.publishNotReadyAddresses
     std::string_view subdomain; ///< empty: the JobSet's name
     /// A node label: each Job alone in a domain of it.
     std::string_view exclusive_topology;
@@ -319,11 +321,12 @@ inline void mount_shared_claims(const job_set& set, pod_draft& pod) {
         before.push_back(all);
         all += job.replicas;
     }
+    const std::string_view domain = set.subdomain.empty() ? set.object.name : set.subdomain;
     const auto place_of = [](const pod_series& series) {
         return std::pair{static_cast<std::size_t>(series.part / most_replicas_of_a_job),
                          series.part % most_replicas_of_a_job};
     };
-    return make_pods(
+    job_gangs made = make_pods(
         set.object, std::move(plan), options,
         [&](const planned_gang&, const pod_series& series, std::int64_t index) {
             const auto [at, replica] = place_of(series);
@@ -362,9 +365,17 @@ inline void mount_shared_claims(const job_set& set, pod_draft& pod) {
                     {"podGroup", std::string(from)},
                     {"podGroupReplicaKey", detail::child_job(set, job, replica)}};
             if (set.host_names)
-                pod.set_default("subdomain",
-                                set.subdomain.empty() ? set.object.name : set.subdomain);
+                pod.set_default("subdomain", domain);
         });
+    if (options.pods && set.host_names)
+        made.companions.push_back(headless_service(
+            set.object, domain, {}, {{"jobset.sigs.k8s.io/jobset-name", set.object.name}},
+            set.early_names,
+            set.object.kind == "JobSet"
+                ? reference_to(set.object)
+                : object_reference{
+                      "jobset.x-k8s.io/v1alpha2", "JobSet", std::string(set.object.name), {}}));
+    return made;
 }
 
 } // namespace translate

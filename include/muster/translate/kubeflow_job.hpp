@@ -99,6 +99,7 @@ struct kubeflow_mpi {
     std::int64_t slots_per_worker = 1;
     std::string_view implementation = "OpenMPI"; ///< or Intel, MPICH
     bool launcher_works = false;                 ///< runLauncherAsWorker
+    std::string_view ssh_path = "/root/.ssh";    ///< sshAuthMountPath
     bool launcher_waits = false;                 ///< launcherCreationPolicy is WaitForWorkersReady
 };
 
@@ -238,11 +239,13 @@ inline void split_workers(planned_gang& planned, std::size_t at, std::int64_t si
              "launcherCreationPolicy: the launcher starts when all workers are ready; here they "
              "start together");
     if (job.kind == kubeflow_kind::mpi || job.kind == kubeflow_kind::mpi_v2)
-        lose(
-            plan, loss_kind::pod_contents, job.object,
-            job.kind == kubeflow_kind::mpi
-                ? "the list of hosts and the script that reaches them, which its controller mounts"
-                : "the list of hosts and the ssh keys that its controller mounts, and its Service");
+        lose(plan, loss_kind::pod_contents, job.object,
+             job.kind == kubeflow_kind::mpi
+                 ? std::string(
+                       "the list of hosts and the script that reaches them, which its controller "
+                       "mounts")
+                 : "the ssh keys in the Secret " + std::string(job.object.name) +
+                       "-ssh, which its controller makes and its pods mount");
     lose_lifecycle(plan, job.object, job.lifecycle);
     return plan;
 }

@@ -17,23 +17,13 @@
 
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/json_text.hpp>
+#include <muster/translate/kubeflow_companions.hpp>
 #include <muster/translate/kubeflow_job.hpp>
 #include <muster/translate/pod_draft.hpp>
 
 namespace muster::inline v0_1 {
 namespace translate {
 namespace detail {
-
-[[nodiscard]] inline std::string replica_name(const kubeflow_job& job, std::string_view role,
-                                              std::int64_t index) {
-    std::string name(job.object.name);
-    name.append("-").append(role);
-    const bool launcher =
-        role == "launcher" && (job.kind == kubeflow_kind::mpi || job.kind == kubeflow_kind::mpi_v2);
-    if (!launcher)
-        name.append("-").append(std::to_string(index));
-    return name;
-}
 
 /// The port that the role's main container names for the purpose, else the kind's own.
 [[nodiscard]] inline std::int64_t port_of(const kubeflow_job& job, std::string_view type) {
@@ -306,14 +296,15 @@ inline void label_kubeflow(const kubeflow_job& job, pod_draft& pod, const pod_se
 } // namespace detail
 
 /// The job's pods as its controller makes them: `<job>-<role>-<index>`, an MPIJob's launcher
-/// `<job>-launcher`, with labels and environment. Left out are the containers, volumes and
-/// ConfigMaps that operators add for their own use (waiting for the master, ssh keys, host files).
+/// `<job>-launcher`, with labels and environment. Left out are the containers,
+/// volumes and ConfigMaps that the training operator adds for its own use (waiting for the master,
+/// host files).
 [[nodiscard]] inline job_gangs pods_of(const kubeflow_job& job, job_plan plan,
                                        const job_options& options = {}) {
     const detail::tf_config config = job.kind == kubeflow_kind::tensorflow
                                          ? detail::tf_config(job)
                                          : detail::tf_config(kubeflow_job{});
-    return make_pods(
+    job_gangs made = make_pods(
         job.object, std::move(plan), options,
         [&](const planned_gang&, const pod_series& series, std::int64_t index) {
             return detail::replica_name(job, series.role, index);
@@ -337,6 +328,7 @@ inline void label_kubeflow(const kubeflow_job& job, pod_draft& pod, const pod_se
             case kubeflow_kind::mpi_v2:
                 pod.spec()["hostname"] = detail::replica_name(job, series.role, index);
                 pod.spec()["subdomain"] = job.object.name;
+                detail::mount_mpi_files(job, pod, series.role);
                 [[fallthrough]];
             case kubeflow_kind::mpi:
                 detail::dress_mpi(job, pod, series);
@@ -352,6 +344,9 @@ inline void label_kubeflow(const kubeflow_job& job, pod_draft& pod, const pod_se
                 break;
             }
         });
+    if (options.pods)
+        made.companions = companions_of(job);
+    return made;
 }
 
 } // namespace translate

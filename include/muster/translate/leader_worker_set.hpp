@@ -11,6 +11,7 @@
 #include <boost/json/object.hpp>
 
 #include <muster/translate/gang_marks.hpp>
+#include <muster/translate/job_companions.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
 
@@ -152,6 +153,25 @@ private:
     return plan;
 }
 
+/// The Service by which the pods find each other; of each group one, owned by its leader, when
+/// groups have subdomains of their own.
+[[nodiscard]] inline std::vector<boost::json::object> services_of(const leader_worker_set& set) {
+    const std::string_view by_name = "leaderworkerset.sigs.k8s.io/name";
+    if (!set.own_subdomains)
+        return {headless_service(set.object, set.object.name, {}, {{by_name, set.object.name}},
+                                 true, reference_to(set.object))};
+    std::vector<boost::json::object> made;
+    for (std::int64_t group = 0; group < set.replicas; ++group) {
+        const std::string leader = std::string(set.object.name) + '-' + std::to_string(group);
+        made.push_back(
+            headless_service(set.object, leader, {},
+                             {{by_name, set.object.name},
+                              {"leaderworkerset.sigs.k8s.io/group-index", std::to_string(group)}},
+                             true, {"v1", "Pod", leader, {}}));
+    }
+    return made;
+}
+
 /// The pods of all groups: leaders `<set>-<i>`, workers `<set>-<i>-<index>`, as the controller
 /// labels and equips them. Labels that hash names (group-key) are left out.
 [[nodiscard]] inline job_gangs pods_of(const leader_worker_set& set, job_plan plan,
@@ -159,7 +179,7 @@ private:
     const auto leader_of = [&](std::int64_t group) {
         return std::string(set.object.name) + '-' + std::to_string(group);
     };
-    return make_pods(
+    job_gangs made = make_pods(
         set.object, std::move(plan), options,
         [&](const planned_gang&, const pod_series& series, std::int64_t index) {
             std::string name = leader_of(series.part);
@@ -197,6 +217,9 @@ private:
                 pod.env_of_init_containers(name, value);
             }
         });
+    if (options.pods && set.replicas > 0)
+        made.companions = services_of(set);
+    return made;
 }
 
 } // namespace translate

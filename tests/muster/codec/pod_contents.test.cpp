@@ -146,8 +146,25 @@ TEST_CASE("what the operators of MPIJobs and SparkApplications mount and run is 
     };
     CHECK(mpi("kubeflow.org/v1") == "pod-contents: MPIJob ns/s: the list of hosts and the script "
                                     "that reaches them, which its controller mounts\n");
-    CHECK(mpi("kubeflow.org/v2beta1") == "pod-contents: MPIJob ns/s: the list of hosts and the ssh "
-                                         "keys that its controller mounts, and its Service\n");
+    CHECK(mpi("kubeflow.org/v2beta1") == "pod-contents: MPIJob ns/s: the ssh keys in the Secret "
+                                         "s-ssh, which its controller makes and its pods mount\n");
+    const auto job =
+        read("kubeflow.org/v2beta1", "MPIJob",
+             "sshAuthMountPath: /home/m/.ssh, mpiReplicaSpecs: {Launcher: {template: "
+             "{spec: " +
+                 containers("") + "}}, Worker: {template: {spec: {hostNetwork: true, " +
+                 containers("").substr(1) + "}}}");
+    const auto& launcher = pod(job, "s-launcher");
+    CHECK(at(launcher, "spec|volumes|0|secret|secretName") == "s-ssh");
+    CHECK(at(launcher, "spec|volumes|0|secret|items|2|path") == "authorized_keys");
+    CHECK(at(launcher, "spec|volumes|1|configMap|name") == "s-config");
+    CHECK(at(launcher, "spec|containers|0|volumeMounts") ==
+          R"([{"name":"ssh-auth","mountPath":"/home/m/.ssh"},)"
+          R"({"name":"mpi-job-config","mountPath":"/etc/mpi"}])");
+    const auto& worker = pod(job, "s-worker-0");
+    CHECK(at(worker, "spec|volumes|1") == "");
+    CHECK(at(worker, "spec|dnsConfig|searches|0") == "s.ns.svc.cluster.local");
+    CHECK(at(worker, "spec|dnsPolicy") == "ClusterFirstWithHostNet");
     const auto spark =
         read("sparkoperator.k8s.io/v1beta2", "SparkApplication",
              "type: Scala, image: i, imagePullPolicy: Always, imagePullSecrets: [key], "
