@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -49,6 +50,35 @@ namespace translate {
     if (!vertex.together || !vertex.together->preferred)
         return {};
     return vertex.together->within.levels[*vertex.together->preferred];
+}
+
+/// The schedulers that targets, and what came before them, are known by.
+inline constexpr std::array<std::string_view, 8> usual_schedulers{"t9k-scheduler",
+                                                                  "volcano",
+                                                                  "kai-scheduler",
+                                                                  "koord-scheduler",
+                                                                  "scheduler-plugins-scheduler",
+                                                                  "kube-batch",
+                                                                  "default-scheduler",
+                                                                  "kueue"};
+
+/// The one that a target's pods usually name; empty: none.
+[[nodiscard]] constexpr std::string_view usual_scheduler(target of) noexcept {
+    switch (of) {
+    case target::t9k:
+        return "t9k-scheduler";
+    case target::scheduler_plugins:
+        return "scheduler-plugins-scheduler";
+    case target::koordinator:
+        return "koord-scheduler";
+    case target::volcano:
+        return "volcano";
+    case target::kai_0_14:
+    case target::kai_0_15:
+        return "kai-scheduler";
+    default:
+        return {};
+    }
 }
 
 /// Takes those owners off that have no uid yet: the API server would refuse the object, and whoever
@@ -145,8 +175,11 @@ public:
             boost::json::object& spec = child_at(pod.document, "spec");
             if (can_.priority == priority_word::pods && !gang().priority.class_name.empty())
                 rank(spec);
-            const std::string_view name =
-                options_->scheduler_name ? std::string_view(*options_->scheduler_name) : scheduler;
+            const std::string_view asked = asked_scheduler(pod);
+            const std::string_view name = options_->scheduler_name
+                                              ? std::string_view(*options_->scheduler_name)
+                                          : keeps(asked, scheduler) ? asked
+                                                                    : scheduler;
             if (name.empty())
                 spec.erase("schedulerName");
             else
@@ -275,6 +308,22 @@ public:
     [[nodiscard]] written done() && { return std::move(made_); }
 
 private:
+    // Who was to schedule a pod, as it says or its own API's marks do.
+    [[nodiscard]] static std::string_view asked_scheduler(const gang_pod& pod) {
+        for (const boost::json::object* const from : {&pod.marks, &pod.document})
+            if (const auto said = find_text(find_object(from, "spec"), "schedulerName");
+                said && !said->empty())
+                return *said;
+        return {};
+    }
+    // A scheduler of somebody's own serves the API that the pod came with, and also those that no
+    // scheduler is named for.
+    [[nodiscard]] bool keeps(std::string_view asked, std::string_view usual) const {
+        return !asked.empty() &&
+               std::ranges::find(usual_schedulers, asked) == usual_schedulers.end() &&
+               (usual.empty() || (gang().origin && usual_scheduler(*gang().origin) == usual));
+    }
+
     // What Grove's controller puts on every PodGang, and what became fields of the gang.
     [[nodiscard]] static bool is_mark_of_grove(std::string_view key) {
         return key.starts_with("grove.io/") || key == "app.kubernetes.io/managed-by" ||

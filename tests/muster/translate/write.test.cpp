@@ -220,6 +220,27 @@ TEST_CASE("an option names another scheduler") {
                           to.second);
 }
 
+TEST_CASE("a scheduler of somebody's own stays where it serves the target's API") {
+    const auto scheduler = [](target from, const char* asked, target to) {
+        gang_bundle made = plain();
+        made.gang.origin = from;
+        made.pods[0].marks =
+            json(std::string("{'spec': {'schedulerName': '") + asked + "'}}").as_object();
+        const boost::json::value made_of = spec(write(to, made), "Pod");
+        const auto* const said = made_of.as_object().if_contains("schedulerName");
+        return said ? std::string(said->as_string()) : std::string();
+    };
+    CHECK(scheduler(target::volcano, "volcano-2", target::volcano) == "volcano-2");
+    CHECK(scheduler(target::volcano, "volcano-2", target::kai_0_15) == "kai-scheduler");
+    CHECK(scheduler(target::scheduler_plugins, "mine", target::scheduler_plugins) == "mine");
+    CHECK(scheduler(target::koordinator, "mine", target::scheduler_plugins) ==
+          "scheduler-plugins-scheduler");
+    // What comes without a scheduler's name may be anybody's.
+    CHECK(scheduler(target::volcano, "mine", target::workload_1_37) == "mine");
+    CHECK(scheduler(target::volcano, "volcano", target::workload_1_37) == "");
+    CHECK(scheduler(target::volcano, "kube-batch", target::volcano) == "volcano");
+}
+
 TEST_CASE("pods get back the marks that they came with") {
     gang_bundle made = plain();
     for (gang_pod& pod : made.pods)
