@@ -63,6 +63,63 @@ inline void read_segments(object_reader& pods, translate::leader_worker_set& set
     }
 }
 
+/// A level of `scheduling`; what levels below it say is read by others.
+inline void read_level(object_reader& object, translate::leader_worker_level& into) {
+    const field policy_at = object.optional("schedulingPolicy");
+    object_reader policy = policy_at.as_object();
+    const field gang_at = policy.optional("gang");
+    object_reader gang = gang_at.as_object();
+    into.gang = gang.is_present();
+    // Counts of members or groups are those of the set; its controller refuses others.
+    gang.ignore({"minCount", "minGroupCount"});
+    gang.finish();
+    into.basic = policy.optional("basic").is_present();
+    policy.finish();
+    const field constraints_at = object.optional("schedulingConstraints");
+    object_reader constraints = constraints_at.as_object();
+    const field topology_at = constraints.optional("topology");
+    const array_reader topology = topology_at.as_array();
+    topology.for_each_object([&](object_reader& each) {
+        into.topology = text_of(each.required("key"));
+        each.finish();
+    });
+    constraints.finish();
+    into.disruption = object.optional("disruptionMode").value();
+    into.claims = object.optional("resourceClaims").value();
+    into.active = policy.is_present() || constraints.is_present() || into.disruption || into.claims;
+}
+
+/// spec.scheduling. One kind of groups may be spoken of: several become groups of groups, which its
+/// controller does not make yet.
+inline void read_leader_worker_scheduling(const field& at, translate::leader_worker_set& set) {
+    object_reader object = at.as_object();
+    if (!object.is_present())
+        return;
+    translate::leader_worker_scheduling& read = set.scheduling.emplace();
+    read_level(object, read.whole);
+    const field replica_at = object.optional("replica");
+    object_reader replica = replica_at.as_object();
+    read_level(replica, read.replica);
+    for (const auto& [key, level] :
+         {std::pair{"leader", &read.leader}, {"worker", &read.workers}}) {
+        const field role_at = replica.optional(key);
+        object_reader role = role_at.as_object();
+        read_level(role, *level);
+        level->active = role.is_present();
+        role.finish();
+    }
+    replica.finish();
+    object.finish();
+    const bool roles = read.leader.active || read.workers.active;
+    if (int{read.whole.active} + int{read.replica.active} + int{roles} > 1)
+        at.error("it speaks of several levels of groups (expected one: the set, its replicas, or "
+                 "leader and worker)");
+    if (set.leader_first && !roles && (read.whole.active ? read.whole.gang : !read.replica.basic))
+        at.error("a gang of leader and workers waits forever when workers are made after their "
+                 "leader is ready (expected startupPolicy LeaderCreated, or groups of leader and "
+                 "worker)");
+}
+
 } // namespace detail
 
 /// The spec of a LeaderWorkerSet; `annotations` are the set's.
@@ -114,6 +171,7 @@ inline void read_leader_worker_spec(object_reader& spec, const boost::json::obje
         placement.finish();
     }
     note_present(spec, {"rolloutStrategy"}, set.lifecycle);
+    detail::read_leader_worker_scheduling(spec.optional("scheduling"), set);
     spec.finish();
 }
 

@@ -18,6 +18,25 @@
 namespace muster::inline v0_1 {
 namespace translate {
 
+/// What a LeaderWorkerSet's `scheduling` says of one kind of its groups.
+struct leader_worker_level {
+    bool active = false; ///< it says something
+    bool basic = false;  ///< nobody waits for others
+    bool gang = false;
+    std::string_view topology;                      ///< a node label: all pods in one domain of it
+    const boost::json::value* disruption = nullptr; ///< disruptionMode
+    const boost::json::value* claims = nullptr;     ///< resourceClaims that the pods share
+};
+
+/// Its controller makes groups of Kubernetes of one of these kinds: of the whole set, of each
+/// replica, which is meant when nothing is said, or of leaders and workers.
+struct leader_worker_scheduling {
+    leader_worker_level whole;
+    leader_worker_level replica;
+    leader_worker_level leader;
+    leader_worker_level workers;
+};
+
 /// A leaderworkerset.x-k8s.io/v1 LeaderWorkerSet, as its manifest says it.
 struct leader_worker_set {
     job_object object;
@@ -34,6 +53,7 @@ struct leader_worker_set {
     std::string_view segment_exclusive_topology;
     std::string_view shared_topology;                  ///< a group in one domain, with others
     const boost::json::array* volume_claims = nullptr; ///< volumeClaimTemplates
+    std::optional<leader_worker_scheduling> scheduling;
     std::vector<std::string_view> lifecycle;
 };
 
@@ -122,11 +142,97 @@ private:
 
 } // namespace detail
 
-/// A gang per group, `<set>-group-<i>`, of all its pods; with leaves for the leader and the
-/// workers, or a subgroup per segment. O(pods).
-[[nodiscard]] inline job_plan gangs_of(const leader_worker_set& set, const job_options& = {}) {
-    job_plan plan;
+namespace detail {
+
+/// Gives a gang what a level of `scheduling` says of it.
+inline void take_level(const leader_worker_level& level, gang_object& gang) {
+    gang.origin = target::workload_1_37;
+    if (!level.topology.empty())
+        gang.tree.keep_together(vertex_index{0}, std::move(*one_domain(level.topology)));
+    if (level.disruption)
+        gang.own_words.push_back(
+            {gang_api::workload, loss_kind::lifecycle, "disruptionMode", *level.disruption});
+    if (level.claims)
+        gang.own_words.push_back(
+            {gang_api::workload, loss_kind::lifecycle, "resourceClaims", *level.claims});
+}
+
+/// Pods of some groups as one gang, all counted alike: the leaders, the workers or both.
+[[nodiscard]] inline planned_gang level_gang(const leader_worker_set& set,
+                                             const leader_worker_level& level, bool waits,
+                                             std::string name, std::int64_t from, std::int64_t end,
+                                             bool leaders, bool workers) {
+    planned_gang planned;
+    planned.gang = gang_of(set.object, std::move(name), {set.leader_template, set.worker_template});
+    gang_tree& tree = planned.gang.tree;
+    workers = workers && set.size > 1;
+    const vertex_index root{0};
+    const bool both = leaders && workers;
+    const vertex_index lead = both ? tree.add(root, 0, "leader") : root;
+    const vertex_index work = both ? tree.add(root, 0, "workers") : root;
+    std::int64_t total = 0;
+    for (std::int64_t group = from; group < end; ++group) {
+        const auto add = [&](vertex_index leaf, const char* role, std::int64_t first,
+                             std::int64_t count, const boost::json::object* own) {
+            planned.series.push_back(
+                {leaf, role, own, first, count, group, !membership_mark(own).empty()});
+            total += count;
+        };
+        if (leaders)
+            add(lead, "leader", 0, 1,
+                set.leader_template ? set.leader_template : set.worker_template);
+        if (workers)
+            add(work, "workers", 1, set.size - 1, set.worker_template);
+    }
+    tree.require_members(root, waits ? total : 1);
+    take_level(level, planned.gang);
+    count_leaves(planned);
+    return planned;
+}
+
+/// The gangs of a set with `scheduling`: of the whole set, of leaders and workers, or else of each
+/// replica. Of these only replicas wait for their pods when nothing is said.
+inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
+    const leader_worker_scheduling& said = *set.scheduling;
+    const std::string name(set.object.name);
+    if (said.whole.active && set.replicas > 0)
+        plan.gangs.push_back(
+            level_gang(set, said.whole, said.whole.gang, name, 0, set.replicas, true, true));
+    if (said.whole.active)
+        return;
+    const std::string_view domain =
+        set.exclusive_topology.empty() ? set.shared_topology : set.exclusive_topology;
     for (std::int64_t group = 0; group < set.replicas; ++group) {
+        const std::string own = name + "-group-" + std::to_string(group);
+        const auto add = [&](const leader_worker_level& level, bool waits, const char* part,
+                             bool leaders, bool workers) {
+            plan.gangs.push_back(
+                level_gang(set, level, waits, own + part, group, group + 1, leaders, workers));
+            gang_tree& tree = plan.gangs.back().gang.tree;
+            if (auto asked = one_domain(domain); asked && !tree[0].together)
+                tree.keep_together(vertex_index{0}, std::move(*asked));
+        };
+        if (!said.leader.active && !said.workers.active) {
+            add(said.replica, !said.replica.basic, "", true, true);
+            continue;
+        }
+        add(said.leader, said.leader.gang, "-leader", true, false);
+        if (set.size > 1)
+            add(said.workers, said.workers.gang, "-workers", false, true);
+    }
+}
+
+} // namespace detail
+
+/// A gang per group, `<set>-group-<i>`, of all its pods; with leaves for the leader and the
+/// workers, or a subgroup per segment; with `scheduling`, what that says. O(pods).
+[[nodiscard]] inline job_plan gangs_of(const leader_worker_set& set,
+                                       const job_options& options = {}) {
+    job_plan plan;
+    const bool scheduled = set.scheduling && options.rules == job_rules::controller;
+    if (scheduled)
+        detail::add_level_gangs(set, plan);
+    for (std::int64_t group = 0; group < set.replicas && !scheduled; ++group) {
         planned_gang planned;
         planned.gang =
             gang_of(set.object, std::string(set.object.name) + "-group-" + std::to_string(group),

@@ -183,6 +183,45 @@ TEST_CASE("slices of a DisaggregatedSet are copies of all its roles") {
           std::string::npos);
 }
 
+TEST_CASE("a LeaderWorkerSet's scheduling says whose pods start together") {
+    const auto gangs = [](const std::string& scheduling) {
+        const auto made =
+            read(set("size: 3", "  replicas: 2\n  scheduling: {" + scheduling + "}\n"));
+        CHECK(made.findings == "");
+        std::string text;
+        for (const auto& each : made.gangs) {
+            CHECK(each.gang.origin == target::workload_1_37);
+            text += each.gang.name + " " + tree_text(each.gang.tree) + " | " +
+                    pod_names(each.pods) + "\n";
+        }
+        return text;
+    };
+    const std::string replicas = "l-group-0 3 (leader 0, workers 0) | l-0 l-0-1 l-0-2\n"
+                                 "l-group-1 3 (leader 0, workers 0) | l-1 l-1-1 l-1-2\n";
+    CHECK(gangs("") == replicas);
+    CHECK(gangs("replica: {}") == replicas);
+    CHECK(gangs("replica: {schedulingPolicy: {gang: {}}}") == replicas);
+    CHECK(gangs("replica: {schedulingPolicy: {basic: {}}}")
+              .starts_with("l-group-0 1 (leader 0, workers 0) | "));
+    CHECK(gangs("schedulingPolicy: {gang: {}}") ==
+          "l 6 (leader 0, workers 0) | l-0 l-0-1 l-0-2 l-1 l-1-1 l-1-2\n");
+    CHECK(gangs("schedulingConstraints: {topology: [{key: rack}]}").starts_with("l 1 (leader 0, "));
+    CHECK(gangs("replica: {leader: {}, worker: {schedulingPolicy: {gang: {minCount: 2}}}}")
+              .starts_with("l-group-0-leader 1 | l-0\nl-group-0-workers 2 | l-0-1 l-0-2\n"));
+}
+
+TEST_CASE("levels of a LeaderWorkerSet's scheduling say where, and what is evicted together") {
+    const auto made = read(
+        set("size: 2", "  scheduling: {replica: {schedulingConstraints: {topology: [{key: rack}]}, "
+                       "disruptionMode: {all: {}}, resourceClaims: [{name: c, "
+                       "resourceClaimTemplateName: t}]}}\n"));
+    REQUIRE(made.gangs.size() == 1);
+    CHECK(made.gangs[0].gang.tree[0].together->within.levels.at(0) == "rack");
+    REQUIRE(made.gangs[0].gang.own_words.size() == 2);
+    CHECK(made.gangs[0].gang.own_words[0].field == "disruptionMode");
+    CHECK(made.gangs[0].gang.own_words[1].field == "resourceClaims");
+}
+
 TEST_CASE("bad LeaderWorkerSets are refused at the field that is wrong") {
     const auto refused = [](const std::string& text, const std::string& finding) {
         const auto made = read(text);
@@ -194,6 +233,11 @@ TEST_CASE("bad LeaderWorkerSets are refused at the field that is wrong") {
             "subGroupSize: 3 pods of a segment are more than the group has (expected at most 2)");
     refused(set("size: 4, subGroupPolicy: {subGroupSize: 2, subGroupPolicyType: LeaderExcluded}"),
             "the workers do not fill segments of 2 evenly");
+    const std::string levels =
+        "  scheduling: {schedulingPolicy: {gang: {}}, replica: {leader: {}}}\n";
+    refused(set("size: 2", levels), "spec.scheduling: it speaks of several levels of groups");
+    refused(set("size: 2", "  startupPolicy: LeaderReady\n  scheduling: {}\n"),
+            "spec.scheduling: a gang of leader and workers waits forever");
     refused(set("size: 2", "  startupPolicy: Never\n"),
             "spec.startupPolicy: \"Never\" is no policy");
     refused(set("size: 2", {}, "kai.scheduler/segment-size: x"),
