@@ -82,7 +82,7 @@ translation translate(const translate_request& asked, mc::diagnostics& found) {
         made.remarks.push_back(text_of(read.apart));
     for (const mt::loss& each : losses)
         made.remarks.push_back(text_of(each));
-    if (read.bundles.empty())
+    if (read.bundles.empty() && read.idle == 0)
         refusals.emplace_back("there is no gang and no pod in the input");
     std::ranges::copy(refusals, std::back_inserter(made.remarks));
     made.lost = !losses.empty();

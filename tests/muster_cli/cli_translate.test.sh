@@ -20,6 +20,12 @@ run 2 translate -f bad.yaml --to t9k
 [[ ! -s $work/out ]] || fail "output of invalid input"
 complains translate.nothing.stderr 2 translate -f lab.yaml --to kai-0.15 --strict
 complains translate.dotted.stderr 2 translate -f dotted.yaml --to kai-0.15
+# A set that is to have no replicas now is fine, and nothing is printed of it.
+printf '%s\n' 'apiVersion: grove.io/v1alpha1' 'kind: PodCliqueSet' 'metadata: {name: s}' \
+    'spec: {replicas: 0, template: {cliques: [{name: a, spec: {roleName: a, replicas: 1, podSpec: {containers: [{name: c, image: i}]}}}]}}' \
+    >"$work/idle.yaml"
+run 0 translate -f "$work/idle.yaml" --to volcano
+[[ ! -s $work/out ]] || fail "output of a set without replicas"
 run 1 translate -f gangs.yaml --to elsewhere
 run 1 translate -f gangs.yaml
 run 1 translate -f absent.yaml --to t9k

@@ -63,6 +63,7 @@ struct gangs {
     std::vector<boost::json::object> companions;
     /// Objects of kinds that have no gangs, such as Node or Service, by `apiVersion kind`.
     std::map<std::string, std::size_t> apart;
+    std::size_t idle = 0; ///< jobs that are to have no replicas now, and so no gangs
 };
 
 /// The gangs of a cluster as it stands, and the pods that found none.
@@ -258,8 +259,11 @@ private:
         } else if (const job_kind* known = find_job_kind(version, kind)) {
             const std::size_t errors = out_->errors();
             translate::job_gangs read = known->read(object, context_, options_->jobs);
-            if (out_->errors() == errors)
-                add(std::move(read), where, book_.reserve());
+            if (out_->errors() != errors)
+                return true;
+            const bool of_groups = kind == "LeaderWorkerSet" || kind == "DisaggregatedSet";
+            made_.idle += of_groups && read.gangs.empty() && read.loose_pods.empty() ? 1U : 0U;
+            add(std::move(read), where, book_.reserve());
         } else if (version == trainer_api && kind == "TrainJob") {
             // Its runtime may stand behind it.
             train_jobs_.emplace_back(where, book_.reserve());
@@ -332,6 +336,10 @@ private:
         const std::string title =
             "PodCliqueSet " + from.set.name_space + "/" + std::string(from.set.name);
         translate::lose_lifecycle(made_.losses, title, translate::lifecycle_words(from.set));
+        if (from.set.replicas == 0) {
+            report(*out_, severity::warning, from.where, {}, "it has no replicas, and so no gangs");
+            ++made_.idle;
+        }
         if (translate::starts_in_order(from.set))
             made_.losses.push_back({translate::loss_kind::startup_order, title,
                                     "which of its parts start first: Grove's own controller sees "

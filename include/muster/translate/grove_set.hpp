@@ -114,13 +114,14 @@ struct grove_set {
     const boost::json::object* status = nullptr;
 };
 
-inline constexpr std::array<std::string_view, 4> grove_scheduler_names{
-    "kai-scheduler", "koord-scheduler", "volcano", "lpx-scheduler"};
+inline constexpr std::array<std::string_view, 5> grove_scheduler_names{
+    "kai-scheduler", "koord-scheduler", "volcano", "lpx-scheduler", "kueue"};
 
 /// The schedulers that a set's pods may ask for, beside the cluster's own. The walk-through of the
 /// dialect `seed` knows the first two.
 [[nodiscard]] constexpr std::span<const std::string_view> grove_schedulers(grove_dialect dialect) {
-    return std::span(grove_scheduler_names).first(dialect == grove_dialect::seed ? 2 : 4);
+    return std::span(grove_scheduler_names)
+        .first(dialect == grove_dialect::seed ? 2 : grove_scheduler_names.size());
 }
 
 /// A grove.io/v1alpha1 ClusterTopologyBinding, or ClusterTopology as it was called before: domains

@@ -220,7 +220,8 @@ TEST_CASE("a scheduler has a backend, or is an error") {
         with("mine", grove_dialect::upstream) ==
         "spec.template.cliques[0].spec.podSpec.schedulerName: \"mine\" is no scheduler that has a "
         "backend (expected default-scheduler or kai-scheduler or koord-scheduler or volcano or "
-        "lpx-scheduler)\n");
+        "lpx-scheduler or kueue)\n");
+    CHECK(with("kueue", grove_dialect::upstream).empty());
 }
 
 TEST_CASE("in the dialect seed all pods have one priority class") {

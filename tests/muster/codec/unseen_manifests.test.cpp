@@ -7,6 +7,9 @@
 
 #include <boost/json/serialize.hpp>
 
+#include <muster/codec/gang_reader.hpp>
+#include <muster/codec/read_documents.hpp>
+
 #include "gang_texts.hpp"
 
 namespace codec_unseen_manifests_test {
@@ -166,6 +169,26 @@ TEST_CASE("executors of Spark whose annotation names a group are members of that
         "spec: {minMember: 2}\n");
     CHECK(made.find("SparkApplication default/pi :1 x1 | /pi-driver\n") != std::string::npos);
     CHECK(made.find("PodGroup default/g :2 x2 | /pi-exec-1 /pi-exec-2\n") != std::string::npos);
+}
+
+TEST_CASE("jobs that are to have no replicas have no gangs, and are told of") {
+    const auto idle = [](const std::string& text) {
+        muster::codec::diagnostics found;
+        const auto documents = muster::codec::read_documents("in", text, found);
+        const auto read = muster::codec::read_gangs(documents, {}, found);
+        CHECK(read.bundles.empty());
+        REQUIRE(found.findings().size() == 1);
+        CHECK(to_text(found.findings()[0]).find("it has no replicas, and so no gangs") !=
+              std::string::npos);
+        return read.idle;
+    };
+    CHECK(idle("---\napiVersion: grove.io/v1alpha1\nkind: PodCliqueSet\nmetadata: {name: s}\nspec: "
+               "{replicas: 0, template: {cliques: [{name: a, spec: {roleName: a, replicas: 1, "
+               "podSpec: {" +
+               containers + "}}}]}}\n") == 1);
+    CHECK(idle("---\napiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: "
+               "{name: s}\nspec: {replicas: 0, leaderWorkerTemplate: {workerTemplate: {spec: {" +
+               containers + "}}}}\n") == 1);
 }
 
 TEST_CASE("volumes in memory are held against the largest node, where the input has nodes") {
