@@ -63,6 +63,7 @@ public:
         object_reader inner = template_at.as_object();
         read_template(inner);
         inner.finish();
+        name_old_topology();
         spec.finish();
         object.ignore({"apiVersion", "kind"});
         object.finish();
@@ -175,6 +176,7 @@ private:
             else
                 old_at.warning("deprecated, taken as pack.required");
             made.required = *old;
+            of_one_topology_ = true;
         }
         object.finish();
         if (made.asks() || !object.is_present())
@@ -186,6 +188,17 @@ private:
             at.warning("only names a topology, for others to inherit (expected pack.required, "
                        "pack.preferred or both)");
         return made;
+    }
+
+    /// Before sets named topologies there was one, which was called so.
+    void name_old_topology() {
+        bool named = !set_.packing.topology.empty();
+        for (const translate::grove_scaling_group& group : set_.groups)
+            named = named || !group.packing.topology.empty();
+        for (const translate::grove_clique& clique : set_.cliques)
+            named = named || !clique.packing.topology.empty();
+        if (of_one_topology_ && !named)
+            set_.packing.topology = "grove-topology";
     }
 
     /// minReplicas and maxReplicas of something that has `replicas` and needs `least`.
@@ -378,6 +391,7 @@ private:
     reading_context& context_;
     translate::grove_set set_;
     std::vector<std::vector<std::string>> starts_after_;
+    bool of_one_topology_ = false; ///< it uses packDomain
 };
 
 } // namespace detail

@@ -318,6 +318,10 @@ TEST_CASE("topology constraints ask for something of one topology") {
           "warning: spec.template.topologyConstraint.packDomain: deprecated, taken as "
           "pack.required\n");
     CHECK(old.set.packing.required == "rack");
+    // When that was the word, there was one topology.
+    CHECK(old.set.packing.topology == "grove-topology");
+    CHECK(read(two_cliques({}, "    topologyConstraint: {topologyName: t, packDomain: rack}\n"))
+              .set.packing.topology == "t");
     CHECK(findings({}, "    topologyConstraint: {packDomain: rack, pack: {required: rack}}\n") ==
           "spec.template.topologyConstraint.packDomain: stands beside pack.required (expected only "
           "pack.required)\n");
