@@ -69,19 +69,21 @@ struct volcano_job {
 
 namespace detail {
 
-/// Plugins set variables, which the pods have, and do more than that.
+/// Plugins set variables, which the pods have, and do more than that; what svc makes is made.
 inline void lose_plugins(const volcano_job& job, job_plan& plan) {
     if (!job.plugins)
         return;
     std::string names;
     for (const auto& each : *job.plugins)
-        if (each.key() != "env")
+        if (each.key() != "env" && each.key() != "svc")
             names.append(names.empty() ? "" : ", ").append(each.key());
+    // It brings ssh along.
+    if (job.plugins->contains("mpi") && !job.plugins->contains("ssh"))
+        names.append(", ssh");
     if (!names.empty())
         lose(plan, loss_kind::pod_contents, job.object,
              "plugins " + names +
-                 ": the files, keys, ports and Services that the job's own controller makes for "
-                 "them");
+                 ": the files, keys and ports that the job's own controller makes for them");
 }
 
 /// What the PodGroup that Volcano makes of the job says of its topology, and of its tasks'.

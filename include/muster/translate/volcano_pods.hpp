@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/translate/job_companions.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/pod_draft.hpp>
@@ -41,6 +44,52 @@ plugin_argument(const boost::json::array* arguments, std::string_view key, std::
     return usual;
 }
 
+/// Whether the plugin svc serves the job: frameworks whose pods look each other up bring it along.
+[[nodiscard]] inline bool has_services(const volcano_job& job) {
+    if (job.plugins)
+        for (const std::string_view plugin : {"svc", "tensorflow", "mpi", "pytorch", "ray"})
+            if (job.plugins->contains(plugin))
+                return true;
+    return false;
+}
+
+/// A task's name in variables and keys.
+[[nodiscard]] inline std::string task_word(const volcano_task& task, bool upper) {
+    std::string word;
+    for (const char c : task.name)
+        word += c == '-'                        ? '_'
+                : upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A')
+                                                : c;
+    return word;
+}
+
+/// What svc tells of the hosts of each task: a list by lines and by commas, and their number.
+[[nodiscard]] inline boost::json::object hosts_of(const volcano_job& job) {
+    boost::json::object data;
+    for (const volcano_task& task : job.tasks) {
+        const boost::json::object* const spec = find_object(task.pod_template, "spec");
+        const std::string_view own = translate::find_text(spec, "hostname").value_or("");
+        std::string_view domain = translate::find_text(spec, "subdomain").value_or("");
+        if (domain.empty())
+            domain = job.object.name;
+        const std::int64_t hosts =
+            own.empty() ? task.replicas : std::min<std::int64_t>(1, task.replicas);
+        std::string lines;
+        std::string list;
+        for (std::int64_t i = 0; i < hosts; ++i) {
+            const std::string host =
+                (own.empty() ? task_pod_name(job, task.name, i) : std::string(own)) + '.' +
+                std::string(domain);
+            lines.append(i > 0 ? "\n" : "").append(host);
+            list.append(i > 0 ? "," : "").append(host);
+        }
+        data[task_word(task, false) + ".host"] = lines;
+        data["VC_" + task_word(task, true) + "_HOSTS"] = list;
+        data["VC_" + task_word(task, true) + "_NUM"] = std::to_string(hosts);
+    }
+    return data;
+}
+
 [[nodiscard]] inline const volcano_task* find_task(const volcano_job& job, std::string_view name) {
     for (const volcano_task& task : job.tasks)
         if (task.name == name)
@@ -48,7 +97,7 @@ plugin_argument(const boost::json::array* arguments, std::string_view key, std::
     return nullptr;
 }
 
-/// What the plugins env, svc, pytorch and mpi put into pods; ssh and others only mount secrets.
+/// What the plugins env, svc, pytorch and mpi put into pods; ssh mounts secrets.
 inline void dress_by_plugins(const volcano_job& job, pod_draft& pod, const volcano_task& task,
                              std::int64_t index) {
     if (!job.plugins)
@@ -60,26 +109,32 @@ inline void dress_by_plugins(const volcano_job& job, pod_draft& pod, const volca
             pod.env_of_init_containers(name, own);
         }
     }
-    if (job.plugins->contains("svc")) {
+    if (has_services(job)) {
         pod.set_default("hostname", task_pod_name(job, task.name, index));
         pod.set_default("subdomain", job.object.name);
-        for (const volcano_task& each : job.tasks) {
-            std::string word;
-            for (const char c : each.name)
-                word += c == '-'               ? '_'
-                        : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A')
-                                               : c;
-            for (const std::string_view what : {"_HOSTS", "_NUM"}) {
-                const std::string name = "VC_" + word + std::string(what);
-                const boost::json::object from{
-                    {"name", name},
-                    {"valueFrom",
-                     {{"configMapKeyRef",
-                       {{"name", std::string(job.object.name) + "-svc"}, {"key", name}}}}}};
-                pod.for_each_container(
-                    [&](boost::json::object& each_one) { pod_draft::add_env(each_one, from); });
-            }
-        }
+        const std::string hosts = std::string(job.object.name) + "-svc";
+        const auto dress = [&](boost::json::object& container) {
+            for (const volcano_task& each : job.tasks)
+                for (const std::string_view what : {"_HOSTS", "_NUM"}) {
+                    const std::string name = "VC_" + task_word(each, true) + std::string(what);
+                    pod_draft::add_env(
+                        container,
+                        {{"name", name},
+                         {"valueFrom", {{"configMapKeyRef", {{"name", hosts}, {"key", name}}}}}});
+                }
+            boost::json::value& mounts = container["volumeMounts"];
+            if (!mounts.is_array())
+                mounts = boost::json::array{};
+            mounts.get_array().emplace_back(
+                boost::json::object{{"name", hosts}, {"mountPath", "/etc/volcano"}});
+        };
+        pod.for_each_container(dress);
+        pod.for_each_init_container(dress);
+        boost::json::value& volumes = pod.spec()["volumes"];
+        if (!volumes.is_array())
+            volumes = boost::json::array{};
+        volumes.get_array().emplace_back(
+            boost::json::object{{"name", hosts}, {"configMap", {{"name", hosts}}}});
     }
     const std::string host_suffix = '.' + std::string(job.object.name);
     if (job.plugins->contains("pytorch")) {
@@ -137,10 +192,50 @@ inline void mount_volumes(const volcano_job& job, pod_draft& pod) {
 
 } // namespace detail
 
+/// What the plugin svc makes: a Service, the ConfigMap that lists the hosts and, unless it is told
+/// not to, a NetworkPolicy that lets only the job's own pods in.
+[[nodiscard]] inline std::vector<boost::json::object> companions_of(const volcano_job& job) {
+    std::vector<boost::json::object> made;
+    if (!detail::has_services(job))
+        return made;
+    const object_reference owner = reference_to(job.object);
+    const auto* const arguments = find_array(job.plugins, "svc");
+    const auto asks = [&](std::string_view flag) {
+        if (detail::plugin_argument(arguments, flag, "false") == "true")
+            return true;
+        return arguments && std::ranges::any_of(*arguments, [&](const boost::json::value& each) {
+                   const auto* const text = each.if_string();
+                   return text && view(*text).ends_with(flag);
+               });
+    };
+    const boost::json::object own{{"volcano.sh/job-name", job.object.name},
+                                  {"volcano.sh/job-namespace", job.object.name_space}};
+    boost::json::object hosts =
+        companion(job.object, "ConfigMap", std::string(job.object.name) + "-svc", {}, owner);
+    hosts["data"] = detail::hosts_of(job);
+    made.push_back(std::move(hosts));
+    made.push_back(headless_service(job.object, job.object.name, {}, own,
+                                    asks("publish-not-ready-addresses"), owner));
+    if (!asks("disable-network-policy")) {
+        boost::json::object policy =
+            companion(job.object, "NetworkPolicy", job.object.name, {}, owner);
+        policy["apiVersion"] = "networking.k8s.io/v1";
+        const boost::json::object pods{{"matchLabels", own}};
+        policy["spec"] = {
+            {"podSelector", pods},
+            {"ingress",
+             boost::json::array{boost::json::object{
+                 {"from", boost::json::array{boost::json::object{{"podSelector", pods}}}}}}},
+            {"policyTypes", boost::json::array{"Ingress"}}};
+        made.push_back(std::move(policy));
+    }
+    return made;
+}
+
 /// The job's pods as its controller makes them, `<job>-<task>-<index>`.
 [[nodiscard]] inline job_gangs pods_of(const volcano_job& job, job_plan plan,
                                        const job_options& options = {}) {
-    return make_pods(
+    job_gangs made = make_pods(
         job.object, std::move(plan), options,
         [&](const planned_gang&, const pod_series& series, std::int64_t index) {
             return detail::task_pod_name(job, series.role, index);
@@ -172,6 +267,9 @@ inline void mount_volumes(const volcano_job& job, pod_draft& pod) {
             detail::dress_by_plugins(job, pod, task, index);
             detail::mount_volumes(job, pod);
         });
+    if (options.pods)
+        made.companions = companions_of(job);
+    return made;
 }
 
 } // namespace translate

@@ -129,6 +129,36 @@ TEST_CASE("a LeaderWorkerSet has one Service, or each group one") {
     CHECK(own.find(R"("leaderworkerset.sigs.k8s.io/group-index":"1")") != std::string::npos);
 }
 
+TEST_CASE("Volcano's plugin svc makes a Service, a list of hosts and a policy for the network") {
+    const auto with = [](const std::string& plugins) {
+        return companions(job("batch.volcano.sh/v1alpha1", "Job",
+                              "plugins: {" + plugins +
+                                  "}, tasks: [{name: a-b, replicas: 2, template: " + pods +
+                                  "}, {name: c, replicas: 2, template: {spec: {hostname: h, " +
+                                  "subdomain: d, " + pods.substr(8) + "}]"));
+    };
+    CHECK(with("env: [], ssh: []") == "");
+    const std::string made = with("svc: []");
+    CHECK(made.starts_with(
+        R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"j-svc","namespace":"ns"},)"
+        R"("data":{"a_b.host":"j-a-b-0.j\nj-a-b-1.j","VC_A_B_HOSTS":"j-a-b-0.j,j-a-b-1.j",)"
+        R"("VC_A_B_NUM":"2","c.host":"h.d","VC_C_HOSTS":"h.d","VC_C_NUM":"1"}})"
+        "\n"
+        R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"j","namespace":"ns"},"spec":)"
+        R"({"clusterIP":"None","selector":{"volcano.sh/job-name":"j",)"
+        R"("volcano.sh/job-namespace":"ns"}}})"
+        "\n"
+        R"({"apiVersion":"networking.k8s.io/v1","kind":"NetworkPolicy","metadata":{"name":"j",)"));
+    CHECK(lines_of(made) == 3);
+    // Frameworks bring it along.
+    CHECK(with("pytorch: []") == made);
+    const std::string told =
+        with("svc: ['--publish-not-ready-addresses=true', '--disable-network-policy']");
+    CHECK(lines_of(told) == 2);
+    CHECK(told.find("\"publishNotReadyAddresses\":true") != std::string::npos);
+    CHECK(lines_of(with("svc: ['--disable-network-policy=false']")) == 3);
+}
+
 TEST_CASE("a Service that the input holds is not made again, nor one that two jobs share") {
     const std::string set =
         job("jobset.x-k8s.io/v1alpha2", "JobSet", "network: {subdomain: net}, " + replicated);

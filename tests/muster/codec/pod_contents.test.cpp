@@ -132,8 +132,9 @@ TEST_CASE("plugins of Volcano that do more than set variables are lost by name")
     };
     CHECK(with("env: []") == "");
     CHECK(with("ssh: [], env: [], svc: []") ==
-          "pod-contents: Job ns/s: plugins ssh, svc: the files, keys, ports and Services that the "
-          "job's own controller makes for them\n");
+          "pod-contents: Job ns/s: plugins ssh: the files, keys and ports that the job's own "
+          "controller makes for them\n");
+    CHECK(with("mpi: []").find("plugins mpi, ssh: ") != std::string::npos);
 }
 
 TEST_CASE("what the operators of MPIJobs and SparkApplications mount and run is lost by name") {
