@@ -15,6 +15,7 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/job_reader.hpp>
 #include <muster/codec/reading_context.hpp>
+#include <muster/translate/job_companions.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/leader_worker_set.hpp>
@@ -143,7 +144,9 @@ inline void read_leader_worker_spec(object_reader& spec, const boost::json::obje
     const field claims_at = pods.optional("volumeClaimTemplates");
     if (claims_at.as_array().is_present())
         set.volume_claims = &claims_at.value()->get_array();
-    note_present(pods, {"restartPolicy", "resizePolicy", "persistentVolumeClaimRetentionPolicy"},
+    note_present(pods,
+                 {"restartPolicy", "maxGroupRestarts", "resizePolicy",
+                  "persistentVolumeClaimRetentionPolicy"},
                  set.lifecycle);
     pods.finish();
     const field startup_at = spec.optional("startupPolicy");
@@ -240,6 +243,17 @@ inline void add_role(const disaggregated_role& role, const std::string& name, st
     for (boost::json::object& service : part.companions)
         translate::child_at(service, "metadata").erase("ownerReferences");
     std::ranges::move(part.companions, std::back_inserter(made.companions));
+    // And a Service by which others reach the role, beside that of its pods' names.
+    if (options.pods && set.replicas > 0) {
+        boost::json::object own;
+        translate::set_label(own, "disaggregatedset.x-k8s.io/name", owner);
+        translate::set_label(own, "disaggregatedset.x-k8s.io/role", role.name);
+        translate::set_label(own, "disaggregatedset.x-k8s.io/slice", std::to_string(slice));
+        const boost::json::object& selector = own.at("metadata").at("labels").as_object();
+        made.companions.push_back(
+            translate::headless_service(role.set.object, name + "-prv", selector, selector, false,
+                                        translate::reference_to(role.set.object)));
+    }
     std::ranges::move(part.losses, std::back_inserter(made.losses));
 }
 

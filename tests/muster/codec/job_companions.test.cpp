@@ -129,6 +129,19 @@ TEST_CASE("a LeaderWorkerSet has one Service, or each group one") {
     CHECK(own.find(R"("leaderworkerset.sigs.k8s.io/group-index":"1")") != std::string::npos);
 }
 
+TEST_CASE("a role of a DisaggregatedSet has a Service of its own, beside that of its pods") {
+    const std::string made = companions(
+        job("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet",
+            "roles: [{name: r, spec: {leaderWorkerTemplate: {size: 2, workerTemplate: " + pods +
+                "}}}]"));
+    CHECK(lines_of(made) == 2);
+    CHECK(made.find(R"("name":"j-r","namespace")") != std::string::npos);
+    CHECK(made.find(R"({"name":"j-r-prv","namespace":"ns","labels":{)"
+                    R"("disaggregatedset.x-k8s.io/name":"j",)"
+                    R"("disaggregatedset.x-k8s.io/role":"r",)"
+                    R"("disaggregatedset.x-k8s.io/slice":"0"}})") != std::string::npos);
+}
+
 TEST_CASE("Volcano's plugin svc makes a Service, a list of hosts and a policy for the network") {
     const auto with = [](const std::string& plugins) {
         return companions(job("batch.volcano.sh/v1alpha1", "Job",

@@ -136,6 +136,13 @@ TEST_CASE("pods of a LeaderWorkerSet know their group, their index and their lea
     CHECK(env_of(unique.gangs.at(0).pods.at(1).document, "LWS_LEADER_ADDRESS") == "l-0.l-0.ns");
 }
 
+TEST_CASE("how often groups may restart is the controller's affair") {
+    const auto made = read(set("size: 2, maxGroupRestarts: 3"));
+    CHECK(made.findings == "");
+    CHECK(loss_text(made.losses).find("maxGroupRestarts: the job's own controller") !=
+          std::string::npos);
+}
+
 TEST_CASE("a DisaggregatedSet is a LeaderWorkerSet per role") {
     const std::string inner = "leaderWorkerTemplate: {size: 2, " + worker + "}";
     const auto made = read_job(
