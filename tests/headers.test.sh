@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles every public header alone, by clang++ as the tests' warnings have it.
+# Compiles every public header alone, by clang++ with the warnings that the tests have.
 #
 # Alone, most of a header's time goes into what it includes. So some headers that many include are
 # compiled ahead; every other begins with the first of them that it includes, directly or not. It
@@ -13,15 +13,16 @@ if ! command -v "$cxx" >/dev/null || ! command -v ninja >/dev/null; then
 fi
 
 # What saves most first. One that is not worth it any more costs time, nothing else.
-ahead="
-sim/run_stage codec/gang_reader cycle/engine kube/live_gangs sim/job_controller admission/admit
-codec/group_objects admission/affinity_counts codec/job_reader codec/membership kube/arrived
-codec/reading_context model/state testing/api_server/registry codec/objects translate/writing
-translate/pod_draft model/state_store translate/gang_object codec/document translate/t9k_job
-testing/api_server/json_values translate/target translate/json_text model/ledger
-index/capacity_tree model/labels codec/diagnostic resource/resources"
-for each in $ahead; do
-    [[ -f $source/include/muster/$each.hpp ]] || { echo "there is no $each.hpp to compile ahead"; exit 1; }
+ahead=(
+    sim/run_stage codec/gang_reader cycle/engine kube/live_gangs sim/job_controller admission/admit
+    codec/group_objects admission/affinity_counts codec/job_reader codec/membership kube/arrived
+    codec/reading_context model/state testing/api_server/registry codec/objects translate/writing
+    translate/pod_draft model/state_store translate/gang_object codec/document translate/t9k_job
+    testing/api_server/json_values translate/target translate/json_text model/ledger
+    index/capacity_tree model/labels codec/diagnostic resource/resources)
+for each in "${ahead[@]}"; do
+    [[ -f $source/include/muster/$each.hpp ]] ||
+        { echo "there is no $each.hpp to compile ahead"; exit 1; }
 done
 
 cd "$source/include"
@@ -42,7 +43,7 @@ rule alone
 RULES
     find muster -name '*.hpp' -printf 'header %p\n' | sort
     grep -rHoE --include='*.hpp' '^#include <muster/[^>]+' muster | sed 's/:#include </ /; s/^/edge /'
-} | awk -v ahead="$ahead" -v root="$source/include/" '
+} | awk -v ahead="${ahead[*]}" -v root="$source/include/" '
     $1 == "header" { headers[++count] = $2; next }
     $1 == "edge" { included[$2] = included[$2] " " $3; next }
     { print }
@@ -55,22 +56,21 @@ RULES
             reach(names[i])
     }
     END {
-        kinds = split(ahead, order, /[ \n]+/)
-        for (i = 1; i <= kinds; ++i)
-            if (order[i] != "") {
-                order[i] = "muster/" order[i] ".hpp"
-                is_ahead[order[i]] = 1
-                print "build " order[i] ".pch: ahead " root order[i]
-            }
+        many = split(ahead, order, " ")
+        for (i = 1; i <= many; ++i) {
+            order[i] = "muster/" order[i] ".hpp"
+            is_ahead[order[i]] = 1
+            print "build " order[i] ".pch: ahead " root order[i]
+        }
         for (i = 1; i <= count; ++i) {
+            if (headers[i] in is_ahead)
+                continue
             split("", reached)
             reach(headers[i])
             begin = ""
-            for (j = 1; j <= kinds && begin == ""; ++j)
-                if (order[j] != "" && order[j] != headers[i] && order[j] in reached)
+            for (j = 1; j <= many && begin == ""; ++j)
+                if (order[j] in reached)
                     begin = order[j] ".pch"
-            if (headers[i] in is_ahead)
-                continue
             print "build " headers[i] ".alone: alone" (begin != "" ? " | " begin : "")
             print "  header = " headers[i]
             if (begin != "")

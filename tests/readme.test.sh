@@ -83,9 +83,7 @@ try_program() {
 # Programs take long to compile: as many at once as there are processors.
 programs=0
 begin_program() { # begin_program WHO SOURCE EXPECTED
-    while (($(jobs -rp | wc -l) >= $(nproc))); do
-        wait -n || true
-    done
+    take_turn
     programs=$((programs + 1))
     try_program "$@" >"$work/said.$programs" &
 }

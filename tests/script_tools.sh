@@ -19,3 +19,10 @@ fresh() {
         [[ -z $input || $1 -nt $input ]] || return 1
     done
 }
+
+# take_turn: waits until fewer jobs run in the background than there are processors.
+take_turn() {
+    while (($(jobs -rp | wc -l) >= $(nproc))); do
+        wait -n || true
+    done
+}

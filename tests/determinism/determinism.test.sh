@@ -40,9 +40,7 @@ ways=0
 rm -f "$work"/right.*
 for compiler in g++ clang++; do
     for flags in "-O0" "-O2" "-O3 -march=native"; do
-        while (($(jobs -rp | wc -l) >= $(nproc))); do
-            wait -n || true
-        done
+        take_turn
         # shellcheck disable=SC2086
         { try "$compiler $flags" "$compiler" $flags && touch "$work/right.$ways"; } \
             >"$work/said.$ways" 2>&1 &
