@@ -67,10 +67,15 @@ public:
     [[nodiscard]] std::uint64_t scanned() const noexcept { return scanned_; }
 
 private:
+    /// As many as a register of the machine holds: compilers take wider vectors through memory.
+#ifdef __AVX512F__
     static constexpr std::size_t lane_count = 8;
+#else
+    static constexpr std::size_t lane_count = 4;
+#endif
     using lanes [[gnu::vector_size(lane_count * sizeof(std::int64_t))]] = std::int64_t;
 
-    struct alignas(64) block {
+    struct alignas(lane_count * sizeof(std::int64_t)) block {
         std::array<std::int64_t, lane_count> lane;
         void fill(std::int64_t value) noexcept { lane.fill(value); }
     };
@@ -95,7 +100,9 @@ private:
         std::memcpy(&loaded, &from, sizeof loaded);
         return loaded;
     }
-    static lanes all(std::int64_t value) noexcept { return lanes{} + value; }
+    static lanes all(std::int64_t value) noexcept {
+        return lanes{} + value;
+    }
     static std::int64_t& at(block_column& column, std::size_t node) noexcept {
         return column[node / lane_count].lane[node % lane_count];
     }
