@@ -27,8 +27,17 @@ public:
         std::uint64_t stamp = 0;
     };
 
-    /// One more user of the shape; `fresh` tells whether it is the first. O(log shapes).
+    /// One more user of the shape; `fresh` tells whether it is the first. O(log shapes), O(1) for
+    /// the shape acquired last: members of a role come one after the other.
     shape_index acquire(const resources<Width>& request, constraint_index where, bool& fresh) {
+        if (last_.value() < rows_.size()) {
+            row& last = rows_[last_.value()];
+            if (last.users > 0 && last.where == where && last.request == request) {
+                fresh = false;
+                ++last.users;
+                return last_;
+            }
+        }
         const auto [known, inserted] = index_.try_emplace(key{request, where});
         fresh = inserted;
         if (inserted) {
@@ -42,8 +51,9 @@ public:
             rows_[slot] = {request, where, 0, ++stamps_};
             known->second = shape_index{slot};
         }
-        ++rows_[known->second.value()].users;
-        return known->second;
+        last_ = known->second;
+        ++rows_[last_.value()].users;
+        return last_;
     }
 
     /// One user less; true when it was the last.
@@ -69,6 +79,7 @@ private:
     std::map<key, shape_index> index_;
     std::vector<row> rows_;
     std::vector<shape_index> unused_;
+    shape_index last_;
     std::uint64_t stamps_ = 0;
 };
 

@@ -171,9 +171,11 @@ public:
         if (group != gang_index_.end() && gangs_[group->second.value()].present &&
             !is_role(gangs_[group->second.value()].spec.tree, spec.role))
             return event_result::no_such_role;
-        const auto known = pod_index_.find(key);
-        if (known == pod_index_.end())
-            return insert_pod(key, gang, spec, on);
+        const auto known = pod_index_.lower_bound(key);
+        if (known == pod_index_.end() || key_less<Traits>{}(key, known->first))
+            return insert_pod(known, key,
+                              group == gang_index_.end() ? intern_gang(gang) : group->second, spec,
+                              on);
         const pod_index index = known->second;
         pod_record& record = pods_[index.value()];
         if (group == gang_index_.end() || group->second != record.gang || spec.role != record.role)
@@ -381,11 +383,13 @@ private:
         into.ready = spec.ready;
     }
 
-    event_result insert_pod(const pod_key& key, const gang_key& gang, const pod_type& spec,
+    /// `behind` is the first pod whose key is greater.
+    template<class Place>
+    event_result insert_pod(Place behind, const pod_key& key, gang_index gang, const pod_type& spec,
                             const std::optional<node_key>& on) {
         pod_record fresh;
         fresh.key = key;
-        fresh.gang = intern_gang(gang);
+        fresh.gang = gang;
         take_over(fresh, spec);
         const std::size_t nodes_before = nodes_.size();
         if (on)
@@ -407,7 +411,7 @@ private:
         mark_dirty(fresh.gang);
         pods_[index.value()] = std::move(fresh);
         enlist(index);
-        pod_index_.emplace(key, index);
+        pod_index_.emplace_hint(behind, key, index);
         return event_result::applied;
     }
 
