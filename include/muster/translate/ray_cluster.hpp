@@ -11,6 +11,7 @@
 
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/generated_name.hpp>
+#include <muster/translate/job_companions.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
 
@@ -92,16 +93,41 @@ struct ray_cluster {
              "the pod that submits the job is made when the cluster is ready; it is none of the "
              "gang");
     lose(plan, loss_kind::pod_contents, cluster.object,
-         "the commands that KubeRay makes of rayStartParams, and the Service of the head");
+         "the commands that KubeRay makes of rayStartParams");
     lose_lifecycle(plan, cluster.object, cluster.lifecycle);
     return plan;
+}
+
+/// Whose pods and Service they are.
+[[nodiscard]] inline object_reference owner_of(const ray_cluster& cluster) {
+    if (cluster.object.kind == "RayCluster")
+        return reference_to(cluster.object);
+    return {std::string(cluster.object.api_version), "RayCluster", cluster.name, {}};
+}
+
+/// The Service by which workers find the head.
+[[nodiscard]] inline boost::json::object service_of(const ray_cluster& cluster) {
+    const boost::json::object head{{"ray.io/cluster", cluster.name},
+                                   {"ray.io/identifier", cluster.name + "-head"},
+                                   {"ray.io/node-type", "head"},
+                                   {"app.kubernetes.io/name", "kuberay"},
+                                   {"app.kubernetes.io/created-by", "kuberay-operator"}};
+    boost::json::array ports;
+    for (const auto& [name, number] : {std::pair{"gcs-server", 6379},
+                                       {"client", 10001},
+                                       {"dashboard", 8265},
+                                       {"metrics", 8080},
+                                       {"serve", 8000}})
+        ports.push_back(boost::json::object{{"name", name}, {"port", number}});
+    return headless_service(cluster.object, cluster.name + "-head-svc", head, head, false,
+                            owner_of(cluster), std::move(ports));
 }
 
 /// The pods `<cluster>-head-<letters>` and `<cluster>-<group>-worker-<letters>` with the labels and
 /// addresses that KubeRay gives them; its commands are made from rayStartParams and left out.
 [[nodiscard]] inline job_gangs pods_of(const ray_cluster& cluster, job_plan plan,
                                        const job_options& options = {}) {
-    return make_pods(
+    job_gangs made = make_pods(
         cluster.object, std::move(plan), options,
         [&](const planned_gang&, const pod_series& series, std::int64_t index) {
             std::string stem = cluster.name + '-';
@@ -111,12 +137,7 @@ struct ray_cluster {
         [&](pod_draft& pod, const planned_gang&, const pod_series& series, std::int64_t index) {
             const bool head = series.role == "headgroup";
             const std::string_view type = head ? "head" : "worker";
-            const object_reference owner =
-                cluster.object.kind == "RayCluster"
-                    ? reference_to(cluster.object)
-                    : object_reference{
-                          std::string(cluster.object.api_version), "RayCluster", cluster.name, {}};
-            pod.own(owner);
+            pod.own(owner_of(cluster));
             pod.label("ray.io/cluster", cluster.name);
             pod.label("ray.io/group", series.role);
             pod.label("ray.io/node-type", type);
@@ -143,6 +164,9 @@ struct ray_cluster {
             set("FQ_RAY_IP", head ? std::string("127.0.0.1") : address);
             set("RAY_USAGE_STATS_KUBERAY_IN_USE", "1");
         });
+    if (options.pods)
+        made.companions.push_back(service_of(cluster));
+    return made;
 }
 
 } // namespace translate

@@ -142,6 +142,21 @@ TEST_CASE("a role of a DisaggregatedSet has a Service of its own, beside that of
                     R"("disaggregatedset.x-k8s.io/slice":"0"}})") != std::string::npos);
 }
 
+TEST_CASE("the head of a RayCluster has the Service that its workers are told of") {
+    const std::string made = companions(
+        job("ray.io/v1", "RayCluster",
+            "headGroupSpec: {template: " + pods +
+                "}, workerGroupSpecs: [{groupName: w, replicas: 1, template: " + pods + "}]"));
+    CHECK(lines_of(made) == 1);
+    CHECK(made.starts_with(
+        R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"j-head-svc","namespace":"ns",)"
+        R"("labels":{"ray.io/cluster":"j","ray.io/identifier":"j-head",)"
+        R"("ray.io/node-type":"head",)"));
+    CHECK(made.find(R"("clusterIP":"None","selector":{"ray.io/cluster":"j",)") !=
+          std::string::npos);
+    CHECK(made.find(R"({"name":"gcs-server","port":6379})") != std::string::npos);
+}
+
 TEST_CASE("Volcano's plugin svc makes a Service, a list of hosts and a policy for the network") {
     const auto with = [](const std::string& plugins) {
         return companions(job("batch.volcano.sh/v1alpha1", "Job",

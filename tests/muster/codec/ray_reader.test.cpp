@@ -77,8 +77,7 @@ TEST_CASE("RayJobs and RayServices are the gang of the cluster that they have ma
                  object("RayService", "{rayClusterConfig: " + spec(group("replicas: 2")) + "}"));
     CHECK(tree(service) == "3 (headgroup 1, worker-group-0 2)");
     CHECK(loss_text(service.losses) ==
-          "pod-contents: RayService ns/r: the commands that KubeRay makes of rayStartParams, and "
-          "the Service of the head\n");
+          "pod-contents: RayService ns/r: the commands that KubeRay makes of rayStartParams\n");
 }
 
 TEST_CASE("a RayJob for a cluster that is there has no gang and says so") {
