@@ -145,5 +145,23 @@ inline void report_too_many_pods(const object_reader& object) {
     return true;
 }
 
+/// What a set's `scheduling` says of groups of Kubernetes besides who waits for whom:
+/// schedulingConstraints, disruptionMode and resourceClaims. True when it says something.
+template<class Level>
+bool read_group_constraints(object_reader& object, Level& into) {
+    const field constraints_at = object.optional("schedulingConstraints");
+    object_reader constraints = constraints_at.as_object();
+    const field topology_at = constraints.optional("topology");
+    const array_reader topology = topology_at.as_array();
+    topology.for_each_object([&](object_reader& each) {
+        into.topology = text_of(each.required("key"));
+        each.finish();
+    });
+    constraints.finish();
+    into.disruption = object.optional("disruptionMode").value();
+    into.claims = object.optional("resourceClaims").value();
+    return constraints.is_present() || into.disruption || into.claims;
+}
+
 } // namespace codec
 } // namespace muster::inline v0_1

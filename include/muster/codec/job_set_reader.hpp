@@ -109,17 +109,7 @@ inline void read_job_set_policy(object_reader& object, translate::job_set_gang& 
             into.basic = into.said = true;
         policy.finish();
     }
-    const field constraints_at = object.optional("schedulingConstraints");
-    object_reader constraints = constraints_at.as_object();
-    const field topology_at = constraints.optional("topology");
-    const array_reader topology = topology_at.as_array();
-    topology.for_each_object([&](object_reader& each) {
-        into.topology = text_of(each.required("key"));
-        each.finish();
-    });
-    constraints.finish();
-    into.disruption = object.optional("disruptionMode").value();
-    into.claims = object.optional("resourceClaims").value();
+    read_group_constraints(object, into);
 }
 
 /// What a gang leaves open it has as the set says it for all.

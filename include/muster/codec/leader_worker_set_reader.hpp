@@ -76,18 +76,7 @@ inline void read_level(object_reader& object, translate::leader_worker_level& in
     gang.finish();
     into.basic = policy.optional("basic").is_present();
     policy.finish();
-    const field constraints_at = object.optional("schedulingConstraints");
-    object_reader constraints = constraints_at.as_object();
-    const field topology_at = constraints.optional("topology");
-    const array_reader topology = topology_at.as_array();
-    topology.for_each_object([&](object_reader& each) {
-        into.topology = text_of(each.required("key"));
-        each.finish();
-    });
-    constraints.finish();
-    into.disruption = object.optional("disruptionMode").value();
-    into.claims = object.optional("resourceClaims").value();
-    into.active = policy.is_present() || constraints.is_present() || into.disruption || into.claims;
+    into.active = read_group_constraints(object, into) || policy.is_present();
 }
 
 /// spec.scheduling. One kind of groups may be spoken of: several become groups of groups, which its
