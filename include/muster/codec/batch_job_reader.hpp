@@ -45,24 +45,30 @@ namespace codec {
 
 namespace detail {
 
-/// spec.scheduling of Kubernetes 1.37: a gang of as many as minCount says, else of all that run at
-/// a time.
-[[nodiscard]] inline std::optional<std::int64_t>
-read_job_gang(const field& at, const translate::batch_job_spec& job) {
+/// spec.scheduling of Kubernetes 1.37, by the names of its fields then and before: a gang of as
+/// many as minCount says, else of all that run at a time.
+inline void read_job_scheduling(const field& at, translate::batch_job_spec& job) {
     object_reader object = at.as_object();
-    const auto gang_of = [&](const field& gang_at) -> std::optional<std::int64_t> {
+    if (!object.is_present())
+        return;
+    job.scheduled = true;
+    const auto read_gang = [&](const field& gang_at) {
         object_reader gang = gang_at.as_object();
-        if (!gang.is_present())
-            return std::nullopt;
-        const auto least = count_of(gang.optional("minCount"), 1);
+        if (gang.is_present())
+            job.gang_minimum =
+                count_of(gang.optional("minCount"), 1).value_or(translate::pods_at_once(job));
         gang.finish();
-        return least.value_or(translate::pods_at_once(job));
     };
-    const field policy_at = object.optional("schedulingPolicy");
-    object_reader policy = policy_at.as_object();
-    const auto read = gang_of(object.optional("gang"));
-    const auto read_below = gang_of(policy.optional("gang"));
-    return read ? read : read_below;
+    read_gang(object.optional("gang"));
+    for (const std::string_view key : {"schedulingPolicy", "policy"}) {
+        const field policy_at = object.optional(key);
+        object_reader policy = policy_at.as_object();
+        read_gang(policy.optional("gang"));
+        policy.ignore({"basic"});
+        policy.finish();
+    }
+    read_group_constraints(object, job.scheduling);
+    object.finish();
 }
 
 } // namespace detail
@@ -84,7 +90,7 @@ read_job_gang(const field& at, const translate::batch_job_spec& job) {
     if (read.indexed && !read.completions && object.is_present())
         read.completions = read.parallelism;
     read.pod_template = read_pod_template(spec.required("template"), context);
-    read.gang_minimum = detail::read_job_gang(spec.optional("scheduling"), read);
+    detail::read_job_scheduling(spec.optional("scheduling"), read);
     note_present(spec,
                  {"activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex",
                   "maxFailedIndexes", "podFailurePolicy", "successPolicy",

@@ -145,22 +145,25 @@ inline void report_too_many_pods(const object_reader& object) {
     return true;
 }
 
-/// What a set's `scheduling` says of groups of Kubernetes besides who waits for whom:
-/// schedulingConstraints, disruptionMode and resourceClaims. True when it says something.
-template<class Level>
-bool read_group_constraints(object_reader& object, Level& into) {
-    const field constraints_at = object.optional("schedulingConstraints");
-    object_reader constraints = constraints_at.as_object();
-    const field topology_at = constraints.optional("topology");
-    const array_reader topology = topology_at.as_array();
-    topology.for_each_object([&](object_reader& each) {
-        into.topology = text_of(each.required("key"));
-        each.finish();
-    });
-    constraints.finish();
+/// What `scheduling` says of groups of Kubernetes besides who waits for whom: schedulingConstraints
+/// (once `constraints`), disruptionMode and resourceClaims. True when it says something.
+inline bool read_group_constraints(object_reader& object, translate::group_words& into) {
+    bool said = false;
+    for (const std::string_view key : {"schedulingConstraints", "constraints"}) {
+        const field constraints_at = object.optional(key);
+        object_reader constraints = constraints_at.as_object();
+        said = said || constraints.is_present();
+        const field topology_at = constraints.optional("topology");
+        const array_reader topology = topology_at.as_array();
+        topology.for_each_object([&](object_reader& each) {
+            into.topology = text_of(each.required("key"));
+            each.finish();
+        });
+        constraints.finish();
+    }
     into.disruption = object.optional("disruptionMode").value();
     into.claims = object.optional("resourceClaims").value();
-    return constraints.is_present() || into.disruption || into.claims;
+    return said || into.disruption || into.claims;
 }
 
 } // namespace codec

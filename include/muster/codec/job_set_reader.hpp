@@ -41,6 +41,9 @@ inline void read_replicated_job(object_reader& object, const reading_context& co
     if (const std::string_view group = text_of(object.optional("groupName")); !group.empty())
         read.group = group;
     object.finish();
+    // Which of its Jobs are gangs is for the set to say.
+    if (read.job.scheduled)
+        read.job.lifecycle.push_back("scheduling of its Jobs");
     for (const std::string_view each : read.job.lifecycle)
         if (std::ranges::find(set.lifecycle, each) == set.lifecycle.end())
             set.lifecycle.push_back(each);

@@ -11,6 +11,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/translate/gang_leaves.hpp>
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/generated_name.hpp>
 #include <muster/translate/job_object.hpp>
@@ -26,8 +27,10 @@ struct batch_job_spec {
     bool indexed = false;
     /// What the annotation kai.scheduler/batch-min-member or Volcano's own asks for.
     std::optional<std::int64_t> minimum;
-    /// spec.scheduling of Kubernetes 1.37 makes it a gang: how many of it.
+    bool scheduled = false; ///< spec.scheduling of Kubernetes 1.37 is there
+    /// It makes the Job a gang: how many of it.
     std::optional<std::int64_t> gang_minimum;
+    group_words scheduling; ///< what else it says
     const boost::json::object* pod_template = nullptr;
     std::vector<std::string_view> lifecycle;
 };
@@ -93,10 +96,13 @@ inline void dress_job_pod(const batch_job_spec& spec, const object_reference& jo
         planned.gang.owners = {{"batch/v1", "Job", job.run, {}, true}};
     if (labelled)
         planned.gang.origin = target::ack_1_31;
+    else if (job.spec.scheduled)
+        planned.gang.origin = target::workload_1_37;
     planned.gang.tree.require_members(
         vertex_index{0}, labelled ? labelled->minimum
                                   : job.spec.gang_minimum.value_or(job.spec.minimum.value_or(1)));
-    count_leaves(planned);
+    take_group_words(job.spec.scheduling, planned.gang);
+    settle_leaves(planned);
     plan.gangs.push_back(std::move(planned));
     lose_lifecycle(plan, job.object, job.spec.lifecycle);
     return plan;

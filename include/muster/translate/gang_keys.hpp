@@ -53,6 +53,14 @@ inline constexpr std::string_view kai_batch_minimum = "kai.scheduler/batch-min-m
 inline constexpr std::string_view kai_preemption_delay = "kai.scheduler/preemption-delay";
 inline constexpr std::string_view kai_staleness = "kai.scheduler/staleness-grace-period";
 
+/// Annotations of a template by which Kueue places the pods made of it.
+inline constexpr std::string_view kueue_required = "kueue.x-k8s.io/podset-required-topology";
+inline constexpr std::string_view kueue_preferred = "kueue.x-k8s.io/podset-preferred-topology";
+inline constexpr std::string_view kueue_slice_required =
+    "kueue.x-k8s.io/podset-slice-required-topology";
+inline constexpr std::string_view kueue_slice_size = "kueue.x-k8s.io/podset-slice-size";
+inline constexpr std::string_view kueue_podset_group = "kueue.x-k8s.io/podset-group-name";
+
 /// Annotations by which a pod asks for a part of a GPU.
 inline constexpr std::array<std::string_view, 2> kai_device_shares{"gpu-fraction", "gpu-memory"};
 

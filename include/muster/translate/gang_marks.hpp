@@ -14,6 +14,7 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
+#include <boost/json/value.hpp>
 
 #include <muster/translate/gang_keys.hpp>
 #include <muster/translate/gang_object.hpp>
@@ -144,12 +145,15 @@ void copy_texts(const boost::json::object* from, const Keys& but, boost::json::o
 
 } // namespace detail
 
-/// How close the pods are to stand, as KAI's annotations say it: `topology_name` names a Topology
-/// object that lists the levels; here each level that is asked for is one, the required one first.
+/// How close the pods are to stand, as annotations say it, by default KAI's: `topology_name` names
+/// a Topology object that lists the levels; here each level that is asked for is one, the required
+/// one first.
 [[nodiscard]] inline std::optional<topology_constraint>
-closeness_asked(const boost::json::object* annotations) {
-    const auto required = translate::find_text(annotations, owner_mark::topology_required);
-    const auto preferred = translate::find_text(annotations, owner_mark::topology_preferred);
+closeness_asked(const boost::json::object* annotations,
+                std::string_view required_key = owner_mark::topology_required,
+                std::string_view preferred_key = owner_mark::topology_preferred) {
+    const auto required = translate::find_text(annotations, required_key);
+    const auto preferred = translate::find_text(annotations, preferred_key);
     topology_constraint asked;
     if (required && !required->empty()) {
         asked.within.levels.emplace_back(*required);
@@ -166,6 +170,34 @@ closeness_asked(const boost::json::object* annotations) {
     if (!asked.required && !asked.preferred)
         return std::nullopt;
     return asked;
+}
+
+/// All in one domain of a node label; nothing when none is named.
+[[nodiscard]] inline std::optional<topology_constraint> one_domain(std::string_view label) {
+    if (label.empty())
+        return std::nullopt;
+    topology_constraint asked;
+    asked.within.levels.emplace_back(label);
+    asked.required = 0;
+    return asked;
+}
+
+/// What `scheduling` in a job's spec says of groups of Kubernetes besides who waits for whom.
+struct group_words {
+    std::string_view topology;                      ///< a node label: all pods in one domain of it
+    const boost::json::value* disruption = nullptr; ///< disruptionMode
+    const boost::json::value* claims = nullptr;     ///< resourceClaims that the pods share
+};
+
+inline void take_group_words(const group_words& said, gang_object& to) {
+    if (auto asked = one_domain(said.topology))
+        to.tree.keep_together(vertex_index{0}, std::move(*asked));
+    if (said.disruption)
+        to.own_words.push_back(
+            {gang_api::workload, loss_kind::lifecycle, "disruptionMode", *said.disruption});
+    if (said.claims)
+        to.own_words.push_back(
+            {gang_api::workload, loss_kind::lifecycle, "resourceClaims", *said.claims});
 }
 
 /// How close the pods of a segment are to stand, as annotations of a template say it.

@@ -14,6 +14,7 @@
 #include <boost/json/value.hpp>
 
 #include <muster/translate/batch_job.hpp>
+#include <muster/translate/gang_leaves.hpp>
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/job_companions.hpp>
 #include <muster/translate/job_object.hpp>
@@ -35,16 +36,13 @@ struct replicated_job {
 };
 
 /// A gang that a JobSet asks for itself.
-struct job_set_gang {
+struct job_set_gang : group_words {
     std::string name;
     std::vector<std::size_t> jobs;       ///< indices of its replicated jobs
     std::optional<std::int64_t> minimum; ///< absent: all its pods, or one of a basic policy
     bool basic = false;                  ///< its pods start when they can
     bool said = false;                   ///< it says itself whether it is a gang or basic
     bool each_job = false;               ///< a gang per Job, `<name>-<i>`
-    std::string_view topology;           ///< a node label: all pods in one domain of it
-    const boost::json::value* disruption = nullptr; ///< disruptionMode
-    const boost::json::value* claims = nullptr;     ///< resourceClaims that its pods share
     bool in_workload = false; ///< one of the groups of a Workload that is named as the set
     std::string_view group;   ///< its name there; empty: as the set
 };
@@ -94,14 +92,8 @@ namespace detail {
                                                                      const replicated_job& of) {
     if (auto asked = closeness_asked(of.annotations))
         return asked;
-    const std::string_view own =
-        translate::find_text(of.annotations, job_set_exclusive).value_or(set.exclusive_topology);
-    if (own.empty())
-        return std::nullopt;
-    topology_constraint asked;
-    asked.within.levels.emplace_back(own);
-    asked.required = 0;
-    return asked;
+    return one_domain(
+        translate::find_text(of.annotations, job_set_exclusive).value_or(set.exclusive_topology));
 }
 
 } // namespace detail
@@ -156,21 +148,10 @@ inline void follow_workload(const job_set& set, const job_set_gang& asked, gang_
     tree.require_members(vertex_index{0}, labelled
                                               ? labelled->minimum
                                               : asked.minimum.value_or(asked.basic ? 1 : total));
-    if (!asked.topology.empty()) {
-        topology_constraint within;
-        within.within.levels.emplace_back(asked.topology);
-        within.required = 0;
-        tree.keep_together(vertex_index{0}, std::move(within));
-    }
-    if (asked.disruption)
-        planned.gang.own_words.push_back(
-            {gang_api::workload, loss_kind::lifecycle, "disruptionMode", *asked.disruption});
-    if (asked.claims)
-        planned.gang.own_words.push_back(
-            {gang_api::workload, loss_kind::lifecycle, "resourceClaims", *asked.claims});
+    take_group_words(asked, planned.gang);
     if (asked.in_workload && !labelled)
         follow_workload(set, asked, planned.gang);
-    count_leaves(planned);
+    settle_leaves(planned);
     return planned;
 }
 
@@ -267,7 +248,7 @@ inline void lose_order(const job_set& set, job_plan& plan) {
         tree.require_subgroups(root, wanted);
     else if (!labelled)
         tree.require_members(root, leaf_minima(tree));
-    count_leaves(planned);
+    settle_leaves(planned);
     if (planned.gang.topology_name.empty())
         for (const replicated_job& job : set.jobs)
             if (const auto name = translate::find_text(job.annotations, owner_mark::topology_name);

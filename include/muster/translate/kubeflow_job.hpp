@@ -14,6 +14,7 @@
 #include <boost/json/object.hpp>
 
 #include <muster/base/assert.hpp>
+#include <muster/translate/gang_leaves.hpp>
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
@@ -223,7 +224,7 @@ inline void split_workers(planned_gang& planned, std::size_t at, std::int64_t si
     }
     if (split < planned.series.size())
         detail::split_workers(planned, split, segment);
-    count_leaves(planned);
+    settle_leaves(planned);
 
     if (!job.scheduling.queue.empty())
         gang.queue = std::string(job.scheduling.queue);

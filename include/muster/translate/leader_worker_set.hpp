@@ -10,6 +10,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/translate/gang_leaves.hpp>
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/job_companions.hpp>
 #include <muster/translate/job_object.hpp>
@@ -19,13 +20,10 @@ namespace muster::inline v0_1 {
 namespace translate {
 
 /// What a LeaderWorkerSet's `scheduling` says of one kind of its groups.
-struct leader_worker_level {
+struct leader_worker_level : group_words {
     bool active = false; ///< it says something
     bool basic = false;  ///< nobody waits for others
     bool gang = false;
-    std::string_view topology;                      ///< a node label: all pods in one domain of it
-    const boost::json::value* disruption = nullptr; ///< disruptionMode
-    const boost::json::value* claims = nullptr;     ///< resourceClaims that the pods share
 };
 
 /// Its controller makes groups of Kubernetes of one of these kinds: of the whole set, of each
@@ -67,15 +65,6 @@ struct leader_worker_set {
 }
 
 namespace detail {
-
-[[nodiscard]] inline std::optional<topology_constraint> one_domain(std::string_view level) {
-    if (level.empty())
-        return std::nullopt;
-    topology_constraint asked;
-    asked.within.levels.emplace_back(level);
-    asked.required = 0;
-    return asked;
-}
 
 [[nodiscard]] inline std::optional<topology_constraint>
 segment_closeness(const leader_worker_set& set) {
@@ -144,19 +133,6 @@ private:
 
 namespace detail {
 
-/// Gives a gang what a level of `scheduling` says of it.
-inline void take_level(const leader_worker_level& level, gang_object& gang) {
-    gang.origin = target::workload_1_37;
-    if (!level.topology.empty())
-        gang.tree.keep_together(vertex_index{0}, std::move(*one_domain(level.topology)));
-    if (level.disruption)
-        gang.own_words.push_back(
-            {gang_api::workload, loss_kind::lifecycle, "disruptionMode", *level.disruption});
-    if (level.claims)
-        gang.own_words.push_back(
-            {gang_api::workload, loss_kind::lifecycle, "resourceClaims", *level.claims});
-}
-
 /// Pods of some groups as one gang, all counted alike: the leaders, the workers or both.
 [[nodiscard]] inline planned_gang level_gang(const leader_worker_set& set,
                                              const leader_worker_level& level, bool waits,
@@ -185,8 +161,9 @@ inline void take_level(const leader_worker_level& level, gang_object& gang) {
             add(work, "workers", 1, set.size - 1, set.worker_template);
     }
     tree.require_members(root, waits ? total : 1);
-    take_level(level, planned.gang);
-    count_leaves(planned);
+    planned.gang.origin = target::workload_1_37;
+    take_group_words(level, planned.gang);
+    settle_leaves(planned);
     return planned;
 }
 
@@ -238,11 +215,11 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
             gang_of(set.object, std::string(set.object.name) + "-group-" + std::to_string(group),
                     {set.leader_template, set.worker_template});
         const detail::group_shape shape(set, group, planned);
-        if (auto asked = detail::one_domain(
-                set.exclusive_topology.empty() ? set.shared_topology : set.exclusive_topology);
+        if (auto asked = one_domain(set.exclusive_topology.empty() ? set.shared_topology
+                                                                   : set.exclusive_topology);
             asked && !planned.gang.tree[0].together)
             planned.gang.tree.keep_together(vertex_index{0}, std::move(*asked));
-        count_leaves(planned);
+        settle_leaves(planned);
         plan.gangs.push_back(std::move(planned));
     }
     if (set.leader_first)

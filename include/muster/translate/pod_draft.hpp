@@ -259,17 +259,5 @@ template<class Name, class Dress>
     return made;
 }
 
-/// Fills in how many pods there are to be below each leaf.
-inline void count_leaves(planned_gang& planned) {
-    std::vector<std::int64_t> counts(planned.gang.tree.size());
-    for (const pod_series& series : planned.series)
-        if (!series.loose)
-            counts[series.leaf.value()] += series.count;
-    planned.gang.sizes.clear();
-    for (std::size_t at = 0; at < counts.size(); ++at)
-        if (planned.gang.tree.is_leaf(at))
-            planned.gang.sizes.push_back({vertex_index{at}, counts[at]});
-}
-
 } // namespace translate
 } // namespace muster::inline v0_1

@@ -9,6 +9,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/translate/gang_leaves.hpp>
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/generated_name.hpp>
 #include <muster/translate/job_companions.hpp>
@@ -86,7 +87,7 @@ struct ray_cluster {
         }
     }
     gang.tree.require_members(root, labelled ? labelled->minimum : sum);
-    count_leaves(planned);
+    settle_leaves(planned);
     plan.gangs.push_back(std::move(planned));
     if (cluster.submitter)
         lose(plan, loss_kind::startup_order, cluster.object,

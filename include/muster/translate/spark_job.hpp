@@ -11,6 +11,7 @@
 #include <boost/json/object.hpp>
 
 #include <muster/translate/document_hash.hpp>
+#include <muster/translate/gang_leaves.hpp>
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/json_text.hpp>
@@ -64,7 +65,7 @@ struct spark_job {
         {vertex_index{0}, "driver", nullptr, 0, 1, 0, is_elsewhere(job.driver)});
     planned.series.push_back({vertex_index{0}, "executor", nullptr, 1, job.executor.count, 0,
                               is_elsewhere(job.executor)});
-    count_leaves(planned);
+    settle_leaves(planned);
     plan.gangs.push_back(std::move(planned));
     lose(plan, loss_kind::startup_order, job.object,
          "the driver makes its executors when it runs; here they start together");

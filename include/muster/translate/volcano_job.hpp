@@ -12,6 +12,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/translate/gang_leaves.hpp>
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
@@ -169,7 +170,7 @@ inline void keep_topology(const volcano_job& job, gang_object& gang) {
             planned.series.push_back(std::move(part));
         }
     }
-    count_leaves(planned);
+    settle_leaves(planned);
     detail::keep_topology(job, gang);
     gang.origin = labelled ? target::ack_1_31 : target::volcano;
     if (!job.queue.empty())

@@ -13,6 +13,7 @@
 #include <boost/json/value.hpp>
 
 #include <muster/translate/document_hash.hpp>
+#include <muster/translate/gang_leaves.hpp>
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/generated_name.hpp>
 #include <muster/translate/job_object.hpp>
@@ -140,7 +141,7 @@ inline void dress_workload_pod(const workload& from, const object_reference& own
         if (apart)
             planned.gang.owners = {{"v1", "Pod", std::move(name), {}, true}};
         if (from.pod_template)
-            count_leaves(planned);
+            settle_leaves(planned);
         plan.gangs.push_back(std::move(planned));
     };
     if (apart)

@@ -2,7 +2,9 @@
 #include <muster/codec/batch_job_reader.hpp>
 
 #include <string>
+#include <vector>
 
+#include <boost/json/object.hpp>
 #include <doctest/doctest.h>
 
 #include <muster/job_fixture.hpp>
@@ -66,6 +68,31 @@ TEST_CASE("a Job that asks to be scheduled as a gang wants its parallelism, or m
     CHECK(tree(read(job("parallelism: 3, scheduling: {gang: {}}"))) == "3");
     CHECK(tree(read(job(
               "parallelism: 3, scheduling: {schedulingPolicy: {gang: {minCount: 2}}}"))) == "2");
+    CHECK(tree(read(job("parallelism: 3, scheduling: {policy: {gang: {minCount: 2}}}"))) == "2");
+    CHECK(tree(read(job("parallelism: 3, scheduling: {schedulingPolicy: {basic: {}}}"))) == "1");
+}
+
+TEST_CASE("what a Job's scheduling says of topology, disruption and claims is its gang's") {
+    for (const char* const key : {"schedulingConstraints", "constraints"}) {
+        const auto made =
+            read(job("scheduling: {" + std::string(key) +
+                     ": {topology: [{key: rack}]}, disruptionMode: {all: {}}, resourceClaims: "
+                     "[{name: r, resourceClaimName: c}]}"));
+        CHECK(made.findings.empty());
+        const auto& gang = made.gangs.at(0).gang;
+        CHECK(gang.origin == target::workload_1_37);
+        REQUIRE(gang.tree[0].together);
+        CHECK(gang.tree[0].together->within.levels == std::vector<std::string>{"rack"});
+        CHECK(gang.tree[0].together->required == 0);
+        REQUIRE(gang.own_words.size() == 2);
+        CHECK(gang.own_words[0] == own_word{gang_api::workload,
+                                            loss_kind::lifecycle,
+                                            "disruptionMode",
+                                            {{"all", boost::json::object{}}}});
+        CHECK(gang.own_words[1].field == "resourceClaims");
+    }
+    CHECK(read(job("scheduling: {minCount: 2}")).findings.find("scheduling.minCount: unknown") !=
+          std::string::npos);
 }
 
 TEST_CASE("a Job never has more pods at a time than it has completions left") {
