@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/job_reader.hpp>
@@ -18,6 +19,15 @@
 namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
+
+/// What a group says of its nodes to Ray itself.
+inline void note_ray_words(object_reader& object, translate::ray_cluster& cluster) {
+    std::vector<std::string_view> said;
+    note_present(object, {"resources", "labels"}, said);
+    for (const std::string_view each : said)
+        if (std::ranges::find(cluster.unsaid, each) == cluster.unsaid.end())
+            cluster.unsaid.push_back(each);
+}
 
 inline void read_ray_workers(object_reader& object, const reading_context& context,
                              translate::job_rules rules, translate::ray_cluster& cluster) {
@@ -50,7 +60,8 @@ inline void read_ray_workers(object_reader& object, const reading_context& conte
     }
     read.pod_template = read_pod_template(object.required("template"), context);
     note_present(object, {"scaleStrategy", "idleTimeoutSeconds"}, cluster.lifecycle);
-    object.ignore({"rayStartParams", "resources", "labels"});
+    read.start_params = read_texts(object.optional("rayStartParams"));
+    note_ray_words(object, cluster);
     object.finish();
     if (std::ranges::find(cluster.workers, read.name, &translate::ray_workers::name) !=
             cluster.workers.end() ||
@@ -64,13 +75,19 @@ inline void read_ray_spec(object_reader& spec, const reading_context& context,
     const field head_at = spec.required("headGroupSpec");
     object_reader head = head_at.as_object();
     cluster.head_template = read_pod_template(head.required("template"), context);
-    head.ignore({"rayStartParams", "serviceType", "headService", "enableIngress", "replicas",
-                 "resources", "labels"});
+    cluster.head_params = read_texts(head.optional("rayStartParams"));
+    note_ray_words(head, cluster);
+    if (const auto type = text_of(head.optional("serviceType"));
+        !type.empty() && type != "ClusterIP")
+        cluster.lifecycle.push_back("serviceType");
+    note_present(head, {"headService", "enableIngress"}, cluster.lifecycle);
+    head.ignore({"replicas"});
     head.finish();
     const field workers_at = spec.optional("workerGroupSpecs");
     const array_reader workers = workers_at.as_array();
     workers.for_each_object(
         [&](object_reader& each) { read_ray_workers(each, context, rules, cluster); });
+    cluster.autoscaled = spec.optional("enableInTreeAutoscaling").as_boolean().value_or(false);
     note_present(spec,
                  {"enableInTreeAutoscaling", "suspend", "managedBy", "upgradeStrategy",
                   "autoscalerOptions", "gcsFaultToleranceOptions", "authOptions"},

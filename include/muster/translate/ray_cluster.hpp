@@ -15,6 +15,7 @@
 #include <muster/translate/job_companions.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
+#include <muster/translate/ray_start.hpp>
 
 namespace muster::inline v0_1 {
 namespace translate {
@@ -26,6 +27,7 @@ struct ray_workers {
     std::int64_t least = 0; ///< minReplicas
     std::int64_t hosts = 1; ///< pods per replica
     bool suspended = false;
+    const boost::json::object* start_params = nullptr;
     const boost::json::object* pod_template = nullptr;
 };
 
@@ -34,6 +36,10 @@ struct ray_cluster {
     job_object object;
     std::string name; ///< of the cluster
     const boost::json::object* head_template = nullptr;
+    const boost::json::object* head_params = nullptr; ///< its rayStartParams
+    bool autoscaled = false;                          ///< enableInTreeAutoscaling
+    /// What groups say of `ray start` beside its parameters.
+    std::vector<std::string_view> unsaid;
     std::vector<ray_workers> workers;
     /// A RayJob whose submitter is a pod of its own, made when the cluster is ready.
     bool submitter = false;
@@ -93,8 +99,15 @@ struct ray_cluster {
         lose(plan, loss_kind::startup_order, cluster.object,
              "the pod that submits the job is made when the cluster is ready; it is none of the "
              "gang");
-    lose(plan, loss_kind::pod_contents, cluster.object,
-         "the commands that KubeRay makes of rayStartParams");
+    std::string unsaid;
+    for (const std::string_view each : cluster.unsaid)
+        unsaid.append(unsaid.empty() ? "" : ", ").append(each);
+    if (!unsaid.empty())
+        lose(plan, loss_kind::pod_contents, cluster.object,
+             unsaid + " of its groups, which KubeRay tells Ray");
+    if (cluster.autoscaled)
+        lose(plan, loss_kind::pod_contents, cluster.object,
+             "the autoscaler's container, which KubeRay adds to the head");
     lose_lifecycle(plan, cluster.object, cluster.lifecycle);
     return plan;
 }
@@ -104,6 +117,12 @@ struct ray_cluster {
     if (cluster.object.kind == "RayCluster")
         return reference_to(cluster.object);
     return {std::string(cluster.object.api_version), "RayCluster", cluster.name, {}};
+}
+
+/// The port at which the head listens.
+[[nodiscard]] inline std::string port_of(const ray_cluster& cluster) {
+    const auto said = translate::find_text(cluster.head_params, "port");
+    return std::string(said && !said->empty() ? *said : "6379");
 }
 
 /// The Service by which workers find the head.
@@ -124,8 +143,8 @@ struct ray_cluster {
                             owner_of(cluster), std::move(ports));
 }
 
-/// The pods `<cluster>-head-<letters>` and `<cluster>-<group>-worker-<letters>` with the labels and
-/// addresses that KubeRay gives them; its commands are made from rayStartParams and left out.
+/// The pods `<cluster>-head-<letters>` and `<cluster>-<group>-worker-<letters>` with the labels,
+/// addresses and commands that KubeRay gives them.
 [[nodiscard]] inline job_gangs pods_of(const ray_cluster& cluster, job_plan plan,
                                        const job_options& options = {}) {
     job_gangs made = make_pods(
@@ -159,11 +178,26 @@ struct ray_cluster {
             };
             set("RAY_CLUSTER_NAME", cluster.name);
             set("RAY_NODE_TYPE_NAME", series.role);
-            set("RAY_PORT", "6379");
-            set("RAY_ADDRESS", head ? std::string("127.0.0.1:6379") : address + ":6379");
+            const std::string port = port_of(cluster);
+            set("RAY_PORT", port);
+            set("RAY_ADDRESS", (head ? "127.0.0.1" : address) + ':' + port);
             set("RAY_IP", head ? std::string("127.0.0.1") : cluster.name + "-head-svc");
             set("FQ_RAY_IP", head ? std::string("127.0.0.1") : address);
             set("RAY_USAGE_STATS_KUBERAY_IN_USE", "1");
+            const std::string head_address = address + ':' + port;
+            ray_node node;
+            node.head = head;
+            node.params = cluster.head_params;
+            for (const ray_workers& group : cluster.workers)
+                if (!head && group.name == series.role)
+                    node.params = group.start_params;
+            node.head_address = head_address;
+            node.autoscaled = cluster.autoscaled;
+            node.keeps_command =
+                translate::find_text(cluster.object.annotations, ray_keeps_command) == "true" ||
+                translate::find_text(detail::annotations_of(series.pod_template),
+                                     ray_keeps_command) == "true";
+            start_ray(pod, node);
         });
     if (options.pods)
         made.companions.push_back(service_of(cluster));

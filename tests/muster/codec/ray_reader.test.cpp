@@ -76,8 +76,73 @@ TEST_CASE("RayJobs and RayServices are the gang of the cluster that they have ma
         read_job(read_ray<ray_kind::service>,
                  object("RayService", "{rayClusterConfig: " + spec(group("replicas: 2")) + "}"));
     CHECK(tree(service) == "3 (headgroup 1, worker-group-0 2)");
-    CHECK(loss_text(service.losses) ==
-          "pod-contents: RayService ns/r: the commands that KubeRay makes of rayStartParams\n");
+    CHECK(loss_text(service.losses) == "");
+}
+
+TEST_CASE("the pods of a RayCluster start Ray with their group's parameters and KubeRay's own") {
+    const auto made = read_job(
+        read_ray<ray_kind::cluster>,
+        object(
+            "RayCluster",
+            "{headGroupSpec: {rayStartParams: {port: \"7000\", dashboard-host: h, "
+            "include-dashboard: \"False\", no-monitor: \"false\"}, template: {spec: {containers: "
+            "[{name: ray, resources: {requests: {cpu: 1500m}, limits: {memory: 1Gi}}}]}}}, "
+            "workerGroupSpecs: [{groupName: a, replicas: 1, rayStartParams: {num-cpus: \"0\"}, "
+            "template: {spec: {containers: [{name: ray, command: [a, b], args: [c], resources: "
+            "{limits: {cpu: 3, nvidia.com/gpu: 2}}}]}}}]}"));
+    CHECK(made.findings.empty());
+    const auto& head = made.gangs.at(0).pods.at(0).document;
+    const auto& worker = made.gangs.at(0).pods.at(1).document;
+    const std::string starts_head =
+        "ray start --head --block --dashboard-agent-listen-port=52365 --dashboard-host=h "
+        "--include-dashboard=False --memory=1073741824 --metrics-export-port=8080 --num-cpus=2 "
+        "--port=7000";
+    const std::string starts_worker =
+        "ray start --address=r-head-svc.ns.svc.cluster.local:7000 --block "
+        "--dashboard-agent-listen-port=52365 --metrics-export-port=8080 --num-cpus=0 --num-gpus=2";
+    CHECK(at(head, "spec|containers|0|command") == R"(["/bin/bash","-c","--"])");
+    CHECK(at(head, "spec|containers|0|args|0") == "ulimit -n 65536; " + starts_head);
+    CHECK(env_of(head, "KUBERAY_GEN_RAY_START_CMD") == starts_head);
+    // What a container is to run comes before, for Ray does not return.
+    CHECK(at(worker, "spec|containers|0|args|0") == "a b c && ulimit -n 65536; " + starts_worker);
+    CHECK(env_of(worker, "RAY_PORT") == "7000");
+    CHECK(env_of(head, "RAY_ADDRESS") == "127.0.0.1:7000");
+    CHECK(at(head, "spec|containers|0|ports") == R"([{"name":"metrics","containerPort":8080}])");
+    CHECK(at(head, "spec|volumes") ==
+          R"([{"name":"shared-mem","emptyDir":{"medium":"Memory","sizeLimit":"1Gi"}}])");
+    CHECK(at(head, "spec|containers|0|volumeMounts|0|mountPath") == "/dev/shm");
+}
+
+TEST_CASE("a container that starts Ray itself keeps its command, and one that is to keep it") {
+    const auto own = [](const std::string& command, const std::string& annotations) {
+        const auto made =
+            read_job(read_ray<ray_kind::cluster>,
+                     object("RayCluster",
+                            "{headGroupSpec: {template: {metadata: {annotations: {" + annotations +
+                                "}}, spec: {containers: [{name: ray, command: [" + command +
+                                "], volumeMounts: [{name: v, mountPath: /dev/shm}]}]}}}}"));
+        const auto& made_pod = made.gangs.at(0).pods.at(0).document;
+        CHECK(at(made_pod, "spec|volumes") == "");
+        CHECK(
+            env_of(made_pod, "KUBERAY_GEN_RAY_START_CMD").starts_with("ray start --head --block"));
+        return at(made_pod, "spec|containers|0|command") + at(made_pod, "spec|containers|0|args");
+    };
+    CHECK(own("sh, -c, ray start --head", "") == R"(["sh","-c","ray start --head"])");
+    CHECK(own("x", "ray.io/overwrite-container-cmd: \"true\"") == R"(["x"])");
+}
+
+TEST_CASE("what KubeRay does beside that is lost by name") {
+    CHECK(loss_text(read_job(read_ray<ray_kind::cluster>,
+                             object("RayCluster",
+                                    "{enableInTreeAutoscaling: true, headGroupSpec: {serviceType: "
+                                    "NodePort, resources: {CPU: \"1\"}, " +
+                                        pod + "}}"))
+                        .losses) ==
+          "pod-contents: RayCluster ns/r: resources of its groups, which KubeRay tells Ray\n"
+          "pod-contents: RayCluster ns/r: the autoscaler's container, which KubeRay adds to the "
+          "head\n"
+          "lifecycle: RayCluster ns/r: serviceType, enableInTreeAutoscaling: the job's own "
+          "controller sees to it\n");
 }
 
 TEST_CASE("a RayJob for a cluster that is there has no gang and says so") {
