@@ -88,7 +88,7 @@ inline void read_claim_policies(const field& at, translate::job_set& set) {
             const field metadata_at = each.required("metadata");
             object_reader metadata = metadata_at.as_object();
             if (const std::string_view name = text_of(metadata.required("name")); !name.empty())
-                set.claims.push_back(name);
+                set.claims.push_back(&each.value()->get_object());
             metadata.ignore_rest();
             each.ignore_rest();
         });

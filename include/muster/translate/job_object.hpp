@@ -100,13 +100,6 @@ inline void lose(job_plan& plan, loss_kind what, const job_object& job, std::str
     plan.losses.push_back({what, title_of(job), std::move(detail)});
 }
 
-/// The claims that a job's controller makes of volumeClaimTemplates for its pods to mount.
-inline void lose_claims(job_plan& plan, const job_object& job, const boost::json::array* claims) {
-    if (claims && !claims->empty())
-        lose(plan, loss_kind::pod_contents, job,
-             "volumeClaimTemplates: the pods mount claims that the job's own controller makes");
-}
-
 /// What happens after the start, by the fields that say it; nothing when there are none. `title` as
 /// of title_of().
 inline void lose_lifecycle(std::vector<loss>& to, std::string title,

@@ -65,8 +65,9 @@ struct job_set {
     target gangs_of = target::workload_1_37;
     const boost::json::object* workload_labels = nullptr; ///< of its own template for a Workload
     const boost::json::object* workload_annotations = nullptr;
-    std::vector<std::string_view> claims; ///< of volumeClaimPolicies, by the names of their volumes
-    std::string coordinator;              ///< the host name of one of its pods; empty: of none
+    /// Templates of volumeClaimPolicies, with names.
+    std::vector<const boost::json::object*> claims;
+    std::string coordinator; ///< the host name of one of its pods; empty: of none
     std::vector<std::string_view> lifecycle;
 };
 
@@ -169,9 +170,6 @@ inline void lose_order(const job_set& set, job_plan& plan) {
     if (!set.exclusive_topology.empty())
         lose(plan, loss_kind::topology_required, set.object,
              std::string(job_set_exclusive) + ": a Job stands in one domain, but not alone there");
-    if (!set.claims.empty())
-        lose(plan, loss_kind::pod_contents, set.object,
-             "volumeClaimPolicies: the pods mount claims that the job's own controller makes");
     lose_lifecycle(plan, set.object, set.lifecycle);
 }
 
@@ -261,9 +259,19 @@ inline void lose_order(const job_set& set, job_plan& plan) {
 
 namespace detail {
 
-/// A set's claims are shared: each pod mounts those whose volumes its containers name.
+[[nodiscard]] inline std::string_view volume_of(const boost::json::object* claim) {
+    return translate::find_text(find_object(claim, "metadata"), "name").value_or("");
+}
+
+/// A set's claims are shared by its pods: `<claim>-<set>`.
+[[nodiscard]] inline std::string claim_name(const job_set& set, std::string_view volume) {
+    return std::string(volume) + '-' + std::string(set.object.name);
+}
+
+/// Each pod mounts those claims whose volumes its containers name.
 inline void mount_shared_claims(const job_set& set, pod_draft& pod) {
-    for (const std::string_view claim : set.claims) {
+    for (const boost::json::object* const from : set.claims) {
+        const std::string_view claim = volume_of(from);
         bool mounted = false;
         const auto look = [&](boost::json::object& container) {
             if (const auto* const mounts = find_array(&container, "volumeMounts"))
@@ -273,7 +281,7 @@ inline void mount_shared_claims(const job_set& set, pod_draft& pod) {
         pod.for_each_container(look);
         pod.for_each_init_container(look);
         if (mounted)
-            mount_claim(pod, claim, std::string(claim) + '-' + std::string(set.object.name));
+            mount_claim(pod, claim, claim_name(set, claim));
     }
 }
 
@@ -348,14 +356,24 @@ inline void mount_shared_claims(const job_set& set, pod_draft& pod) {
             if (set.host_names)
                 pod.set_default("subdomain", domain);
         });
-    if (options.pods && set.host_names)
+    if (!options.pods)
+        return made;
+    const object_reference owner =
+        set.object.kind == "JobSet"
+            ? reference_to(set.object)
+            : object_reference{
+                  "jobset.x-k8s.io/v1alpha2", "JobSet", std::string(set.object.name), {}};
+    const std::string_view of_set = "jobset.sigs.k8s.io/jobset-name";
+    if (set.host_names)
         made.companions.push_back(headless_service(
-            set.object, domain, {}, {{"jobset.sigs.k8s.io/jobset-name", set.object.name}},
-            set.early_names,
-            set.object.kind == "JobSet"
-                ? reference_to(set.object)
-                : object_reference{
-                      "jobset.x-k8s.io/v1alpha2", "JobSet", std::string(set.object.name), {}}));
+            set.object, domain, {}, {{of_set, set.object.name}}, set.early_names, owner));
+    for (const boost::json::object* const from : set.claims) {
+        boost::json::object claim = claim_document(
+            set.object.name_space, detail::claim_name(set, detail::volume_of(from)), *from);
+        set_label(claim, std::string(of_set), std::string(set.object.name));
+        child_at(claim, "metadata")["ownerReferences"] = boost::json::array{owner_document(owner)};
+        made.companions.push_back(std::move(claim));
+    }
     return made;
 }
 

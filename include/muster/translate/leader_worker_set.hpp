@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -231,7 +233,6 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
             lose(plan, loss_kind::topology_required, set.object,
                  "exclusive topology " + std::string(label) +
                      ": pods stand in one domain, but not alone there");
-    lose_claims(plan, set.object, set.volume_claims);
     lose_lifecycle(plan, set.object, set.lifecycle);
     return plan;
 }
@@ -262,6 +263,7 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
     const auto leader_of = [&](std::int64_t group) {
         return std::string(set.object.name) + '-' + std::to_string(group);
     };
+    std::vector<boost::json::object> claims;
     job_gangs made = make_pods(
         set.object, std::move(plan), options,
         [&](const planned_gang&, const pod_series& series, std::int64_t index) {
@@ -289,7 +291,8 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
             const std::string domain = set.own_subdomains ? leader : std::string(set.object.name);
             pod.spec()["hostname"] = index == 0 ? leader : leader + '-' + own;
             pod.spec()["subdomain"] = domain;
-            mount_own_claims(pod, set.volume_claims, index == 0 ? leader : leader + '-' + own);
+            mount_own_claims(pod, set.volume_claims, set.object.name_space,
+                             index == 0 ? leader : leader + '-' + own, claims);
             const std::string address =
                 leader + '.' + domain + '.' + std::string(set.object.name_space);
             for (const auto& [name, value] :
@@ -302,6 +305,7 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
         });
     if (options.pods && set.replicas > 0)
         made.companions = services_of(set);
+    std::ranges::move(claims, std::back_inserter(made.companions));
     return made;
 }
 

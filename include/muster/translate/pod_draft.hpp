@@ -214,15 +214,35 @@ inline void mount_claim(pod_draft& pod, std::string_view volume, std::string_vie
     volumes.get_array().emplace_back(std::move(made));
 }
 
-/// Volumes for a list of claim templates of which every pod has claims of its own: `<claim>-<pod>`.
+/// A claim for a volume, as a template for it says.
+[[nodiscard]] inline boost::json::object claim_document(std::string_view name_space,
+                                                        std::string_view name,
+                                                        const boost::json::object& from) {
+    boost::json::object metadata{{"name", name}, {"namespace", name_space}};
+    for (const char* const key : {"labels", "annotations"})
+        if (const auto* const said = find_object(find_object(&from, "metadata"), key))
+            metadata[key] = *said;
+    boost::json::object made{
+        {"apiVersion", "v1"}, {"kind", "PersistentVolumeClaim"}, {"metadata", std::move(metadata)}};
+    if (const auto* const spec = find_object(&from, "spec"))
+        made["spec"] = *spec;
+    return made;
+}
+
+/// Volumes for a list of claim templates of which every pod has claims of its own, `<claim>-<pod>`,
+/// which `made` gets. They outlive who asked for them, and so have no owner.
 inline void mount_own_claims(pod_draft& pod, const boost::json::array* claims,
-                             std::string_view pod_name) {
+                             std::string_view name_space, std::string_view pod_name,
+                             std::vector<boost::json::object>& made) {
     if (!claims)
         return;
     for (const boost::json::value& each : *claims)
         if (const auto claim =
-                translate::find_text(find_object(each.if_object(), "metadata"), "name"))
-            mount_claim(pod, *claim, std::string(*claim) + '-' + std::string(pod_name));
+                translate::find_text(find_object(each.if_object(), "metadata"), "name")) {
+            const std::string name = std::string(*claim) + '-' + std::string(pod_name);
+            mount_claim(pod, *claim, name);
+            made.push_back(claim_document(name_space, name, each.get_object()));
+        }
 }
 
 /// Makes the pods of a plan. `name(const planned_gang&, const pod_series&, std::int64_t index)`

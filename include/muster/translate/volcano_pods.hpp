@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -165,14 +166,26 @@ inline void dress_by_plugins(const volcano_job& job, pod_draft& pod, const volca
     }
 }
 
-/// The claims that the job shares among all its pods.
+/// The claims that the job shares among all its pods, by the names that they have or are given.
+[[nodiscard]] inline std::vector<std::string> volume_claims_of(const volcano_job& job) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; job.volumes && i < job.volumes->size(); ++i) {
+        const auto own =
+            translate::find_text((*job.volumes)[i].if_object(), "volumeClaimName").value_or("");
+        names.push_back(own.empty() ? std::string(job.object.name) + "-volume-" + std::to_string(i)
+                                    : std::string(own));
+    }
+    return names;
+}
+
 inline void mount_volumes(const volcano_job& job, pod_draft& pod) {
     if (!job.volumes)
         return;
+    const std::vector<std::string> claims = volume_claims_of(job);
     for (std::size_t i = 0; i < job.volumes->size(); ++i) {
         const boost::json::object* const one = (*job.volumes)[i].if_object();
         const std::string name = std::string(job.object.name) + "-volume-" + std::to_string(i);
-        const std::string claim(translate::find_text(one, "volumeClaimName").value_or(name));
+        const std::string& claim = claims[i];
         boost::json::value& list = pod.spec()["volumes"];
         if (!list.is_array())
             list = boost::json::array{};
@@ -191,6 +204,19 @@ inline void mount_volumes(const volcano_job& job, pod_draft& pod) {
 }
 
 } // namespace detail
+
+/// The claims that the job describes itself: its volumes with a volumeClaim.
+[[nodiscard]] inline std::vector<boost::json::object> claims_of(const volcano_job& job) {
+    std::vector<boost::json::object> made;
+    const std::vector<std::string> names = detail::volume_claims_of(job);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (const auto* const spec = find_object((*job.volumes)[i].if_object(), "volumeClaim")) {
+            made.push_back(claim_document(job.object.name_space, names[i], {{"spec", *spec}}));
+            child_at(made.back(), "metadata")["ownerReferences"] =
+                boost::json::array{owner_document(reference_to(job.object))};
+        }
+    return made;
+}
 
 /// What the plugin svc makes: a Service, the ConfigMap that lists the hosts and, unless it is told
 /// not to, a NetworkPolicy that lets only the job's own pods in.
@@ -267,8 +293,10 @@ inline void mount_volumes(const volcano_job& job, pod_draft& pod) {
             detail::dress_by_plugins(job, pod, task, index);
             detail::mount_volumes(job, pod);
         });
-    if (options.pods)
+    if (options.pods) {
         made.companions = companions_of(job);
+        std::ranges::move(claims_of(job), std::back_inserter(made.companions));
+    }
     return made;
 }
 

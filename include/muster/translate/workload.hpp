@@ -75,7 +75,8 @@ namespace detail {
 }
 
 inline void dress_workload_pod(const workload& from, const object_reference& owner, pod_draft& pod,
-                               std::string_view name, std::int64_t index) {
+                               std::string_view name, std::int64_t index,
+                               std::vector<boost::json::object>& claims) {
     pod.own(owner);
     const std::string ordinal = std::to_string(index);
     switch (from.kind) {
@@ -92,7 +93,7 @@ inline void dress_workload_pod(const workload& from, const object_reference& own
         pod.spec()["hostname"] = name;
         if (!from.service_name.empty())
             pod.spec()["subdomain"] = from.service_name;
-        mount_own_claims(pod, from.volume_claims, name);
+        mount_own_claims(pod, from.volume_claims, from.object.name_space, name, claims);
         break;
     case workload_kind::knative_service:
         pod.label("pod-template-hash", std::string_view(owner.name).substr(owner.name.size() - 10));
@@ -151,7 +152,6 @@ inline void dress_workload_pod(const workload& from, const object_reference& own
         add(std::string(from.object.name) + "-00001", 0, from.replicas);
     else
         add(std::string(from.object.name), from.first, from.replicas);
-    lose_claims(plan, from.object, from.volume_claims);
     lose_lifecycle(plan, from.object, from.lifecycle);
     return plan;
 }
@@ -160,15 +160,18 @@ inline void dress_workload_pod(const workload& from, const object_reference& own
 [[nodiscard]] inline job_gangs pods_of(const workload& from, job_plan plan,
                                        const job_options& options = {}) {
     const object_reference owner = detail::pod_owner(from);
-    return make_pods(
+    std::vector<boost::json::object> claims;
+    job_gangs made = make_pods(
         from.object, std::move(plan), options,
         [&](const planned_gang&, const pod_series&, std::int64_t index) {
             return detail::workload_pod(from, owner, index);
         },
         [&](pod_draft& pod, const planned_gang&, const pod_series&, std::int64_t index) {
             detail::dress_workload_pod(from, owner, pod, detail::workload_pod(from, owner, index),
-                                       index);
+                                       index, claims);
         });
+    made.companions = std::move(claims);
+    return made;
 }
 
 } // namespace translate

@@ -51,7 +51,8 @@ const std::string leader_worker_set = "leaderworkerset.x-k8s.io/v1";
 TEST_CASE("pods of a JobSet mount the claims of its policies that their containers name") {
     const auto made = read(
         job_set, "JobSet",
-        "volumeClaimPolicies: [{templates: [{metadata: {name: data}, spec: {}}]}, {templates: "
+        "volumeClaimPolicies: [{templates: [{metadata: {name: data}, spec: {accessModes: [a]}}]}, "
+        "{templates: "
         "[{metadata: {name: out}, spec: {}}], retentionPolicy: {whenDeleted: Retain}}], "
         "replicatedJobs: [" +
             replicated("load", "", "volumeMounts: [{name: data, mountPath: /d}]") + ", " +
@@ -62,9 +63,15 @@ TEST_CASE("pods of a JobSet mount the claims of its policies that their containe
           R"([{"name":"data","persistentVolumeClaim":{"claimName":"data-s"}}])");
     CHECK(at(pod(made, "s-train-"), "spec|volumes|1|persistentVolumeClaim|claimName") == "out-s");
     CHECK(pod(made, "s-rest-").at("spec").as_object().contains("volumes") == false);
-    CHECK(loss_text(made.losses) ==
-          "pod-contents: JobSet ns/s: volumeClaimPolicies: the pods mount claims that the job's "
-          "own controller makes\n");
+    CHECK(loss_text(made.losses) == "");
+    // Beside the Service.
+    REQUIRE(made.companions.size() == 3);
+    CHECK(boost::json::serialize(made.companions[1]) ==
+          R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data-s",)"
+          R"("namespace":"ns","labels":{"jobset.sigs.k8s.io/jobset-name":"s"},"ownerReferences":)"
+          R"([{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","name":"s",)"
+          R"("controller":true,"blockOwnerDeletion":true}]},"spec":{"accessModes":["a"]}})");
+    CHECK(at(made.companions[2], "metadata|name") == "out-s");
 }
 
 TEST_CASE(
@@ -95,10 +102,13 @@ TEST_CASE(
 }
 
 TEST_CASE("every pod of a LeaderWorkerSet or StatefulSet mounts claims of its own") {
-    const std::string claims =
-        "volumeClaimTemplates: [{metadata: {name: disk}, spec: {accessModes: [ReadWriteOnce]}}]";
-    const std::string lost =
-        " ns/s: volumeClaimTemplates: the pods mount claims that the job's own controller makes\n";
+    const std::string claims = "volumeClaimTemplates: [{metadata: {name: disk, labels: {a: b}, "
+                               "annotations: {c: d}}, spec: {accessModes: [ReadWriteOnce]}}]";
+    const auto claim = [](const std::string& name) {
+        return R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":")" + name +
+               R"(","namespace":"ns","labels":{"a":"b"},"annotations":{"c":"d"}},"spec":)"
+               R"({"accessModes":["ReadWriteOnce"]}})";
+    };
     const auto made = read(leader_worker_set, "LeaderWorkerSet",
                            "leaderWorkerTemplate: {size: 2, resizePolicy: InPlace, " + claims +
                                ", workerTemplate: {spec: " + containers("") + "}}");
@@ -106,9 +116,10 @@ TEST_CASE("every pod of a LeaderWorkerSet or StatefulSet mounts claims of its ow
           R"([{"name":"disk","persistentVolumeClaim":{"claimName":"disk-s-0-1"}}])");
     CHECK(at(pod(made, "s-0"), "spec|volumes|0|persistentVolumeClaim|claimName") == "disk-s-0");
     CHECK(loss_text(made.losses) ==
-          "pod-contents: LeaderWorkerSet" + lost +
-              "lifecycle: LeaderWorkerSet ns/s: resizePolicy: the job's own controller sees to "
-              "it\n");
+          "lifecycle: LeaderWorkerSet ns/s: resizePolicy: the job's own controller sees to it\n");
+    REQUIRE(made.companions.size() == 3);
+    CHECK(boost::json::serialize(made.companions[1]) == claim("disk-s-0"));
+    CHECK(boost::json::serialize(made.companions[2]) == claim("disk-s-0-1"));
     const auto set = read("apps/v1", "StatefulSet",
                           claims + ", selector: {}, minReadySeconds: 3, template: {spec: "
                                    "{volumes: [{name: disk, emptyDir: {}}], containers: [{name: "
@@ -116,9 +127,9 @@ TEST_CASE("every pod of a LeaderWorkerSet or StatefulSet mounts claims of its ow
     CHECK(at(pod(set, "s-0"), "spec|volumes") ==
           R"([{"name":"disk","persistentVolumeClaim":{"claimName":"disk-s-0"}}])");
     CHECK(loss_text(set.losses) ==
-          "pod-contents: StatefulSet" + lost +
-              "lifecycle: StatefulSet ns/s: minReadySeconds: the job's own controller sees to "
-              "it\n");
+          "lifecycle: StatefulSet ns/s: minReadySeconds: the job's own controller sees to it\n");
+    REQUIRE(set.companions.size() == 1);
+    CHECK(boost::json::serialize(set.companions[0]) == claim("disk-s-0"));
 }
 
 TEST_CASE("plugins of Volcano that do more than set variables are lost by name") {

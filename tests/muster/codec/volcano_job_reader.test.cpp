@@ -147,6 +147,21 @@ TEST_CASE("a Volcano Job's volumes are claims that all its pods mount") {
           R"([{"name":"j-volume-0","mountPath":"/d"}])");
 }
 
+TEST_CASE("claims that a Volcano Job describes for its volumes are made, each once") {
+    const auto made = read(job(task("replicas: 2"),
+                               "  volumes: [{mountPath: /d, volumeClaimName: data}, {mountPath: "
+                               "/e, volumeClaim: {accessModes: [a]}}, {mountPath: /f, "
+                               "volumeClaimName: own, volumeClaim: {accessModes: [b]}}]\n"));
+    REQUIRE(made.companions.size() == 2);
+    CHECK(at(made.companions[0], "kind") == "PersistentVolumeClaim");
+    CHECK(at(made.companions[0], "metadata|name") == "j-volume-1");
+    CHECK(at(made.companions[0], "spec") == R"({"accessModes":["a"]})");
+    CHECK(at(made.companions[0], "metadata|ownerReferences|0|kind") == "Job");
+    CHECK(at(made.companions[1], "metadata|name") == "own");
+    CHECK(at(made.gangs.at(0).pods.at(1).document, "spec|volumes|1|persistentVolumeClaim") ==
+          R"({"claimName":"j-volume-1"})");
+}
+
 TEST_CASE("order, policies and clean up of a Volcano Job are losses") {
     const auto made = read(job(task("name: a, replicas: 1, policies: [{event: TaskCompleted, "
                                     "action: CompleteJob}]") +
