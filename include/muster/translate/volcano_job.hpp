@@ -175,8 +175,12 @@ inline void keep_topology(const volcano_job& job, gang_object& gang) {
     gang.origin = labelled ? target::ack_1_31 : target::volcano;
     if (!job.queue.empty())
         gang.queue = std::string(job.queue);
-    if (!job.priority_class.empty())
-        gang.priority.class_name = job.priority_class;
+    // Volcano heeds the job's own class alone; classes of tasks order its pods.
+    gang.priority.class_name =
+        job.priority_class.empty()
+            ? translate::find_text(job.object.labels, owner_mark::priority_class)
+                  .value_or(std::string_view{})
+            : job.priority_class;
     plan.gangs.push_back(std::move(planned));
     detail::lose_plugins(job, plan);
     for (const volcano_task& task : job.tasks)

@@ -162,6 +162,19 @@ TEST_CASE("claims that a Volcano Job describes for its volumes are made, each on
           R"({"claimName":"j-volume-1"})");
 }
 
+TEST_CASE("a Volcano Job's gang has the job's own priority class, never that of a task") {
+    const std::string tasks =
+        "  - {name: a, replicas: 1, template: {spec: {priorityClassName: task, containers: "
+        "[{name: c}]}}}\n";
+    const auto class_of = [&](const std::string& rest) {
+        return read(job(tasks, rest)).gangs.at(0).gang.priority.class_name;
+    };
+    CHECK(class_of("") == "");
+    CHECK(class_of("  priorityClassName: own\n") == "own");
+    CHECK(at(read(job(tasks, "")).gangs.at(0).pods.at(0).document, "spec|priorityClassName") ==
+          "task");
+}
+
 TEST_CASE("order, policies and clean up of a Volcano Job are losses") {
     const auto made = read(job(task("name: a, replicas: 1, policies: [{event: TaskCompleted, "
                                     "action: CompleteJob}]") +
