@@ -147,8 +147,7 @@ private:
 inline void strip_scheduler(gang_pod& pod) {
     const auto* spec = find_object(&pod.document, "spec");
     const std::string_view named = spec ? string_at(*spec, "schedulerName") : std::string_view{};
-    for (const std::string_view known : {"t9k-scheduler", "volcano", "kai-scheduler",
-                                         "koord-scheduler", "scheduler-plugins-scheduler"})
+    for (const std::string_view known : schedulers::of_gangs)
         if (named == known)
             return mark_remover(pod).field("schedulerName");
 }

@@ -75,5 +75,24 @@ inline constexpr std::string_view grove_gate = "grove.io/podgang";
 inline constexpr std::string_view grove_upstream_gate = "grove.io/podgang-pending-creation";
 } // namespace keys
 
+/// The names by which pods usually ask for the scheduler of a gang API.
+namespace schedulers {
+inline constexpr std::string_view t9k = "t9k-scheduler";
+inline constexpr std::string_view volcano = "volcano";
+inline constexpr std::string_view kai = "kai-scheduler";
+inline constexpr std::string_view koordinator = "koord-scheduler";
+inline constexpr std::string_view plugins = "scheduler-plugins-scheduler";
+inline constexpr std::array of_gangs{t9k, volcano, kai, koordinator, plugins};
+/// With what came before them, and what is no scheduler of gangs.
+inline constexpr std::array usual{t9k,
+                                  volcano,
+                                  kai,
+                                  koordinator,
+                                  plugins,
+                                  std::string_view("kube-batch"),
+                                  std::string_view("default-scheduler"),
+                                  std::string_view("kueue")};
+} // namespace schedulers
+
 } // namespace translate
 } // namespace muster::inline v0_1

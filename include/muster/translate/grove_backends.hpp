@@ -43,7 +43,7 @@ struct kai_backend {
     kai_version version = kai_version::v0_15;
 
     [[nodiscard]] static constexpr std::string_view name() { return "kai"; }
-    [[nodiscard]] static constexpr std::string_view scheduler() { return "kai-scheduler"; }
+    [[nodiscard]] static constexpr std::string_view scheduler() { return schedulers::kai; }
     [[nodiscard]] static constexpr bool opens_gates(grove_dialect dialect) {
         return dialect == grove_dialect::upstream;
     }
@@ -70,7 +70,7 @@ struct kai_backend {
 /// Volcano: a PodGroup with a subgroup policy for each podgroup.
 struct volcano_backend {
     [[nodiscard]] static constexpr std::string_view name() { return "volcano"; }
-    [[nodiscard]] static constexpr std::string_view scheduler() { return "volcano"; }
+    [[nodiscard]] static constexpr std::string_view scheduler() { return schedulers::volcano; }
     [[nodiscard]] static constexpr bool opens_gates(grove_dialect) { return true; }
     [[nodiscard]] static written write(const gang_bundle& bundle, grove_dialect dialect) {
         return detail::write_derived(volcano_writer{}, bundle, dialect);
@@ -80,7 +80,7 @@ struct volcano_backend {
 /// Koordinator: a PodGroup for each podgroup, all in one gang group.
 struct koordinator_backend {
     [[nodiscard]] static constexpr std::string_view name() { return "koordinator"; }
-    [[nodiscard]] static constexpr std::string_view scheduler() { return "koord-scheduler"; }
+    [[nodiscard]] static constexpr std::string_view scheduler() { return schedulers::koordinator; }
     [[nodiscard]] static constexpr bool opens_gates(grove_dialect) { return true; }
     [[nodiscard]] static written write(const gang_bundle& bundle, grove_dialect dialect) {
         return detail::write_derived(koordinator_writer{}, bundle, dialect);

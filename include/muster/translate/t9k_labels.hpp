@@ -94,7 +94,7 @@ public:
         labels[keys::t9k_group] = group_;
         labels[keys::t9k_queue] = job_->scheduler->queue;
         labels[keys::t9k_role] = job_->replica_specs[of.spec].type;
-        pod["spec"].get_object()["schedulerName"] = "t9k-scheduler";
+        pod["spec"].get_object()["schedulerName"] = schedulers::t9k;
     }
 
 private:

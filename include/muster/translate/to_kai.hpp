@@ -82,7 +82,7 @@ struct kai_writer {
         });
         out.add(std::move(group));
 
-        for (gang_pod& pod : out.pods("kai-scheduler")) {
+        for (gang_pod& pod : out.pods(schedulers::kai)) {
             set_annotation(pod.document, keys::kai_group, name);
             if (naming == kai_naming::backend)
                 set_annotation(pod.document, keys::kai_skip, "true");

@@ -78,7 +78,7 @@ struct koordinator_writer {
         if (gang.queue && out.bundle().pods.empty())
             out.lose(loss_kind::queue, "queue '" + *gang.queue + "': only pods can say it");
         const auto by_leaf = gangs_by_leaf(gangs, gang.tree);
-        for (gang_pod& pod : out.pods("koord-scheduler")) {
+        for (gang_pod& pod : out.pods(schedulers::koordinator)) {
             const gang_of_group* own = by_leaf[pod.leaf.value()];
             set_label(pod.document, keys::sigs_group, own->name);
             if (gang.queue)

@@ -32,7 +32,7 @@ struct scheduler_plugins_writer {
             spec["scheduleTimeoutSeconds"] = *gang.wait_seconds;
         out.lose_all_but_total();
         out.add(std::move(group));
-        for (gang_pod& pod : out.pods("scheduler-plugins-scheduler")) {
+        for (gang_pod& pod : out.pods(schedulers::plugins)) {
             set_label(pod.document, keys::plugins_group, name);
             out.add(std::move(pod.document));
         }

@@ -59,7 +59,7 @@ struct t9k_writer {
         out.give_back(group);
         out.add(std::move(group));
 
-        for (gang_pod& pod : out.pods("t9k-scheduler")) {
+        for (gang_pod& pod : out.pods(schedulers::t9k)) {
             set_label(pod.document, keys::t9k_group, name);
             const gang_role& role = out.role_of(pod.leaf);
             if (!role.name.empty())

@@ -55,7 +55,7 @@ struct volcano_writer {
         out.give_back(group);
         out.add(std::move(group));
 
-        for (gang_pod& pod : out.pods("volcano")) {
+        for (gang_pod& pod : out.pods(schedulers::volcano)) {
             set_annotation(pod.document, keys::volcano_group, name);
             set_annotation(pod.document, keys::volcano_own_group, name);
             if (gang.preemptible)

@@ -48,7 +48,7 @@ struct volcano_task {
 /// A batch.volcano.sh/v1alpha1 Job, as its manifest says it.
 struct volcano_job {
     job_object object;
-    std::string_view scheduler_name = "volcano";
+    std::string_view scheduler_name = schedulers::volcano;
     std::int64_t min_available = 0; ///< 0: what the tasks want together
     std::string_view queue;         ///< empty: Volcano's own default, `default`
     std::string_view priority_class;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -52,30 +51,20 @@ namespace translate {
     return vertex.together->within.levels[*vertex.together->preferred];
 }
 
-/// The schedulers that targets, and what came before them, are known by.
-inline constexpr std::array<std::string_view, 8> usual_schedulers{"t9k-scheduler",
-                                                                  "volcano",
-                                                                  "kai-scheduler",
-                                                                  "koord-scheduler",
-                                                                  "scheduler-plugins-scheduler",
-                                                                  "kube-batch",
-                                                                  "default-scheduler",
-                                                                  "kueue"};
-
-/// The one that a target's pods usually name; empty: none.
+/// The scheduler that a target's pods usually name; empty: none.
 [[nodiscard]] constexpr std::string_view usual_scheduler(target of) noexcept {
     switch (of) {
     case target::t9k:
-        return "t9k-scheduler";
+        return schedulers::t9k;
     case target::scheduler_plugins:
-        return "scheduler-plugins-scheduler";
+        return schedulers::plugins;
     case target::koordinator:
-        return "koord-scheduler";
+        return schedulers::koordinator;
     case target::volcano:
-        return "volcano";
+        return schedulers::volcano;
     case target::kai_0_14:
     case target::kai_0_15:
-        return "kai-scheduler";
+        return schedulers::kai;
     default:
         return {};
     }
@@ -320,7 +309,7 @@ private:
     // scheduler is named for.
     [[nodiscard]] bool keeps(std::string_view asked, std::string_view usual) const {
         return !asked.empty() &&
-               std::ranges::find(usual_schedulers, asked) == usual_schedulers.end() &&
+               std::ranges::find(schedulers::usual, asked) == schedulers::usual.end() &&
                (usual.empty() || (gang().origin && usual_scheduler(*gang().origin) == usual));
     }
 
