@@ -144,7 +144,7 @@ template<class Traits>
         return false;
     const auto& group = known[at->index];
     if (!group.present || group.spec.fault != gang_fault::none ||
-        !reaches_minima(group.spec.tree, members_of(known, at->index).holding))
+        stake_of(known, at->index) != stake::minima)
         return false;
     return std::ranges::all_of(start.members, [&](const auto& member) {
         return member.stage == bind_stage::done || still_stands(view, member);

@@ -338,9 +338,8 @@ private:
             start.failed = bind_failure{result.what, result.message};
         drop(member);
         const auto gang = at_->known().find_gang(start.gang);
-        const bool enough = gang && start.begun &&
-                            reaches_minima(at_->known()[gang->index].spec.tree,
-                                           members_of(at_->known(), gang->index).holding);
+        const bool enough =
+            gang && start.begun && stake_of(at_->known(), gang->index) == stake::minima;
         at_->hold_back(start.gang, result.what);
         if (result.what == outcome::refused)
             at_->held.suspect(start.gang, member.pod);

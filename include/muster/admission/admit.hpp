@@ -148,18 +148,39 @@ public:
     /// What the gang decided last asks of its queue's quota at least, when that is one amount;
     /// false when it depends on the choice of members.
     [[nodiscard]] bool least_use(resources<width>& amount) {
-        if (!fixed_needs(members_, needs_))
-            return false;
-        amount = {};
-        for (std::size_t at = 0; at < needs_.size(); ++at)
-            for (std::size_t column = 0; column < width; ++column) {
-                std::int64_t part = 0;
-                if (__builtin_mul_overflow(members_.classes[at].request[column], needs_[at],
-                                           &part) ||
-                    !checked_add(amount[column], part, amount[column]))
-                    return false;
-            }
-        return true;
+        return fixed_needs(members_, needs_) && detail::sum_of_needs(members_, needs_, amount);
+    }
+
+    /// A gang's members, sorted. What was told of the gang decided last is gone, as it is after all
+    /// of these.
+    const gang_members<width>& sort(const state<Traits>& known, gang_index which) {
+        sorter_.sort(known, which, members_);
+        return members_;
+    }
+    [[nodiscard]] gate gate_of(const state<Traits>& known, gang_index which) {
+        return gate_before_search(known, which, sort(known, which), at_gates_);
+    }
+    /// Whether the gang fits what is left of its queue's quotas, with all the room it could want;
+    /// the steps taken are taken off `steps`. O(members) and a search without nodes.
+    [[nodiscard]] fit_outcome fits_quotas(const state<Traits>& known, gang_index which,
+                                          std::int64_t& steps) {
+        return search_.run_quotas(known, sort(known, which), certificate_scope::free_now, steps);
+    }
+    /// The proof that the quota alone keeps a gang out, where prices alone are one. O(members), and
+    /// a search without nodes where members can be chosen, whose steps are taken off `steps`.
+    [[nodiscard]] std::optional<certificate> quota_proof(const state<Traits>& known,
+                                                         gang_index which, std::int64_t& steps) {
+        constexpr auto now = certificate_scope::free_now;
+        if (fixed_needs(sort(known, which), needs_)) {
+            const auto kind = over_quota(known, members_, needs_, now);
+            if (!kind)
+                return std::nullopt;
+            return proofs_.of_price(now, members_.classes.size(), *kind);
+        }
+        if (search_.run_quotas(known, members_, now, steps) != fit_outcome::impossible ||
+            !detail::of_prices_alone(search_.proof()))
+            return std::nullopt;
+        return proofs_.of(now, search_.proof());
     }
 
     /// More of the gang decided last may fit once other pods come to stand somewhere.

@@ -80,6 +80,15 @@ public:
         return outcome;
     }
 
+    /// Asks the quotas alone, as if one node could take everything; a gang that none bounds fits.
+    [[nodiscard]] fit_outcome run_quotas(const state<Traits>& known,
+                                         const gang_members<width>& members,
+                                         certificate_scope scope, std::int64_t& steps) {
+        problem_ = &own_;
+        pose_quotas(known, members, scope, own_);
+        return own_.quotas.empty() ? fit_outcome::fits : ask(steps);
+    }
+
     /// The quotas alone stop it, whatever the nodes could take.
     [[nodiscard]] bool by_quota() const noexcept { return by_quota_; }
     /// After `impossible`: the proof, depth first.
@@ -110,19 +119,4 @@ private:
 };
 
 } // namespace detail
-
-/// Whether the gang fits what is left of its queue's quotas, with all the room it could want; the
-/// steps taken are taken off `steps`. O(members) and a search without nodes.
-template<class Traits>
-[[nodiscard]] fit_outcome fits_quotas(const state<Traits>& known, gang_index which,
-                                      std::int64_t& steps) {
-    const auto quotas = pose_quotas(known, members_of(known, which), certificate_scope::free_now);
-    if (quotas.quotas.empty())
-        return fit_outcome::fits;
-    fit_search<Traits::width> search(quotas, steps);
-    const fit_outcome outcome = search.run();
-    steps = std::max<std::int64_t>(0, search.steps_left());
-    return outcome;
-}
-
 } // namespace muster::inline v0_1

@@ -110,14 +110,6 @@ void list_allowances(const state<Traits>& known, const gang_members<Traits::widt
         left.push_back({kind, *quota[kind]});
     }
 }
-template<class Traits>
-[[nodiscard]] std::vector<typename fit_problem<Traits::width>::allowance>
-allowances(const state<Traits>& known, const gang_members<Traits::width>& members,
-           certificate_scope scope, const constraints_in_force& force = {}) {
-    std::vector<typename fit_problem<Traits::width>::allowance> left;
-    list_allowances(known, members, scope, force, left);
-    return left;
-}
 
 /// The gang's problem as far as the quotas go: one node that can take everything. What `problem`
 /// was is gone, but for its memory. O(members).
@@ -136,14 +128,6 @@ void pose_quotas(const state<Traits>& known, const gang_members<Traits::width>& 
     }
     problem.apart.assign(members.classes.size() * members.classes.size(), 0);
     list_allowances(known, members, scope, {}, problem.quotas);
-}
-template<class Traits>
-[[nodiscard]] fit_problem<Traits::width> pose_quotas(const state<Traits>& known,
-                                                     const gang_members<Traits::width>& members,
-                                                     certificate_scope scope) {
-    fit_problem<Traits::width> problem;
-    pose_quotas(known, members, scope, problem);
-    return problem;
 }
 
 namespace detail {

@@ -166,6 +166,38 @@ private:
     std::uint64_t round_ = 0;
 };
 
+/// Memory for `stake_of`.
+struct stake_scratch {
+    std::vector<std::int64_t> holding;
+    tree_standing standing;
+};
+
+enum class stake : std::uint8_t { nothing, some, minima };
+
+/// What a gang holds already. O(members).
+template<class Traits>
+[[nodiscard]] stake stake_of(const state<Traits>& known, gang_index which, stake_scratch& scratch) {
+    const gang_tree& tree = known[which].spec.tree;
+    scratch.holding.assign(tree.size(), 0);
+    bool holds = false;
+    for (const pod_index member : known[which].members) {
+        const auto& record = known[member];
+        if (record.role.value() >= tree.size() || !record.alive() || !record.holding())
+            continue;
+        ++scratch.holding[record.role.value()];
+        holds = true;
+    }
+    if (!holds)
+        return stake::nothing;
+    return reaches_minima(tree, scratch.holding, scratch.standing) ? stake::minima : stake::some;
+}
+
+template<class Traits>
+[[nodiscard]] stake stake_of(const state<Traits>& known, gang_index which) {
+    stake_scratch scratch;
+    return stake_of(known, which, scratch);
+}
+
 /// A gang's members, sorted. O(members + shapes of the state).
 template<class Traits>
 [[nodiscard]] gang_members<Traits::width> members_of(const state<Traits>& known, gang_index which) {

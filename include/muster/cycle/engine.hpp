@@ -47,8 +47,8 @@ struct noted {
 /// With its nominations the gang reaches its minima, and there will be room for them where they are
 /// to stand, where terms between pods let them come. O(members); see `terms_let_come`.
 template<class Traits>
-[[nodiscard]] bool nominations_stand(const state<Traits>& known, gang_index which) {
-    const auto members = members_of(known, which);
+[[nodiscard]] bool nominations_stand(const state<Traits>& known, gang_index which,
+                                     const gang_members<Traits::width>& members) {
     if (known[which].spec.fault != gang_fault::none ||
         !reaches_minima(*members.tree, members.holding) || !terms_let_come(known, which, true))
         return false;
@@ -123,6 +123,7 @@ struct engine {
     std::vector<turn> waiting;
     evictor<Traits> evicting;
     consolidator<Traits> moving;
+    stake_scratch stakes;
     /// What the gang decided last places now.
     std::vector<placement> placed;
     /// It is a gang that was nominated before.
@@ -146,7 +147,7 @@ struct engine {
         placed.clear();
         came = false;
         if (known[which].nominated > 0) {
-            if (nominations_stand(known, which)) {
+            if (nominations_stand(known, which, deciding.sort(known, which))) {
                 bring(known, which);
                 verdict outcome;
                 outcome.kind = answer::admitted;
@@ -223,35 +224,11 @@ struct engine {
         mine.known = members.queue && deciding.least_use(mine.least);
     }
 
-    /// The proof that the quota alone keeps a gang out, where prices alone are one. O(members), and
-    /// a search without nodes where members can be chosen, whose steps are taken off `steps`.
-    [[nodiscard]] static std::optional<certificate>
-    quota_proof(const state<Traits>& known, gang_index which, std::int64_t& steps) {
-        constexpr auto now = certificate_scope::free_now;
-        const auto members = members_of(known, which);
-        std::vector<std::int64_t> needs;
-        if (fixed_needs(members, needs)) {
-            const auto kind = over_quota(known, members, needs, now);
-            if (!kind)
-                return std::nullopt;
-            return proof_pool().of_price(now, members.classes.size(), *kind);
-        }
-        const auto quotas = pose_quotas(known, members, now);
-        if (quotas.quotas.empty())
-            return std::nullopt;
-        fit_search<width> search(quotas, steps);
-        const fit_outcome outcome = search.run();
-        steps = std::max<std::int64_t>(0, search.steps_left());
-        if (outcome != fit_outcome::impossible || !of_prices_alone(search.proof()))
-            return std::nullopt;
-        return proof_pool().of(now, search.proof());
-    }
-
     /// Whether the gang, if it waits, fits what is left of the quotas of its queue and of those
     /// above. O(depth × width) for one whose least use is known; else a search without nodes, whose
     /// steps are taken off `steps`.
     [[nodiscard]] fit_outcome fits_quotas(const state<Traits>& known, gang_index which,
-                                          std::int64_t& steps) const {
+                                          std::int64_t& steps) {
         const auto& group = known[which];
         if (group.last.kind != answer::waiting && group.last.kind != answer::undecided)
             return fit_outcome::fits;
@@ -259,7 +236,7 @@ struct engine {
             return known.accounts().admits(*group.charged_to(), uses[which.value()].least)
                        ? fit_outcome::fits
                        : fit_outcome::impossible;
-        return muster::fits_quotas(known, which, steps);
+        return deciding.fits_quotas(known, which, steps);
     }
 };
 

@@ -59,7 +59,7 @@ private:
         if (outcome == fit_outcome::impossible &&
             (*known_)[entry.gang].last.kind == answer::undecided) {
             // It is undecided no more when the quota proves it out.
-            proof = kept_->quota_proof(*known_, entry.gang, left);
+            proof = kept_->deciding.quota_proof(*known_, entry.gang, left);
             if (!proof)
                 outcome = left > 0 ? fit_outcome::fits : fit_outcome::undecided;
         }

@@ -46,17 +46,6 @@ template<class Traits>
            group.last.capability_epoch == known.capability_epoch();
 }
 
-enum class stake : std::uint8_t { nothing, some, minima };
-
-/// What a gang holds already.
-template<class Traits>
-[[nodiscard]] stake stake_of(const state<Traits>& known, gang_index which) {
-    const gang_members<Traits::width> members = members_of(known, which);
-    if (std::ranges::none_of(members.holding, [](std::int64_t held) { return held > 0; }))
-        return stake::nothing;
-    return reaches_minima(*members.tree, members.holding) ? stake::minima : stake::some;
-}
-
 /// A gang that its queue's strict order keeps others behind.
 [[nodiscard]] inline bool holds_up(answer kind, gate at) noexcept {
     return kind == answer::undecided ||
@@ -121,9 +110,10 @@ private:
         state<Traits>& known = *known_;
         known.keep_promises(now_);
         if constexpr (ages)
-            stale_pass(known, now_, how_->staleness).look(!std::exchange(kept_->knows_short, true));
+            stale_pass(known, now_, how_->staleness, kept_->stakes)
+                .look(!std::exchange(kept_->knows_short, true));
         for (const gang_index which : known.gangs_with_nominations())
-            if (nominations_stand(known, which))
+            if (nominations_stand(known, which, kept_->deciding.sort(known, which)))
                 known.recall(which);
             else
                 known.forget_nominations(which);
@@ -263,7 +253,7 @@ private:
             // Strict order holds newcomers back, and the surplus of who runs; who is below its
             // minima may be completed.
             any_behind_ = true;
-            const stake held = stake_of(*known_, entry.gang);
+            const stake held = stake_of(*known_, entry.gang, kept_->stakes);
             if (held != stake::some)
                 return hold_back(line, entry, held);
         }
@@ -284,7 +274,7 @@ private:
         verdict outcome;
         outcome.at = gate::order;
         if (held == stake::minima) {
-            outcome.at = gate_before_search(*known_, entry.gang, members_of(*known_, entry.gang));
+            outcome.at = kept_->deciding.gate_of(*known_, entry.gang);
             outcome.kind =
                 outcome.at == gate::none ? answer::admitted : answer_at_gate(group.spec.fault);
         }
@@ -372,7 +362,7 @@ private:
     }
 
     void evict_stale() {
-        stale_pass(*known_, now_, how_->staleness)
+        stale_pass(*known_, now_, how_->staleness, kept_->stakes)
             .run([&](gang_index which, const std::vector<pod_index>& pods) {
                 auto made = std::ranges::find(result_->decisions, which, &decision::gang);
                 if (made == result_->decisions.end()) {

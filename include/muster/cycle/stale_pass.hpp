@@ -22,14 +22,15 @@ namespace detail {
 
 /// Members of the gang stand, and with all that hold it does not reach its minima. O(members).
 template<class Traits>
-[[nodiscard]] bool stands_short(const state<Traits>& known, gang_index which) {
+[[nodiscard]] bool stands_short(const state<Traits>& known, gang_index which,
+                                stake_scratch& scratch) {
     const auto& group = known[which];
     if (!group.present || group.spec.fault != gang_fault::none)
         return false;
     const bool stands = std::ranges::any_of(group.members, [&](pod_index member) {
         return known[member].charged_as() == tenure::lasting && known[member].charged();
     });
-    return stands && !reaches_minima(group.spec.tree, members_of(known, which).holding);
+    return stands && stake_of(known, which, scratch) != stake::minima;
 }
 
 /// Evicts what is left of gangs that have been below their minima for too long, unless a budget
@@ -37,8 +38,8 @@ template<class Traits>
 template<class Traits, staleness_rule Rule>
 class stale_pass {
 public:
-    stale_pass(state<Traits>& known, std::int64_t now, const Rule& rule)
-        : known_(&known), now_(now), rule_(&rule) {}
+    stale_pass(state<Traits>& known, std::int64_t now, const Rule& rule, stake_scratch& scratch)
+        : known_(&known), now_(now), rule_(&rule), scratch_(&scratch) {}
 
     /// Before anybody is asked: notes who is short. `all`: of all gangs, else of those that
     /// changed.
@@ -59,7 +60,7 @@ public:
     void run(const Use& evicted) {
         std::optional<std::int64_t> next;
         for (const gang_index which : known_->short_gangs()) {
-            if (!stands_short(*known_, which)) {
+            if (!stands_short(*known_, which, *scratch_)) {
                 known_->found_whole(which);
                 continue;
             }
@@ -83,7 +84,7 @@ public:
 
 private:
     void look(gang_index which) {
-        if (stands_short(*known_, which))
+        if (stands_short(*known_, which, *scratch_))
             known_->found_short(which, now_);
         else
             known_->found_whole(which);
@@ -109,6 +110,7 @@ private:
     state<Traits>* known_;
     std::int64_t now_;
     const Rule* rule_;
+    stake_scratch* scratch_;
     disruption_room<Traits> budgets_;
 };
 

@@ -314,6 +314,51 @@ struct contended : decided<Traits> {
     }
 };
 
+TEST_CASE_TEMPLATE("a gang that the quota stops at a cycle's end costs no allocation", Traits,
+                   usual) {
+    contended<Traits> in;
+    in.add_node("full", 6);
+    in.ok(in.known.upsert_pod("stands", "running", in.running(6), "full"));
+    typename decided<Traits>::cluster::queue_type queue;
+    queue.quota.set(kind_id{0}, 50 * 4 + 6 + 10); // Ten more than runs already.
+    in.ok(in.known.upsert_queue("q", queue));
+    // Any two of the two kinds of members, which leaves a choice.
+    in.ok(in.known.upsert_gang("chooses", in.gang_of(2)));
+    in.add_role("chooses", vertex_index{0}, "-small-", 2, 3);
+    in.add_role("chooses", vertex_index{0}, "-large-", 2, 5);
+    in.add_gang("starts", 2, in.asking(3));
+    const std::size_t allocated =
+        in.in_steady_state([&] { cycle(in.known, 0, policy<>{}, {}, {}, in.result); },
+                           [&] {
+                               const standing& last =
+                                   in.known[in.known.find_gang("chooses")->index].last;
+                               CHECK(last.at == gate::quota);
+                               CHECK(in.result.counters.pods_placed == 2);
+                               in.forget_all();
+                           });
+    CHECK(allocated == 0);
+}
+
+TEST_CASE_TEMPLATE("gangs held back by a strict order cost no allocation", Traits, usual) {
+    decided<Traits> in;
+    typename decided<Traits>::cluster::queue_type queue;
+    queue.strict_order = true;
+    in.ok(in.known.upsert_queue("q", queue));
+    in.add_gang("first", 190, in.asking(7));
+    for (int at = 0; at < 50; ++at)
+        in.add_gang(in.name("g", at), 2, in.asking(1));
+    int turn = 0;
+    const std::size_t allocated =
+        in.in_steady_state([&] { cycle(in.known, 0, policy<>{}, {}, {}, in.result); },
+                           [&] {
+                               CHECK(in.result.counters.asked == 1);
+                               CHECK(in.result.counters.pods_placed == 0);
+                               queue.priority = ++turn;
+                               in.ok(in.known.upsert_queue("q", queue));
+                           });
+    CHECK(allocated == 0);
+}
+
 TEST_CASE_TEMPLATE("a gang whose place the search finds costs no allocation", Traits, usual) {
     contended<Traits> in;
     in.add_node("five", 5);
