@@ -12,18 +12,17 @@ namespace bench {
 namespace {
 
 /// Every gang of a small churn, by Muster twice and by A and A2.
-template<std::size_t Width>
-std::size_t check(const workload_options& work, placement_rule rule, double utilisation) {
+template<std::size_t Width, placement_rule Rule = placement_rule::best_fit>
+std::size_t check(const workload_options& work, double utilisation) {
     churn_options options;
     options.work = work;
-    options.rule = rule;
     options.utilisation = utilisation;
     options.gangs = 150;
     options.repeats = 2;
     options.naive_gangs = options.gangs;
     options.flat_gangs = options.gangs;
     options.inlined_gangs = options.gangs;
-    const churn_report run = run_churn<Width>(options);
+    const churn_report run = run_churn<Width, Rule>(options);
     if (run.naive.gangs != options.gangs || run.flat.gangs != options.gangs)
         fail("not every gang was compared");
     if (run.naive.false_rejections != run.flat.false_rejections)
@@ -36,21 +35,20 @@ void check_small_runs() {
     std::size_t gangs = 0;
     std::uint64_t seed = 1;
     for (const request_regime requests : {request_regime::catalogue, request_regime::random}) {
-        for (const placement_rule rule :
-             {placement_rule::best_fit, placement_rule::worst_fit, placement_rule::first_fit}) {
-            for (const std::int32_t pools : {1, 10}) {
-                for (const std::int64_t jitter : {0, 2}) {
-                    workload_options work;
-                    work.nodes = pools == 1 ? 131 : 203;
-                    work.requests = requests;
-                    work.memory_jitter_percent = jitter;
-                    work.pools = pools;
-                    work.seed = ++seed;
-                    work.largest_gang = 64;
-                    const double utilisation = jitter > 0 ? 0.99 : 0.8;
-                    gangs += check<4>(work, rule, utilisation);
-                    gangs += check<8>(work, rule, utilisation);
-                }
+        for (const std::int32_t pools : {1, 10}) {
+            for (const std::int64_t jitter : {0, 2}) {
+                workload_options work;
+                work.nodes = pools == 1 ? 131 : 203;
+                work.requests = requests;
+                work.memory_jitter_percent = jitter;
+                work.pools = pools;
+                work.seed = ++seed;
+                work.largest_gang = 64;
+                const double utilisation = jitter > 0 ? 0.99 : 0.8;
+                gangs += check<4>(work, utilisation);
+                gangs += check<4, placement_rule::first_fit>(work, utilisation);
+                gangs += check<8>(work, utilisation);
+                gangs += check<8, placement_rule::worst_fit>(work, utilisation);
             }
         }
     }
@@ -62,9 +60,9 @@ void check_small_runs() {
             work.requests = requests;
             work.pools = pools;
             work.seed = ++seed;
-            gangs += check<4>(work, placement_rule::best_fit, 0.8);
-            gangs += check<8>(work, placement_rule::worst_fit, 0.8);
-            gangs += check<4>(work, placement_rule::first_fit, 0.99);
+            gangs += check<4>(work, 0.8);
+            gangs += check<8, placement_rule::worst_fit>(work, 0.8);
+            gangs += check<4, placement_rule::first_fit>(work, 0.99);
         }
     }
     std::printf("%zu gangs placed alike by Muster, A and A2\n", gangs);

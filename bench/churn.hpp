@@ -14,7 +14,6 @@ namespace bench {
 /// for every gang that is refused, and times every gang that is asked.
 struct churn_options {
     workload_options work;
-    placement_rule rule = placement_rule::best_fit;
     double utilisation = 0.8;
     std::size_t gangs = 3000;
     /// The same run so many times: the least time per gang, the middle one of the totals.
@@ -28,6 +27,7 @@ struct churn_options {
 
 struct churn_report {
     churn_options asked;
+    placement_rule rule = placement_rule::best_fit;
     /// The mean of what was in use when gangs were asked.
     double utilisation = 0.0;
     std::size_t gangs = 0;
@@ -52,7 +52,8 @@ struct churn_report {
     replay_report inlined;
 };
 
-template<std::size_t Width>
+/// Defined only where Muster is compiled for such a cluster and rule: that takes long.
+template<std::size_t Width, placement_rule Rule = placement_rule::best_fit>
 [[nodiscard]] churn_report run_churn(const churn_options& options);
 
 /// All gangs of the shape, one after the other, onto the empty cluster.

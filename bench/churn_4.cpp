@@ -3,7 +3,7 @@
 
 namespace bench {
 
-template churn_report run_churn<4>(const churn_options& options);
+template churn_report run_churn<4, placement_rule::best_fit>(const churn_options& options);
 
 churn_report run_uniform(const uniform_shape& shape, std::size_t repeats) {
     churn_options options;
@@ -24,7 +24,7 @@ churn_report run_uniform(const uniform_shape& shape, std::size_t repeats) {
             run.release_oldest();
         record.end(run);
     }
-    churn_report report = record.report(options);
+    churn_report report = record.report(options, placement_rule::best_fit);
     report.utilisation = reached;
     return report;
 }

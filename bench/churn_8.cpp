@@ -3,6 +3,6 @@
 
 namespace bench {
 
-template churn_report run_churn<8>(const churn_options& options);
+template churn_report run_churn<8, placement_rule::best_fit>(const churn_options& options);
 
 } // namespace bench

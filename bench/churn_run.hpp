@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -143,9 +144,10 @@ public:
         undecided_ = run.undecided();
     }
 
-    [[nodiscard]] churn_report report(const churn_options& options) const {
+    [[nodiscard]] churn_report report(const churn_options& options, placement_rule rule) const {
         churn_report made;
         made.asked = options;
+        made.rule = rule;
         std::vector<double> all;
         std::vector<double> usual;
         std::vector<double> refused;
@@ -174,14 +176,14 @@ public:
         made.submit_ns_per_pod = median(submits_);
         made.release_ns_per_pod = median(releases_);
         if (options.naive_gangs > 0)
-            made.naive = replay<naive_nodes<Width>>(events_, options.rule, options.naive_gangs, "A",
+            made.naive = replay<naive_nodes<Width>>(events_, rule, options.naive_gangs, "A",
                                                     options.repeats);
         if (options.flat_gangs > 0)
-            made.flat = replay<flat_nodes<Width>>(events_, options.rule, options.flat_gangs, "A2",
-                                                  options.repeats);
+            made.flat =
+                replay<flat_nodes<Width>>(events_, rule, options.flat_gangs, "A2", options.repeats);
         if (options.inlined_gangs > 0)
-            made.inlined = replay<naive_nodes<Width, false>>(
-                events_, options.rule, options.inlined_gangs, "A inlined", options.repeats);
+            made.inlined = replay<naive_nodes<Width, false>>(events_, rule, options.inlined_gangs,
+                                                             "A inlined", options.repeats);
         return made;
     }
 
@@ -192,12 +194,17 @@ private:
     std::size_t undecided_ = 0;
 };
 
-template<std::size_t Width, class Score>
-[[nodiscard]] churn_report churn_with(const churn_options& options) {
+template<placement_rule Rule>
+using score_of_rule = std::conditional_t<
+    Rule == placement_rule::worst_fit, muster::worst_fit,
+    std::conditional_t<Rule == placement_rule::first_fit, muster::first_fit, muster::best_fit>>;
+
+template<std::size_t Width, placement_rule Rule>
+churn_report run_churn(const churn_options& options) {
     churn_record<Width> record;
     double in_use = 0.0;
     for (std::size_t round = 0; round < options.repeats; ++round) {
-        churn_run<Width, Score> run(make_nodes<Width>(options.work));
+        churn_run<Width, score_of_rule<Rule>> run(make_nodes<Width>(options.work));
         gang_stream<Width> arriving(options.work);
         run.fill(arriving, options.utilisation);
         // The gangs timed are the same whatever the size of the cluster.
@@ -219,22 +226,9 @@ template<std::size_t Width, class Score>
         }
         record.end(run);
     }
-    churn_report report = record.report(options);
+    churn_report report = record.report(options, Rule);
     report.utilisation = in_use;
     return report;
-}
-
-template<std::size_t Width>
-churn_report run_churn(const churn_options& options) {
-    switch (options.rule) {
-    case placement_rule::worst_fit:
-        return churn_with<Width, muster::worst_fit>(options);
-    case placement_rule::first_fit:
-        return churn_with<Width, muster::first_fit>(options);
-    case placement_rule::best_fit:
-        break;
-    }
-    return churn_with<Width, muster::best_fit>(options);
 }
 
 } // namespace bench

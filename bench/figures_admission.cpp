@@ -43,7 +43,7 @@ void add_detail(report& to, const churn_report& run, std::size_t kinds) {
               {{"nodes", size_text(work.nodes)},
                {"requests", name_of(work.requests)},
                {"kinds", std::to_string(kinds)},
-               {"policy", name_of(run.asked.rule)},
+               {"policy", name_of(run.rule)},
                {"jitter", std::to_string(work.memory_jitter_percent) + "%"},
                {"pools", work.without_selectors ? "off" : std::to_string(work.pools)},
                {"in use", fixed(run.utilisation)},
@@ -146,9 +146,8 @@ void add_admission(report& to, bool quick, const speeds& portable) {
     for (const request_regime requests : headline_requests) {
         std::map<std::size_t, double> first_fit;
         for (const std::size_t nodes : headline_sizes) {
-            churn_options options = headline(requests, nodes, quick);
-            options.rule = placement_rule::first_fit;
-            const churn_report run = run_churn<4>(options);
+            const churn_report run =
+                run_churn<4, placement_rule::first_fit>(headline(requests, nodes, quick));
             add_detail(to, run, 4);
             first_fit[nodes] = run.ns_per_pod;
         }
@@ -214,9 +213,6 @@ void add_more_admission(report& to) {
             churn_options options = headline(requests, nodes, false);
             options.naive_gangs = 7000 / (nodes / 1000 + 6);
             options.flat_gangs = 50000 / (nodes / 1000 + 24);
-            options.rule = placement_rule::worst_fit;
-            add_detail(to, run_churn<4>(options), 4);
-            options.rule = placement_rule::best_fit;
             for (const double utilisation : {0.5, 0.99}) {
                 options.utilisation = utilisation;
                 add_detail(to, run_churn<4>(options), 4);

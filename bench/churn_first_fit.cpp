@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "churn_run.hpp"
+
+namespace bench {
+
+template churn_report run_churn<4, placement_rule::first_fit>(const churn_options& options);
+
+} // namespace bench
