@@ -62,10 +62,10 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
     context.single_pod = gang.key.origin == codec::group_origin::single_pod;
     context.name_space = gang.key.name_space;
     context.group = gang.key.name;
-    context.queue = gang.spec.queue.value_or("");
     std::vector<reason_line> lines;
     for (const muster::reason& each : muster::explain(known, which, options)) {
         context.detail = detail_of(*cluster, gang.key, each.code);
+        context.queue = each.queue ? known[*each.queue].key : gang.spec.queue.value_or("");
         reason_line line;
         line.code = code_name(each.code);
         line.kind = kind_name(each.kind);

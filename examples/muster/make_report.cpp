@@ -709,7 +709,6 @@ private:
         context.single_pod = group.key.origin == group_origin::single_pod;
         context.name_space = group.key.name_space;
         context.group = group.key.name;
-        context.queue = facts.queue;
         context.detail = detail_of(facts);
         std::vector<reason_line> lines;
         for (const muster::reason& each : explain(decision, members, now, options)) {
@@ -720,6 +719,10 @@ private:
             line.code = code_name(each.code);
             line.kind = kind_name(each.kind);
             line.not_minimal = each.not_minimal;
+            // That of another queue may stand in the way.
+            context.queue = each.queue ? known_->state[*each.queue].key : facts.queue;
+            if (each.queue && speaks_of_queue(each.code))
+                line.queue = context.queue;
             if (each.resource) {
                 line.resource = known_->kinds.name(*each.resource);
                 line.needed = amount_text(*line.resource, each.amount_needed);

@@ -111,6 +111,8 @@ object reason_object(const reason_line& reason) {
     out["kind"] = reason.kind;
     if (reason.not_minimal)
         out["notMinimal"] = true;
+    if (reason.queue)
+        out["queue"] = *reason.queue;
     if (reason.resource) {
         out["resource"] = *reason.resource;
         out["needed"] = reason.needed;

@@ -169,6 +169,7 @@ const char* const plan_schema = R"json({
         "code": {"enum": ["GroupMissing", "GroupMalformed", "MembersDisagree", "NotEnoughMembers", "QueueUnknown", "QueueClosed", "QueueForbidden", "UnsupportedConstraint", "InsufficientResource", "QuotaExceeded", "NodeSelectorMismatch", "UntoleratedTaint", "NodeUnschedulable", "TopologyFragmented", "HostPortTaken", "SpreadUneven", "AffinityUnmet", "AntiAffinityMet", "KeptOffByOthers", "RoomReserved", "BehindInQueue", "SearchBudgetSpent", "FitsByNow"]},
         "kind": {"enum": ["blocking", "blockingTogether", "contributing"]},
         "notMinimal": {"description": "Some of those that block together may not be needed: the search ended first.", "const": true},
+        "queue": {"description": "The queue that it is about: the group's own, or one above.", "type": "string", "minLength": 1},
         "resource": {"type": "string", "minLength": 1},
         "needed": {"description": "The least that the group must get.", "$ref": "#/$defs/quantity"},
         "left": {"description": "What there is of it in all.", "$ref": "#/$defs/quantity"},
@@ -203,7 +204,7 @@ const char* const plan_schema = R"json({
       "additionalProperties": false,
       "required": ["kind"],
       "properties": {
-        "kind": {"enum": ["FreePods", "AddNodes", "UncordonNodes", "RaiseQuota", "OpenQueue", "TolerateTaint", "DropNodeSelector", "DropNodeAffinity", "DropPodAffinity", "DropPodAntiAffinity", "DropTopologySpread", "DropTopology", "LowerMinimum"]},
+        "kind": {"enum": ["FreePods", "AddNodes", "UncordonNodes", "RaiseQuota", "RaiseDeserved", "OpenQueue", "TolerateTaint", "DropNodeSelector", "DropNodeAffinity", "DropPodAffinity", "DropPodAntiAffinity", "DropTopologySpread", "DropTopology", "LowerMinimum"]},
         "pods": {
           "type": "array",
           "items": {

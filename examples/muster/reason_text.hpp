@@ -87,6 +87,12 @@ using muster::reason_kind;
                                              : "undecided";
 }
 
+/// Whether such a reason is about a queue.
+[[nodiscard]] constexpr bool speaks_of_queue(reason_code code) noexcept {
+    return code == reason_code::quota_exceeded || code == reason_code::queue_unknown ||
+           code == reason_code::queue_closed || code == reason_code::queue_forbidden;
+}
+
 /// Empty for `gate::none`.
 [[nodiscard]] constexpr std::string_view gate_name(gate at) noexcept {
     constexpr std::string_view names[] = {"",      "group", "members", "queue", "unsupported",
@@ -114,6 +120,7 @@ struct reason_context {
     bool single_pod = false;
     std::string name_space;
     std::string group;
+    /// The one that the reason speaks of, or the group's own.
     std::string queue;
     /// What exactly is wrong with a group, or not modelled of its members.
     std::string detail;
@@ -283,11 +290,12 @@ private:
     [[nodiscard]] std::string quota() const {
         const std::string& kind = context_->kinds->name(*what_->resource);
         const bool now = context_->scope == muster::certificate_scope::free_now;
+        const std::string whom = what_->firm ? " for what nobody may evict" : "";
         return kind + ": " + who_ + " needs " + amount_text(kind, what_->amount_needed) +
                (now ? ", queue " + context_->queue + " has "
-                    : ", the quota of queue " + context_->queue + " is ") +
-               amount_text(kind, what_->amount_left) + (now ? " of its quota left" : "") +
-               short_by(kind);
+                    : ", the quota of queue " + context_->queue + whom + " is ") +
+               amount_text(kind, what_->amount_left) +
+               (now ? " of its quota" + whom + " left" : "") + short_by(kind);
     }
 
     const muster::reason* what_;

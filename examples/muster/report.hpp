@@ -76,6 +76,8 @@ struct reason_line {
     std::string code;
     std::string kind;
     bool not_minimal = false;
+    /// Of reasons about one: whose ceiling is too low, or who is closed.
+    std::optional<std::string> queue;
     std::optional<std::string> resource;
     std::string message;
     /// Of reasons that name a resource.

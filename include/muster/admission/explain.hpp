@@ -120,6 +120,8 @@ public:
                 continue;
             named[at] = 1;
             found.push_back(describe(listed_[at], reason_kind::blocking, alone));
+            if (listed_[at].code == reason_code::quota_exceeded)
+                name_each_ceiling(alone, found);
         }
         const constraints_in_force all;
         if (found.empty()) {
@@ -212,6 +214,7 @@ private:
                 accounts.queues().tightest(*members_->queue, *what.kind, counted_in(scope_));
             MUSTER_ASSERT(top, "a quota is a reason only where there is one");
             made.queue = top->at;
+            made.firm = top->firm;
             made.amount_left = top->left;
             return;
         }
@@ -221,6 +224,29 @@ private:
             left += std::max<std::int64_t>(0, from[*what.kind]);
         }
         made.amount_left = saturate(left);
+    }
+
+    /// In the place of the last reason, a quota that blocks, one for every ceiling that does: the
+    /// queue's own first. The kind is the only one in force.
+    void name_each_ceiling(const constraints_in_force& alone, std::vector<reason>& found) {
+        const reason tightest = std::move(found.back());
+        found.pop_back();
+        const std::size_t before = found.size();
+        for (const auto& each : known_->accounts().queues().ceilings(
+                 *members_->queue, *tightest.resource, counted_in(scope_))) {
+            if (each.left >= tightest.amount_needed)
+                continue;
+            found.push_back(tightest);
+            reason& made = found.back();
+            made.queue = each.at;
+            made.firm = each.firm;
+            made.amount_left = each.left;
+            quota_left_ = each.left;
+            made.roles = shortages(alone, false);
+        }
+        quota_left_.reset();
+        if (found.size() == before)
+            found.push_back(tightest);
     }
 
     /// Per vertex with a minimum of its own (`leaves_only`: per role): how many are needed, and how
@@ -305,7 +331,7 @@ private:
                     asks.push_back(
                         {members_->classes[at].request[quota.kind], problem.members[at].waiting});
             std::ranges::sort(asks);
-            std::int64_t left = quota.left;
+            std::int64_t left = quota_left_.value_or(quota.left);
             std::int64_t within = 0;
             for (const auto& [ask, count] : asks) {
                 const std::int64_t taken = ask > 0 ? std::min(count, left / ask) : count;
@@ -322,6 +348,8 @@ private:
     const explain_options* options_;
     certificate_scope scope_;
     std::vector<named_constraint> listed_;
+    /// What one ceiling leaves of the only quota in force, in place of what all do.
+    std::optional<std::int64_t> quota_left_;
 };
 
 /// Reasons of the gates before the search.

@@ -80,7 +80,10 @@ struct reason {
     /// Of terms between pods always: there is no proof.
     bool not_minimal = false;
     std::optional<kind_id> resource;
+    /// Of quotas the one whose ceiling it is, which may stand above the gang's own.
     std::optional<queue_index> queue;
+    /// The ceiling is that for gangs that nobody may evict.
+    bool firm = false;
     /// The vertex of the gang's tree whose members must stand together. Its numbers say how many
     /// must still be placed, and how many the roomiest domain takes.
     std::optional<vertex_index> together;

@@ -132,34 +132,38 @@ public:
         }
     }
 
-    /// The ceiling that lets the queue take least of the kind, the lowest when several do; nothing
-    /// when none does. What is left is never below 0. O(depth).
-    [[nodiscard]] std::optional<ceiling>
-    tightest(queue_charge of_whom, kind_id kind,
-             occupancy counted = occupancy::present) const noexcept {
-        const queue_index queue = of_whom.queue;
-        std::optional<ceiling> found;
+    /// Every ceiling for the kind, the queue's own first and the root's last, with what it lets the
+    /// queue take, never below 0. O(depth).
+    template<class Use>
+    void each_ceiling(queue_charge of_whom, kind_id kind, occupancy counted, const Use& use) const {
         // What the queues passed may still take without claiming more above.
         std::int64_t kept = 0;
-        for (std::optional<queue_index> at = queue; at; at = parent(*at)) {
+        for (std::optional<queue_index> at = of_whom.queue; at; at = parent(*at)) {
             const account& of = accounts_[at->value()];
             const resources<Width>& claimed =
                 counted == occupancy::present ? of.claimed : of.reserved;
-            if (const auto top = of.quota[kind]) {
-                const std::int64_t left =
-                    saturating_add(kept, std::max<std::int64_t>(0, *top - claimed[kind]));
-                if (!found || left < found->left)
-                    found = ceiling{*at, left};
-            }
+            if (const auto top = of.quota[kind])
+                use(ceiling{*at,
+                            saturating_add(kept, std::max<std::int64_t>(0, *top - claimed[kind]))});
             kept = saturating_add(kept, of.unclaimed(claimed, kind.value()));
             const auto top = of_whom.firm ? of.firm_quota[kind] : std::nullopt;
             if (!top)
                 continue;
             const std::int64_t held = counted == occupancy::present ? of.firm[kind] : 0;
-            const std::int64_t left = std::max<std::int64_t>(0, *top - held);
-            if (!found || left < found->left)
-                found = ceiling{*at, left, true};
+            use(ceiling{*at, std::max<std::int64_t>(0, *top - held), true});
         }
+    }
+
+    /// The ceiling that lets the queue take least of the kind, the lowest when several do; nothing
+    /// when none does. What is left is never below 0. O(depth).
+    [[nodiscard]] std::optional<ceiling>
+    tightest(queue_charge of_whom, kind_id kind,
+             occupancy counted = occupancy::present) const noexcept {
+        std::optional<ceiling> found;
+        each_ceiling(of_whom, kind, counted, [&](const ceiling& one) noexcept {
+            if (!found || one.left < found->left)
+                found = one;
+        });
         return found;
     }
 

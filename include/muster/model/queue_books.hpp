@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
@@ -63,6 +64,25 @@ public:
             return now;
         const auto later = later_.tightest(queue, kind, counted);
         return later->left < now->left ? later : now;
+    }
+    /// All of them, the queue's own first. O(depth).
+    [[nodiscard]] std::vector<ceiling> ceilings(queue_charge queue, kind_id kind,
+                                                occupancy counted) const {
+        const auto list = [&](const accounts& from) {
+            std::vector<ceiling> all;
+            from.each_ceiling(queue, kind, counted,
+                              [&](const ceiling& one) { all.push_back(one); });
+            return all;
+        };
+        if (ahead())
+            return list(later_);
+        std::vector<ceiling> all = list(now_);
+        if (apart_ == 0)
+            return all;
+        const std::vector<ceiling> later = list(later_);
+        for (std::size_t at = 0; at < all.size(); ++at)
+            all[at].left = std::min(all[at].left, later[at].left);
+        return all;
     }
     [[nodiscard]] limits<Width> headroom(queue_charge queue,
                                          occupancy counted = occupancy::present) const noexcept {

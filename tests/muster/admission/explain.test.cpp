@@ -137,6 +137,46 @@ TEST_CASE("the quota names the queue above whose ceiling leaves least, and how m
     CHECK(reasons.front().amount_left == 2);
 }
 
+TEST_CASE("of one kind every ceiling that alone is too low is named, the queue's own first") {
+    cluster known;
+    ok(known.upsert_node("n", machine(20)));
+    ok(known.upsert_queue("root", quota_of(7)));
+    ok(known.upsert_queue("middle", quota_of(12), "root"));
+    ok(known.upsert_queue("q", quota_of(5), "middle"));
+    ok(known.upsert_queue("sibling", {}, "root"));
+    add_running(known, "r", 4, "n", "sibling");
+    add_gang(known, "g", 3, 2, "q");
+    const auto reasons = why(known, "g");
+    REQUIRE(codes(reasons, reason_kind::blocking) ==
+            list{reason_code::quota_exceeded, reason_code::quota_exceeded});
+    CHECK(reasons.size() == 2);
+    CHECK(reasons[0].queue == known.find_queue("q")->index);
+    CHECK(reasons[0].amount_left == 5);
+    CHECK(reasons[0].roles.front().possible == 2);
+    CHECK(reasons[1].queue == known.find_queue("root")->index);
+    CHECK(reasons[1].amount_left == 3);
+    CHECK(reasons[1].roles.front().possible == 1);
+}
+
+TEST_CASE("the ceiling for gangs that nobody may evict is told from the one for all") {
+    cluster known;
+    ok(known.upsert_node("n", machine(20)));
+    cluster::queue_type limited = quota_of(5);
+    limited.firm_quota.set(cpu, 2);
+    ok(known.upsert_queue("q", limited));
+    add_gang(known, "g", 3, 2, "q");
+    cluster::gang_type firm = known[known.find_gang("g")->index].spec;
+    firm.preemptible = false;
+    ok(known.upsert_gang("g", firm));
+    const auto reasons = why(known, "g");
+    REQUIRE(codes(reasons, reason_kind::blocking) ==
+            list{reason_code::quota_exceeded, reason_code::quota_exceeded});
+    CHECK_FALSE(reasons[0].firm);
+    CHECK(reasons[0].amount_left == 5);
+    CHECK(reasons[1].firm);
+    CHECK(reasons[1].amount_left == 2);
+}
+
 TEST_CASE("a closed queue above is named as the one that is closed") {
     cluster known;
     ok(known.upsert_node("n", machine(20)));

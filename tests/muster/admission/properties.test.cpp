@@ -219,16 +219,27 @@ std::string check_reasons_of(oracle of, const std::vector<reason>& reasons) {
         if (!constraint)
             return "a reason names no constraint: code " +
                    std::to_string(static_cast<int>(one.code));
-        if (named & *constraint)
+        // Of one kind several ceilings may block, each of another queue.
+        const bool another_ceiling = at > 0 && one.code == reason_code::quota_exceeded &&
+                                     one.kind == reason_kind::blocking &&
+                                     reasons[at - 1].resource == one.resource &&
+                                     reasons[at - 1].code == one.code &&
+                                     std::tuple(reasons[at - 1].queue, reasons[at - 1].firm) !=
+                                         std::tuple(one.queue, one.firm);
+        if (named & *constraint && !another_ceiling)
             return "a constraint is named twice:";
+        if (one.code == reason_code::quota_exceeded && one.kind == reason_kind::blocking &&
+            one.amount_left >= one.amount_needed)
+            return "a ceiling blocks that is high enough:";
         if (one.not_minimal)
             return "a set is not minimal on a small case:";
         named |= *constraint;
         (one.kind == reason_kind::blocking            ? blocking
          : one.kind == reason_kind::blocking_together ? together
                                                       : contributing) |= *constraint;
-        if (at > 0 && std::tuple(reasons[at - 1].kind, *rule_of(reasons[at - 1])) >=
-                          std::tuple(one.kind, *constraint))
+        if (at > 0 && !another_ceiling &&
+            std::tuple(reasons[at - 1].kind, *rule_of(reasons[at - 1])) >=
+                std::tuple(one.kind, *constraint))
             return "reasons are out of order:";
     }
     for (rule_set each = 1; each <= rule::ports; each <<= 1U)
