@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -160,9 +161,10 @@ private:
 
     std::string set_queue(std::string_view what, std::string_view value) {
         constexpr std::string_view fields =
-            "queue.NAME.quota.RESOURCE, priority, weight, closed or preemptible";
-        const std::size_t quota = what.find(".quota.");
-        const std::size_t dot = quota != what.npos ? quota : what.rfind('.');
+            "queue.NAME.quota.RESOURCE, deserved.RESOURCE, priority, weight, closed or "
+            "preemptible";
+        const std::size_t amount = std::min(what.find(".quota."), what.find(".deserved."));
+        const std::size_t dot = amount != what.npos ? amount : what.rfind('.');
         if (dot == what.npos)
             return expected(what, fields);
         const std::string_view name = what.substr(0, dot);
@@ -171,9 +173,11 @@ private:
         });
         if (queue == objects_->queues.end())
             return "there is no queue " + in_quotes(name);
-        if (quota != what.npos)
-            return set_quota(*queue, std::string(what.substr(dot + 7)), value);
         const std::string_view field = what.substr(dot + 1);
+        if (field.starts_with("quota."))
+            return set_amount(queue->quota, std::string(field.substr(6)), value);
+        if (field.starts_with("deserved."))
+            return set_deserved(*queue, std::string(field.substr(9)), value);
         if (field == "priority")
             return set_number(value, 0, 100, queue->priority);
         if (field == "weight")
@@ -203,9 +207,22 @@ private:
                });
     }
 
-    std::string set_quota(queue_object& queue, const std::string& kind, std::string_view value) {
+    /// Of KAI's queues the ceiling for what nobody may evict is what they deserve.
+    std::string set_deserved(queue_object& queue, const std::string& kind, std::string_view value) {
+        const bool firm = queue.firm_quota.contains(kind);
+        if (std::string fault = set_amount(queue.deserved, kind, value); !fault.empty())
+            return fault;
+        if (const auto set = queue.deserved.find(kind); set == queue.deserved.end())
+            queue.firm_quota.erase(kind);
+        else if (firm)
+            queue.firm_quota[kind] = set->second;
+        return {};
+    }
+
+    std::string set_amount(std::map<std::string, std::int64_t>& amounts, const std::string& kind,
+                           std::string_view value) {
         if (value == "none") {
-            queue.quota.erase(kind);
+            amounts.erase(kind);
             return {};
         }
         if (!is_known_kind(kind))
@@ -214,7 +231,7 @@ private:
         const auto parsed = muster::parse_quantity(value);
         if (!parsed || parsed->sign() < 0)
             return expected(value, "a quantity of at least 0 such as 40, 500m or 2Gi, or none");
-        queue.quota[kind] = capacity_units(kind, parsed.value());
+        amounts[kind] = capacity_units(kind, parsed.value());
         return {};
     }
 
@@ -231,8 +248,8 @@ private:
     std::string set_group(std::string_view what, std::string_view value) {
         constexpr std::string_view fields =
             "group.NAME.minMember, roles.ROLE.minMember, priority, queue, toleration, "
-            "nodeSelector.LABEL, nodeAffinity, podAffinity, podAntiAffinity, topologySpread or "
-            "topology";
+            "nodeSelector.LABEL, nodeAffinity, podAffinity, podAntiAffinity, topologySpread, "
+            "topology or roles.ROLE.topology";
         std::size_t dot = std::min(what.find(".roles."), what.find(".nodeSelector."));
         if (dot == what.npos)
             dot = what.rfind('.');
@@ -248,6 +265,8 @@ private:
         if (field == "nodeAffinity" || field == "podAffinity" || field == "podAntiAffinity" ||
             field == "topologySpread" || field == "topology")
             return drop(*found, field, value);
+        if (field.starts_with("roles.") && field.ends_with(".topology"))
+            return let_apart(*found, field.substr(6, field.size() - 15), value);
         if (field.starts_with("nodeSelector."))
             return select(*found, std::string(field.substr(13)), value);
         if (found->declared)
@@ -289,14 +308,10 @@ private:
         const bool role = field.starts_with("roles.") && field.ends_with(".minMember");
         if (!role && field != "minMember")
             return expected(field, fields);
-        std::size_t vertex = 0;
-        if (role) {
-            const std::string_view name = field.substr(6, field.size() - 16);
-            while (++vertex < gang.tree.size() && gang.tree[vertex].name != name)
-                ;
-            if (vertex >= gang.tree.size())
-                return "there is no role " + in_quotes(name);
-        }
+        const std::string_view name = role ? field.substr(6, field.size() - 16) : field;
+        const std::size_t vertex = role ? vertex_of(gang.tree, name) : 0;
+        if (vertex >= gang.tree.size())
+            return "there is no role " + in_quotes(name);
         std::int64_t read = 0;
         if (std::string fault = set_number(value, 0, largest_member_count, read); !fault.empty())
             return fault;
@@ -348,6 +363,26 @@ private:
         return {};
     }
 
+    /// Of the role or subgroup of that name; the tree's size when there is none.
+    [[nodiscard]] static std::size_t vertex_of(const muster::gang_tree& tree,
+                                               std::string_view name) {
+        std::size_t vertex = 1;
+        while (vertex < tree.size() && tree[vertex].name != name)
+            ++vertex;
+        return vertex;
+    }
+
+    static std::string let_apart(const group_facts& group, std::string_view role,
+                                 std::string_view value) {
+        if (!value.empty())
+            return expected(value, "nothing: what is required of it is dropped");
+        const std::size_t vertex = vertex_of(group.tree, role);
+        if (!group.declared || vertex >= group.tree.size())
+            return "there is no role " + in_quotes(role) + " with a topology of its own";
+        const_cast<declared_gang&>(*group.declared).tree.let_apart(muster::vertex_index{vertex});
+        return {};
+    }
+
     std::string drop(const group_facts& group, std::string_view field, std::string_view value) {
         if (!value.empty())
             return expected(value, "nothing: what is required of it is dropped");
@@ -355,9 +390,7 @@ private:
         if (field == "topology" && group.object)
             const_cast<pod_group_object&>(*group.object).metadata.annotations.erase(required);
         if (field == "topology" && group.declared)
-            for (std::size_t at = 0; at < group.tree.size(); ++at)
-                const_cast<declared_gang&>(*group.declared)
-                    .tree.let_apart(muster::vertex_index{at});
+            const_cast<declared_gang&>(*group.declared).tree.let_apart(muster::vertex_index{0});
         for (const std::size_t at : group.members) {
             pod_object& pod = objects_->pods[at];
             if (field == "topology")

@@ -807,11 +807,13 @@ void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
     add("--remove-pod", kind::remove_pod, "[NAMESPACE/]NAME", "The pod is gone");
     add("--set", kind::set, "WHAT=VALUE",
         "A field of a queue or group:\n"
-        "queue.NAME.quota.RESOURCE=QUANTITY (or none), .priority=N, .closed=true,\n"
+        "queue.NAME.quota.RESOURCE=QUANTITY (or none), .deserved.RESOURCE=QUANTITY,\n"
+        ".priority=N, .closed=true,\n"
         ".preemptible=true, .weight=N,\n"
         "group.NAME.minMember=N, .roles.ROLE.minMember=N, .priority=N, .queue=NAME,\n"
         ".toleration=KEY[=VALUE]:EFFECT, .nodeSelector.LABEL=VALUE (empty: dropped),\n"
-        ".nodeAffinity= (dropped)");
+        "and dropped by nothing: .nodeAffinity=, .podAffinity=, .podAntiAffinity=,\n"
+        ".topologySpread=, .topology= (of the group as a whole), .roles.ROLE.topology=");
 }
 
 int run(int argc, char** argv) {

@@ -87,14 +87,16 @@ public:
     [[nodiscard]] change_line operator()(const muster::raise_quota& what) const {
         const std::string& queue = (*known_)[what.queue].key;
         const std::string& kind = kinds_->name(what.kind);
-        const std::string from =
-            amount_text(kind, (*known_)[what.queue].spec.quota[what.kind].value_or(0));
+        const auto& spec = (*known_)[what.queue].spec;
+        const auto& ceilings = what.firm ? spec.firm_quota : spec.quota;
+        const std::string from = amount_text(kind, ceilings[what.kind].value_or(0));
         const std::string to = amount_text(kind, what.to);
         change_line line;
-        line.text =
-            "the quota of queue " + queue + " for " + kind + " is " + to + " instead of " + from;
-        line.options = {"--set queue." + queue + ".quota." + kind + "=" + to};
-        line.details = {{"kind", "RaiseQuota"},
+        line.text = (what.firm ? "what is deserved by queue " : "the quota of queue ") + queue +
+                    " for " + kind + " is " + to + " instead of " + from;
+        line.options = {"--set queue." + queue + (what.firm ? ".deserved." : ".quota.") + kind +
+                        "=" + to};
+        line.details = {{"kind", what.firm ? "RaiseDeserved" : "RaiseQuota"},
                         {"queue", queue},
                         {"resource", kind},
                         {"from", from},
@@ -143,9 +145,14 @@ public:
     [[nodiscard]] change_line operator()(const muster::drop_domain& what) const {
         const auto& vertex = (*known_)[which_].spec.tree[what.at];
         const std::string& level = vertex.together->within.levels[*vertex.together->required];
-        return {"its pods need not stand in one domain of " + level,
-                {"--set group." + group() + ".topology="},
-                {{"kind", "DropTopology"}, {"level", level}}};
+        const bool whole = what.at.value() == 0;
+        boost::json::value role;
+        if (!whole && !vertex.name.empty())
+            role = vertex.name;
+        return {(whole ? "its pods" : "the pods of role " + vertex.name) +
+                    " need not stand in one domain of " + level,
+                {"--set group." + group() + (whole ? "" : ".roles." + vertex.name) + ".topology="},
+                {{"kind", "DropTopology"}, {"role", std::move(role)}, {"level", level}}};
     }
 
     [[nodiscard]] change_line operator()(const muster::lower_minimum& what) const {

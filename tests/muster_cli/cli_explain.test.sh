@@ -34,4 +34,13 @@ confirm() {
 }
 confirm lab.yaml 12
 confirm everything.yaml 17
+# A ceiling is told by the queue that it is of, and that for what nobody may evict from the other.
+golden firm_queues.explain 3 explain -f firm_queues.yaml
+confirm firm_queues.yaml 2
+# Of several domains the one is dropped that is in the way.
+golden subgroup_domains.explain 3 explain -f subgroup_domains.yaml
+confirm subgroup_domains.yaml 5
+run 1 whatif -f subgroup_domains.yaml --set group.split.roles.lea.topology=
+run 3 whatif -f subgroup_domains.yaml --set group.split.topology=
+grep -q 'No group is better or worse off' "$work/out" || fail "the workers' rack still binds"
 finish

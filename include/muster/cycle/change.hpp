@@ -38,11 +38,13 @@ struct uncordon_nodes {
 
     [[nodiscard]] friend bool operator==(const uncordon_nodes&, const uncordon_nodes&) = default;
 };
-/// The queue's ceiling for the kind is that much.
+/// The queue's ceiling for the kind is that much. With `firm` it is the one for what nobody may
+/// evict, and the queue deserves no less.
 struct raise_quota {
     queue_index queue;
     kind_id kind;
     std::int64_t to = 0;
+    bool firm = false;
 
     [[nodiscard]] friend bool operator==(const raise_quota&, const raise_quota&) = default;
 };
@@ -158,7 +160,12 @@ public:
     }
 
     [[nodiscard]] bool operator()(const raise_quota& what) {
-        return change_queue(what.queue, [&](auto& spec) { spec.quota.set(what.kind, what.to); });
+        return change_queue(what.queue, [&](auto& spec) {
+            (what.firm ? spec.firm_quota : spec.quota).set(what.kind, what.to);
+            if (const auto deserved = spec.deserved[what.kind];
+                what.firm && deserved && *deserved < what.to)
+                spec.deserved.set(what.kind, what.to);
+        });
     }
 
     [[nodiscard]] bool operator()(const open_queue& what) {

@@ -80,7 +80,11 @@ public:
     }
 
 private:
-    using limit = std::pair<queue_index, kind_id>;
+    struct limit {
+        queue_index queue;
+        kind_id kind;
+        bool firm = false;
+    };
 
     /// Whether an ordinary cycle starts the gang once the changes are made.
     [[nodiscard]] bool starts(const remedy& changes) {
@@ -331,17 +335,34 @@ private:
     /// The limits that bear on the gang: of its queue and of those above it, in the order of kinds.
     [[nodiscard]] std::vector<limit> limits_in_force() const {
         std::vector<limit> found;
-        for (auto at = members_.queue; at; at = (*known_)[*at].parent)
-            for (std::size_t column = 0; column < width; ++column)
-                if ((*known_)[*at].spec.quota.limited(kind_id{column}))
-                    found.emplace_back(*at, kind_id{column});
+        if (!members_.queue)
+            return found;
+        for (const bool firm : {false, true})
+            for (std::optional<queue_index> at = members_.queue->queue;
+                 at && (!firm || members_.queue->firm); at = (*known_)[*at].parent)
+                for (std::size_t column = 0; column < width; ++column)
+                    if (ceilings_of(*at, firm).limited(kind_id{column}))
+                        found.push_back({*at, kind_id{column}, firm});
         return found;
+    }
+
+    [[nodiscard]] const limits<width>& ceilings_of(queue_index queue, bool firm) const {
+        const auto& spec = (*known_)[queue].spec;
+        return firm ? spec.firm_quota : spec.quota;
+    }
+
+    /// What counts against the ceiling.
+    [[nodiscard]] static std::int64_t counted(const state<Traits>& from, const raise_quota& of) {
+        const auto& queues = from.accounts().queues();
+        return of.firm ? queues.present().firm(of.queue)[of.kind]
+                       : queues.claimed(of.queue)[of.kind];
     }
 
     [[nodiscard]] static remedy unlimited(const std::vector<limit>& which) {
         remedy made;
-        for (const auto& [queue, kind] : which)
-            made.push_back(raise_quota{queue, kind, std::numeric_limits<std::int64_t>::max()});
+        for (const limit& each : which)
+            made.push_back(raise_quota{each.queue, each.kind,
+                                       std::numeric_limits<std::int64_t>::max(), each.firm});
         return made;
     }
 
@@ -381,27 +402,26 @@ private:
                     ceiling.to = less;
                     return starts(joined(raised, with));
                 };
-                const auto less =
-                    least_number(ceiling_of(ceiling.queue, ceiling.kind) - 1, to - 1, enough);
+                const auto less = least_number(ceiling_of(ceiling) - 1, to - 1, enough);
                 least_of_all = least_of_all && !less;
                 ceiling.to = less.value_or(to);
             }
         }
         std::erase_if(raised, [&](const change& each) {
             const auto& ceiling = std::get<raise_quota>(each);
-            return ceiling.to <= ceiling_of(ceiling.queue, ceiling.kind);
+            return ceiling.to <= ceiling_of(ceiling);
         });
         return raised;
     }
 
-    [[nodiscard]] std::int64_t ceiling_of(queue_index queue, kind_id kind) const {
-        return (*known_)[queue].spec.quota[kind].value_or(0);
+    [[nodiscard]] std::int64_t ceiling_of(const raise_quota& of) const {
+        return ceilings_of(of.queue, of.firm)[of.kind].value_or(0);
     }
 
     /// Makes one of the ceilings as low as it can be beside the others.
     [[nodiscard]] bool lower_ceiling(const remedy& raised, change& one, const remedy& with) {
         auto& ceiling = std::get<raise_quota>(one);
-        const std::int64_t before = ceiling_of(ceiling.queue, ceiling.kind);
+        const std::int64_t before = ceiling_of(ceiling);
         const auto enough = [&](std::int64_t to) {
             ceiling.to = to;
             return starts(joined(raised, with));
@@ -409,12 +429,12 @@ private:
         // With no ceiling, so much was used in the end: one of that height lets the same happen.
         if (!enough(std::numeric_limits<std::int64_t>::max()))
             return false;
-        const std::int64_t used = tried_.accounts().queues().claimed(ceiling.queue)[ceiling.kind];
+        const std::int64_t used = counted(tried_, ceiling);
         std::int64_t most = std::numeric_limits<std::int64_t>::max();
         if (used > before && enough(used))
             most = used;
         // It is often what is used now and what the gang asks for.
-        std::int64_t own = known_->accounts().queues().claimed(ceiling.queue)[ceiling.kind];
+        std::int64_t own = counted(*known_, ceiling);
         for (const auto& each : members_.classes)
             static_cast<void>(checked_add(
                 own, saturate(static_cast<int128>(each.request[ceiling.kind]) * each.waiting()),

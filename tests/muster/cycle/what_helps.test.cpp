@@ -78,7 +78,7 @@ std::vector<remedy> smaller(const state<Traits>& known, gang_index which, const 
         } else if (const auto* added = std::get_if<add_nodes>(&from[at])) {
             instead(at, add_nodes{added->like, added->count - 1});
         } else if (const auto* raised = std::get_if<raise_quota>(&from[at])) {
-            instead(at, raise_quota{raised->queue, raised->kind, raised->to - 1});
+            instead(at, raise_quota{raised->queue, raised->kind, raised->to - 1, raised->firm});
         } else {
             found.push_back(from);
             found.back().erase(found.back().begin() + static_cast<std::ptrdiff_t>(at));
@@ -173,9 +173,12 @@ std::string check_remedies(const world& from, std::size_t& gangs, std::size_t& i
             remedy lifted;
             for (auto at = queue; at; at = known[*at].parent)
                 for (std::size_t kind = 0; kind < from.kinds; ++kind)
-                    if (known[*at].spec.quota.limited(kind_id{kind}))
-                        lifted.push_back(raise_quota{*at, kind_id{kind},
-                                                     std::numeric_limits<std::int64_t>::max()});
+                    for (const bool firm : {false, true})
+                        if (const auto& spec = known[*at].spec;
+                            (firm ? spec.firm_quota : spec.quota).limited(kind_id{kind}))
+                            lifted.push_back(raise_quota{*at, kind_id{kind},
+                                                         std::numeric_limits<std::int64_t>::max(),
+                                                         firm});
             if (!lifted.empty() && starts_with(known, which, lifted))
                 return "missing: a higher quota for " + key;
         }
@@ -311,6 +314,32 @@ TEST_CASE("a quota is raised to the exact amount, and no further for those who a
     REQUIRE(lowered.size() == 1);
     CHECK(lowered.front().to == 1);
     CHECK(found.probes < 60);
+}
+
+TEST_CASE("the ceiling for what nobody may evict is raised, and what the queue deserves with it") {
+    lab of;
+    of.node("a", 100);
+    muster::queue<testing::world_width> made;
+    made.quota.set(cpu, 20);
+    made.firm_quota.set(cpu, 4);
+    made.deserved.set(cpu, 4);
+    REQUIRE(of.known.upsert_queue("q", made) == event_result::applied);
+    REQUIRE(of.known.upsert_gang("runs", {.queue = "q"}) == event_result::applied);
+    of.pod("runs-0", "runs", 6, "a");
+    const auto which = of.gang("firm", 2, 3, "q");
+    muster::gang<std::string> spec = of.known[which].spec;
+    spec.preemptible = false;
+    REQUIRE(of.known.upsert_gang("firm", spec) == event_result::applied);
+    const auto found = what_helps(of.known, which, 0);
+    const auto raised = all_of<raise_quota>(found);
+    REQUIRE(raised.size() == 1);
+    CHECK(raised.front().firm);
+    CHECK(raised.front().to == 6);
+    REQUIRE(apply(of.known, which, {raised.front()}));
+    const auto& queue = of.known[*of.known[which].queue].spec;
+    CHECK(queue.firm_quota[cpu] == 6);
+    CHECK(queue.deserved[cpu] == 6);
+    CHECK(queue.quota[cpu] == 20);
 }
 
 TEST_CASE("where quota and room are missing, both are told together") {
