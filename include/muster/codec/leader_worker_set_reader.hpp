@@ -201,6 +201,9 @@ namespace detail {
 /// A role of a DisaggregatedSet, by what its slices have in common.
 struct disaggregated_role {
     std::string name;
+    /// Of the role, and beside them those of the whole set.
+    boost::json::object labels;
+    boost::json::object annotations;
     translate::leader_worker_set set;
 };
 
@@ -211,6 +214,8 @@ inline void add_role(const disaggregated_role& role, const std::string& name, st
     translate::leader_worker_set set = role.set;
     const std::string owner(set.object.name);
     set.object.name = name;
+    set.object.labels = &role.labels;
+    set.object.annotations = &role.annotations;
     translate::job_gangs part = make_groups(set, object, options);
     const auto mark = [&](boost::json::object& pod) {
         const std::string prefix = "disaggregatedset.x-k8s.io/";
@@ -283,7 +288,15 @@ read_disaggregated_set(object_reader& object, reading_context& context,
         role.set.object = own;
         const field metadata_at = each.optional("metadata");
         object_reader metadata = metadata_at.as_object();
+        const auto* const labels = read_texts(metadata.optional("labels"));
         const auto* const annotations = read_texts(metadata.optional("annotations"));
+        metadata.finish();
+        for (const auto& [to, from] : {std::pair{&role.labels, labels},
+                                       {&role.labels, own.labels},
+                                       {&role.annotations, annotations},
+                                       {&role.annotations, own.annotations}})
+            if (from)
+                to->insert(from->begin(), from->end());
         const field inner_at = each.required("spec");
         object_reader inner = inner_at.as_object();
         read_leader_worker_spec(inner, annotations ? annotations : own.annotations, context,

@@ -158,6 +158,22 @@ TEST_CASE("a DisaggregatedSet is a LeaderWorkerSet per role") {
     CHECK(pod_names(made.gangs[2].pods) == "d-decode-0 d-decode-0-1");
 }
 
+TEST_CASE("a role of a DisaggregatedSet adds labels and annotations to the set's, and wins") {
+    const auto made = read_job(
+        read_disaggregated_set,
+        "apiVersion: disaggregatedset.x-k8s.io/v1\nkind: DisaggregatedSet\nmetadata: {name: d, "
+        "labels: {kai.scheduler/queue: q, a: set}, annotations: {b: set}}\nspec: {roles: [{name: "
+        "p, metadata: {labels: {a: role, c: role}, annotations: {d: role}}, spec: "
+        "{leaderWorkerTemplate: {" +
+            worker + "}}}, {name: r, spec: {leaderWorkerTemplate: {" + worker + "}}}]}\n");
+    CHECK(made.findings.empty());
+    const auto& of_role = made.gangs.at(0).gang;
+    CHECK(of_role.queue == "q");
+    CHECK(of_role.labels == boost::json::object{{"a", "role"}, {"c", "role"}});
+    CHECK(of_role.annotations == boost::json::object{{"b", "set"}, {"d", "role"}});
+    CHECK(made.gangs.at(1).gang.labels == boost::json::object{{"a", "set"}});
+}
+
 TEST_CASE("slices of a DisaggregatedSet are copies of all its roles") {
     const auto read_set = [](const std::string& spec) {
         return read_job(read_disaggregated_set,
