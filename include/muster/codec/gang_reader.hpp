@@ -59,7 +59,8 @@ struct gangs {
     std::vector<translate::gang_bundle> bundles;
     /// What jobs say and no gang can, whatever it is written for.
     std::vector<translate::loss> losses;
-    /// What jobs make beside groups and pods, and what their pods need: Services and ConfigMaps.
+    /// What jobs make beside groups and pods, and what their pods need: Services,
+    /// ConfigMaps and claims.
     std::vector<boost::json::object> companions;
     /// Objects of kinds that have no gangs, such as Node or Service, by `apiVersion kind`.
     std::map<std::string, std::size_t> apart;
@@ -275,7 +276,7 @@ private:
                                    std::string(version) + " " + std::string(kind));
         } else if (is_grove(version, kind, "PodCliqueSet")) {
             const std::size_t errors = out_->errors();
-            auto set = read_pod_clique_set(object, options_->dialect, context_);
+            auto set = read_pod_clique_set(object, options_->dialect, context_, true);
             if (out_->errors() == errors)
                 sets_.push_back({std::move(set), where, book_.reserve()});
         } else {

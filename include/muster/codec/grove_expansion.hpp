@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,6 +17,7 @@
 #include <muster/lifecycle/transition_id.hpp>
 #include <muster/translate/gang_claims.hpp>
 #include <muster/translate/gang_object.hpp>
+#include <muster/translate/grove_claims.hpp>
 #include <muster/translate/grove_gangs.hpp>
 #include <muster/translate/grove_pods.hpp>
 #include <muster/translate/grove_set.hpp>
@@ -75,6 +79,7 @@ expand_grove_set(const translate::grove_set& set, translate::grove_dialect diale
     const auto uid_of = [&](std::string_view kind, std::string_view name) {
         return lifecycle::transition_id(set.name_space, kind, name);
     };
+    translate::grove_claims claims(set);
     for (std::int64_t replica = 0; replica < set.replicas; ++replica) {
         companions.push_back(translate::grove_service(set, replica, options));
         translate::drop_absent_owners(companions.back());
@@ -92,6 +97,7 @@ expand_grove_set(const translate::grove_set& set, translate::grove_dialect diale
                     pod.document =
                         translate::grove_pod(set, gang, member, index,
                                              translate::grove_pod_name(member, index), {}, options);
+                    claims.share(gang, member, index, pod.document);
                     translate::strip_marks(pod, translate::gang_api::grove);
                     made.pods.push_back(std::move(pod));
                 }
@@ -104,6 +110,11 @@ expand_grove_set(const translate::grove_set& set, translate::grove_dialect diale
             gangs.push_back(std::move(made));
         }
     }
+    std::ranges::copy(claims.made(), std::back_inserter(companions));
+    for (const std::string& from : claims.elsewhere())
+        report(out, severity::warning, where, {"spec", "template"},
+               "the claims of the ResourceClaimTemplate " + in_quotes(from) +
+                   ", which its pods share, are Grove's to make");
     return gangs;
 }
 

@@ -32,8 +32,11 @@ namespace detail {
 class grove_set_reader {
 public:
     grove_set_reader(translate::grove_dialect whose, std::span<const std::string_view> schedulers,
-                     reading_context& context)
-        : dialect_(whose), schedulers_(schedulers), context_(context) {}
+                     reading_context& context, bool makes_claims)
+        : dialect_(whose),
+          schedulers_(schedulers),
+          context_(context),
+          makes_claims_(makes_claims) {}
 
     [[nodiscard]] translate::grove_set read(object_reader& object) {
         const object_metadata metadata = read_metadata(object, true, context_);
@@ -153,11 +156,12 @@ private:
         annotations.ignore_rest();
     }
 
-    static const boost::json::array* read_claims(const field& at) {
+    const boost::json::array* read_claims(const field& at) const {
         const array_reader list = at.as_array();
         if (!list.is_present() || list.size() == 0)
             return nullptr;
-        at.warning("resource claims are not made or shared here (expected none)");
+        if (!makes_claims_)
+            at.warning("resource claims are not made or shared here (expected none)");
         return at.value()->if_array();
     }
 
@@ -389,6 +393,7 @@ private:
     translate::grove_dialect dialect_;
     std::span<const std::string_view> schedulers_;
     reading_context& context_;
+    bool makes_claims_;
     translate::grove_set set_;
     std::vector<std::vector<std::string>> starts_after_;
     bool of_one_topology_ = false; ///< it uses packDomain
@@ -398,17 +403,21 @@ private:
 
 /// A grove.io/v1alpha1 PodCliqueSet. It refers to the document, which must outlive it. Its pods may
 /// ask for the cluster's own scheduler or for one of `schedulers`; whoever has backends of his own
-/// names theirs. O(document + cliques²).
+/// names theirs. That it shares resource claims is a warning unless the caller `makes_claims`.
+/// O(document + cliques²).
 [[nodiscard]] inline translate::grove_set
 read_pod_clique_set(object_reader& object, translate::grove_dialect dialect,
-                    std::span<const std::string_view> schedulers, reading_context& context) {
-    return detail::grove_set_reader(dialect, schedulers, context).read(object);
+                    std::span<const std::string_view> schedulers, reading_context& context,
+                    bool makes_claims = false) {
+    return detail::grove_set_reader(dialect, schedulers, context, makes_claims).read(object);
 }
 
 [[nodiscard]] inline translate::grove_set read_pod_clique_set(object_reader& object,
                                                               translate::grove_dialect dialect,
-                                                              reading_context& context) {
-    return read_pod_clique_set(object, dialect, translate::grove_schedulers(dialect), context);
+                                                              reading_context& context,
+                                                              bool makes_claims = false) {
+    return read_pod_clique_set(object, dialect, translate::grove_schedulers(dialect), context,
+                               makes_claims);
 }
 
 } // namespace codec

@@ -66,7 +66,7 @@ struct grove_clique {
     const boost::json::object* pod_spec = nullptr;
     /// As it was written: what is not named above goes on to the PodClique unchanged.
     const boost::json::object* spec = nullptr;
-    /// resourceSharing as it was written, null where there is none. No claims are made here.
+    /// resourceSharing as it was written, null where there is none.
     const boost::json::array* sharing = nullptr;
 };
 
