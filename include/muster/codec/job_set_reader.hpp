@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <muster/codec/batch_job_reader.hpp>
 #include <muster/codec/field_reader.hpp>
@@ -92,7 +93,10 @@ inline void read_claim_policies(const field& at, translate::job_set& set) {
             metadata.ignore_rest();
             each.ignore_rest();
         });
-        policy.ignore({"retentionPolicy"});
+        std::vector<std::string_view> kept;
+        note_present(policy, {"retentionPolicy"}, kept);
+        if (!kept.empty() && std::ranges::find(set.lifecycle, kept[0]) == set.lifecycle.end())
+            set.lifecycle.push_back(kept[0]);
         policy.finish();
     });
 }

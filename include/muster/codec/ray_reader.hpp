@@ -92,7 +92,8 @@ inline void read_ray_spec(object_reader& spec, const reading_context& context,
                  {"enableInTreeAutoscaling", "suspend", "managedBy", "upgradeStrategy",
                   "autoscalerOptions", "gcsFaultToleranceOptions", "authOptions"},
                  cluster.lifecycle);
-    spec.ignore({"rayVersion", "headServiceAnnotations"});
+    cluster.service_annotations = read_texts(spec.optional("headServiceAnnotations"));
+    spec.ignore({"rayVersion"});
     spec.finish();
 }
 
@@ -141,10 +142,13 @@ template<ray_kind Kind>
                      cluster.lifecycle);
         const std::string_view mode = text_of(spec.optional("submissionMode"));
         cluster.submitter = job && (mode.empty() || mode == "K8sJobMode");
+        // Of a job the submitter's pod would say it.
+        if (!cluster.submitter)
+            note_present(spec, {"entrypoint", "serveConfigV2", "serveService"}, cluster.lifecycle);
         spec.ignore({"entrypoint", "runtimeEnvYAML", "jobId", "metadata", "submitterPodTemplate",
                      "submitterConfig", "entrypointNumCpus", "entrypointNumGpus",
-                     "entrypointMemory", "entrypointResources", "serveConfigV2", "serveService",
-                     "excludeHeadPodFromServeSvc", "runtimeEnv"});
+                     "entrypointMemory", "entrypointResources", "excludeHeadPodFromServeSvc",
+                     "runtimeEnv"});
         spec.finish();
         object.finish();
         if (elsewhere) {

@@ -36,8 +36,9 @@ struct ray_cluster {
     job_object object;
     std::string name; ///< of the cluster
     const boost::json::object* head_template = nullptr;
-    const boost::json::object* head_params = nullptr; ///< its rayStartParams
-    bool autoscaled = false;                          ///< enableInTreeAutoscaling
+    const boost::json::object* head_params = nullptr;         ///< its rayStartParams
+    bool autoscaled = false;                                  ///< enableInTreeAutoscaling
+    const boost::json::object* service_annotations = nullptr; ///< of the head's Service
     /// What groups say of `ray start` beside its parameters.
     std::vector<std::string_view> unsaid;
     std::vector<ray_workers> workers;
@@ -139,8 +140,11 @@ struct ray_cluster {
                                        {"metrics", 8080},
                                        {"serve", 8000}})
         ports.push_back(boost::json::object{{"name", name}, {"port", number}});
-    return headless_service(cluster.object, cluster.name + "-head-svc", head, head, false,
-                            owner_of(cluster), std::move(ports));
+    boost::json::object made = headless_service(cluster.object, cluster.name + "-head-svc", head,
+                                                head, false, owner_of(cluster), std::move(ports));
+    if (cluster.service_annotations)
+        child_at(made, "metadata")["annotations"] = *cluster.service_annotations;
+    return made;
 }
 
 /// The pods `<cluster>-head-<letters>` and `<cluster>-<group>-worker-<letters>` with the labels,

@@ -63,7 +63,8 @@ TEST_CASE("pods of a JobSet mount the claims of its policies that their containe
           R"([{"name":"data","persistentVolumeClaim":{"claimName":"data-s"}}])");
     CHECK(at(pod(made, "s-train-"), "spec|volumes|1|persistentVolumeClaim|claimName") == "out-s");
     CHECK(pod(made, "s-rest-").at("spec").as_object().contains("volumes") == false);
-    CHECK(loss_text(made.losses) == "");
+    CHECK(loss_text(made.losses) ==
+          "lifecycle: JobSet ns/s: retentionPolicy: the job's own controller sees to it\n");
     // Beside the Service.
     REQUIRE(made.companions.size() == 3);
     CHECK(boost::json::serialize(made.companions[1]) ==

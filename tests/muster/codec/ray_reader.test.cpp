@@ -79,6 +79,26 @@ TEST_CASE("RayJobs and RayServices are the gang of the cluster that they have ma
     CHECK(loss_text(service.losses) == "");
 }
 
+TEST_CASE("what a RayService serves, and a RayJob without a submitter runs, is lost by name") {
+    const auto lost = [](const read_result& made) { return loss_text(made.losses); };
+    CHECK(lost(read_job(read_ray<ray_kind::service>,
+                        object("RayService", "{serveConfigV2: apps, rayClusterConfig: " +
+                                                 spec(group("replicas: 2")) + "}"))) ==
+          "lifecycle: RayService ns/r: serveConfigV2: the job's own controller sees to it\n");
+    CHECK(lost(read_job(read_ray<ray_kind::job>,
+                        object("RayJob", "{entrypoint: x, submissionMode: HTTPMode, "
+                                         "rayClusterSpec: " +
+                                             spec(group("replicas: 1")) + "}"))) ==
+          "lifecycle: RayJob ns/r: entrypoint: the job's own controller sees to it\n");
+}
+
+TEST_CASE("the Service of a RayCluster's head has the annotations that the cluster gives it") {
+    const auto made = read_job(
+        read_ray<ray_kind::cluster>,
+        object("RayCluster", "{headServiceAnnotations: {a: b}, headGroupSpec: {" + pod + "}}"));
+    CHECK(at(made.companions.at(0), "metadata|annotations") == R"({"a":"b"})");
+}
+
 TEST_CASE("the pods of a RayCluster start Ray with their group's parameters and KubeRay's own") {
     const auto made = read_job(
         read_ray<ray_kind::cluster>,
