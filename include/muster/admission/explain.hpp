@@ -415,6 +415,9 @@ template<class Traits>
         options.scope.value_or(never ? certificate_scope::emptied : certificate_scope::free_now);
     reason_finder<Traits> finder(known, members, options, scope);
     std::vector<reason> found = finder.find();
+    if (!found.empty() && scope == certificate_scope::free_now)
+        for (reason& each : term_reason_finder(known, members).find_contributing())
+            found.push_back(std::move(each));
     // Whoever could never start for the terms of its members cannot for them now.
     if (found.empty() && (never || scope == certificate_scope::free_now)) {
         found = term_reason_finder(known, members).find();

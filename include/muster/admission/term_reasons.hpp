@@ -62,13 +62,30 @@ public:
         }
         if (stopped_.empty())
             count_all_terms();
+        return made_of(*refused, stopped_.size() > 1 ? reason_kind::blocking_together
+                                                     : reason_kind::blocking);
+    }
+
+    /// Beside other reasons: those by which the first member that finds no node misses nodes that
+    /// have room for it.
+    [[nodiscard]] std::vector<reason> find_contributing() {
+        if (!terms_bear_on(*known_, *members_))
+            return {};
+        const auto refused = first_refusal(*known_, *members_, into_, tightest_first{});
+        if (!refused)
+            return {};
+        count(*refused, true);
+        return made_of(*refused, reason_kind::contributing);
+    }
+
+private:
+    [[nodiscard]] std::vector<reason> made_of(const affinity_refusal& refused, reason_kind kind) {
         std::vector<reason> found;
-        const vertex_index role = members_->classes[refused->member_class].role;
+        const vertex_index role = members_->classes[refused.member_class].role;
         for (const auto& [term, nodes] : stopped_) {
             reason made;
             made.code = term.first;
-            made.kind =
-                stopped_.size() > 1 ? reason_kind::blocking_together : reason_kind::blocking;
+            made.kind = kind;
             made.not_minimal = true;
             made.topology = term.second;
             made.nodes = nodes;
@@ -84,7 +101,6 @@ public:
         return found;
     }
 
-private:
     void count(const affinity_refusal& refused, bool with_room) {
         const auto& of = members_->classes[refused.member_class];
         node_query<width> query;

@@ -287,6 +287,49 @@ TEST_CASE("those who keep a member off are told where it takes another's room el
     CHECK(why.front().topology == "host");
 }
 
+TEST_CASE("terms that keep a gang off room which it lacks contribute, and no others do") {
+    using namespace builders;
+    cluster known;
+    for (const char* host : {"a", "b", "full"}) {
+        auto spec = machine(std::string(host) == "b" ? 3 : 1);
+        spec.labels = {{"host", host}};
+        ok(known.upsert_node(host, spec));
+    }
+    const auto repels = [](std::int64_t cpus) {
+        auto made = asking(cpus);
+        made.where.pods.emplace();
+        made.where.pods->anti_affinity.push_back({{label_is("app", "web"), {}}, "host"});
+        return made;
+    };
+    ok(known.upsert_gang("alone", gang_of(1)));
+    ok(known.upsert_pod("alone", "alone", in_phase(pod_phase::running, repels(0)), "b"));
+    ok(known.upsert_gang("fills", gang_of(1)));
+    ok(known.upsert_pod("fills", "fills", in_phase(pod_phase::running, repels(1)), "full"));
+    auto web = asking(1);
+    web.labels = {{"app", "web"}};
+    ok(known.upsert_gang("five", gang_of(5)));
+    add_members(known, "five", 5, web);
+
+    static_cast<void>(cycle(known, 0));
+    const auto why = explain(known, gang_at(known, "five"), {.scope = certificate_scope::free_now});
+    REQUIRE(why.size() == 2);
+    CHECK(why[0].code == reason_code::insufficient_resource);
+    CHECK(why[0].kind == reason_kind::blocking);
+    CHECK(why[1].code == reason_code::kept_off_by_others);
+    CHECK(why[1].kind == reason_kind::contributing);
+    CHECK(why[1].topology == "host");
+    CHECK(why[1].nodes == 1); // the full one it keeps off from nothing
+    REQUIRE(why[1].roles.size() == 1);
+    CHECK(why[1].roles.front().needed == 5);
+    CHECK(why[1].roles.front().possible == 1);
+    // Once the one is gone there is nothing but too little room.
+    ok(known.remove_pod("alone"));
+    const auto left =
+        explain(known, gang_at(known, "five"), {.scope = certificate_scope::free_now});
+    REQUIRE(left.size() == 1);
+    CHECK(left[0].code == reason_code::insufficient_resource);
+}
+
 TEST_CASE("gangs among pods with terms are placed by the rules, and refused only when none fits") {
     tally counts;
     CHECK(count_faults("terms between pods", 3'000, pod_world,
