@@ -125,8 +125,17 @@ inline void read_volcano_spec(object_reader& spec, const object_reader& object,
     if (plugins_at.as_object().is_present())
         job.plugins = &plugins_at.value()->get_object();
     const field volumes_at = spec.optional("volumes");
-    if (volumes_at.as_array().is_present())
+    const array_reader volumes = volumes_at.as_array();
+    if (volumes.is_present())
         job.volumes = &volumes_at.value()->get_array();
+    volumes.for_each_object([](object_reader& each) {
+        static_cast<void>(each.required("mountPath").as_string());
+        const bool named = !text_of(each.optional("volumeClaimName")).empty();
+        if (!each.optional("volumeClaim").as_object().is_present() && !named)
+            each.warning("nobody makes the claim that its pods mount (expected volumeClaim or "
+                         "volumeClaimName)");
+        each.finish();
+    });
     note_present(
         spec, {"policies", "maxRetry", "ttlSecondsAfterFinished", "minSuccess", "runningEstimate"},
         job.lifecycle);

@@ -152,6 +152,7 @@ TEST_CASE("claims that a Volcano Job describes for its volumes are made, each on
                                "  volumes: [{mountPath: /d, volumeClaimName: data}, {mountPath: "
                                "/e, volumeClaim: {accessModes: [a]}}, {mountPath: /f, "
                                "volumeClaimName: own, volumeClaim: {accessModes: [b]}}]\n"));
+    CHECK(made.findings == "");
     REQUIRE(made.companions.size() == 2);
     CHECK(at(made.companions[0], "kind") == "PersistentVolumeClaim");
     CHECK(at(made.companions[0], "metadata|name") == "j-volume-1");
@@ -160,6 +161,20 @@ TEST_CASE("claims that a Volcano Job describes for its volumes are made, each on
     CHECK(at(made.companions[1], "metadata|name") == "own");
     CHECK(at(made.gangs.at(0).pods.at(1).document, "spec|volumes|1|persistentVolumeClaim") ==
           R"({"claimName":"j-volume-1"})");
+}
+
+TEST_CASE("a volume of a Volcano Job without a claim is warned of, and what it says is checked") {
+    const auto findings = [](const std::string& volume) {
+        return read(job(task("replicas: 1"), "  volumes: [{" + volume + "}]\n")).findings;
+    };
+    CHECK(findings("mountPath: /d, volumeClaimName: data") == "");
+    CHECK(findings("mountPath: /d")
+              .find("warning: spec.volumes[0]: nobody makes the claim that its pods mount") !=
+          std::string::npos);
+    CHECK(findings("mountPath: 3, volumeClaimName: data").find("spec.volumes[0].mountPath") !=
+          std::string::npos);
+    CHECK(findings("volumeClaim: x, mountPath: /d").find("spec.volumes[0].volumeClaim") !=
+          std::string::npos);
 }
 
 TEST_CASE("a Volcano Job's gang has the job's own priority class, never that of a task") {
