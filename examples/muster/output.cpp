@@ -547,6 +547,8 @@ std::string explanation(const group_line& group, const request& asked, bool with
         for (std::size_t at = 0; at < group.evictions.size(); ++at)
             out += (at > 0 ? ", " : "") + group.evictions[at];
         out += group.evictions.size() == 1 ? ", which is evicted.\n" : ", which are evicted.\n";
+    } else if (group.answer == "nominated") {
+        out += "\nIt starts once others have come or left: its room is kept.\n";
     }
     for (std::size_t at = 0; at < group.lost.size(); ++at)
         out += (at == 0 ? "\n" : "") + group.lost[at].pod +

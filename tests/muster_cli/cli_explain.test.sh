@@ -43,4 +43,6 @@ confirm subgroup_domains.yaml 5
 run 1 whatif -f subgroup_domains.yaml --set group.split.roles.lea.topology=
 run 3 whatif -f subgroup_domains.yaml --set group.split.topology=
 grep -q 'No group is better or worse off' "$work/out" || fail "the workers' rack still binds"
+# Who fits only now that another starts is nominated, and comes once that one stands.
+golden nominated.explain 3 explain evener -f nominated.yaml
 finish
