@@ -2,10 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -66,6 +70,31 @@ namespace detail {
         object.ignore_rest();
     });
     return created;
+}
+
+/// How many pods of a Job Kueue may start it with, where that need not be all.
+[[nodiscard]] inline std::optional<std::int64_t> least_parallelism_of(const object_place& where) {
+    std::optional<std::int64_t> least;
+    if (!where.source)
+        return least;
+    diagnostics aside;
+    object_at(where, aside, [&](object_reader& object) {
+        const field metadata_at = object.optional("metadata");
+        object_reader metadata = metadata_at.as_object();
+        const field annotations_at = metadata.optional("annotations");
+        object_reader annotations = annotations_at.as_object();
+        const auto text =
+            annotations.optional("kueue.x-k8s.io/job-min-parallelism").as_string().value_or("");
+        std::int32_t value = 0;
+        const char* const end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, value);
+        if (error == std::errc{} && stop == end && value >= 1)
+            least = value;
+        annotations.ignore_rest();
+        metadata.ignore_rest();
+        object.ignore_rest();
+    });
+    return least;
 }
 
 /// A pod's name, in the namespace of its gang where it names none itself.
@@ -151,7 +180,7 @@ private:
         made.queue = gang.queue.value_or(made.origin == group_origin::volcano ? "default" : "");
         const auto local = translate::find_text(&gang.labels, kueue_queue_label);
         if (made.queue.empty() && objects_->kueue && local)
-            made.queue = queue_behind(*objects_, {gang.name_space, std::string(*local)});
+            wait_for_kueue(of, *local, made);
         if (made.queue.empty() && !made.members.empty())
             made.queue = detail::queue_of(*objects_, pod_at(made.members.begin()->first));
         for (const translate::own_word& word : gang.own_words) {
@@ -172,6 +201,19 @@ private:
             made.fault_detail = of.fault;
         }
         return made;
+    }
+
+    /// Kueue lets a Job start when there is quota for all of its pods at a time.
+    void wait_for_kueue(const booked_gang& of, std::string_view local, declared_gang& made) {
+        const translate::gang_object& gang = of.made.gang;
+        made.queue = queue_behind(*objects_, {gang.name_space, std::string(local)});
+        constexpr muster::vertex_index root{0};
+        if (gang.kind != "Job" || made.tree[root].min_member > 1)
+            return;
+        const auto all = static_cast<std::int64_t>(made.members.size());
+        made.tree.require_members(
+            root, std::max(made.tree[root].min_member,
+                           std::min(all, detail::least_parallelism_of(of.where).value_or(all))));
     }
 
     static bool asks_topology(const declared_gang& gang) {

@@ -274,6 +274,32 @@ TEST_CASE("a job waits in the ClusterQueue behind its LocalQueue, though Kueue s
     }
 }
 
+TEST_CASE(
+    "Kueue starts a Job when there is quota for all pods that it runs at a time, or its least") {
+    const auto job = [](const std::string& name, const std::string& marks) {
+        return "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: " + name + ", " + marks +
+               "}, spec: {suspend: true, parallelism: 3, completions: 5, template: {spec: "
+               "{restartPolicy: Never, containers: [{name: c, image: i}]}}}}\n";
+    };
+    const std::string queued = "labels: {kueue.x-k8s.io/queue-name: mine}";
+    const std::string text =
+        flavor("f") + cluster_queue("big", group("nominalQuota: 9")) + local_queue("mine", "big") +
+        job("all", queued + ", namespace: team") +
+        job("some", queued + ", namespace: team, annotations: "
+                             "{kueue.x-k8s.io/job-min-parallelism: '2'}") +
+        job("own", queued + ", namespace: team, annotations: "
+                            "{kai.scheduler/batch-min-member: '2'}") +
+        job("free", "namespace: team, annotations: {kueue.x-k8s.io/job-min-parallelism: '2'}");
+    diagnostics out;
+    const auto documents = read_documents("in", text, out);
+    manifests objects = read_cluster(documents, {}, out);
+    std::map<std::string, std::int64_t> minima;
+    for (const declared_gang& each : objects.gangs)
+        minima[each.metadata.key.name] = each.tree[0].min_member;
+    // Who is suspended by somebody else wants no pods yet.
+    CHECK(minima == std::map<std::string, std::int64_t>{{"all", 3}, {"some", 2}, {"own", 2}});
+}
+
 TEST_CASE("without Kueue's queues its marks lead nowhere") {
     diagnostics out;
     const auto documents = read_documents(
