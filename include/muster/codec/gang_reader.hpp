@@ -190,8 +190,8 @@ private:
     /// Kinds whose objects are read as the groups and pods that their controller makes.
     static bool makes(std::string_view version, std::string_view kind) {
         return t9k_job_kind(version, kind) || find_job_kind(version, kind) ||
-               (version == trainer_api && kind == "TrainJob") ||
-               is_grove(version, kind, "PodCliqueSet") || is_pod_gang(version, kind);
+               (version == trainer_api && kind == "TrainJob") || is_grove_set(version, kind) ||
+               is_pod_gang(version, kind);
     }
     /// Of those, kinds whose objects have pods from the start on, which are known.
     static bool has_pods_now(std::string_view version, std::string_view kind) {
@@ -206,6 +206,10 @@ private:
     }
     static bool is_grove(std::string_view version, std::string_view kind, std::string_view wanted) {
         return version == translate::grove::api_version && kind == wanted;
+    }
+    /// PodGangSet is what Grove called them first.
+    static bool is_grove_set(std::string_view version, std::string_view kind) {
+        return is_grove(version, kind, "PodCliqueSet") || is_grove(version, kind, "PodGangSet");
     }
     static bool groups(std::string_view version, std::string_view kind) {
         return group_api(version, kind) != translate::gang_api::none;
@@ -274,7 +278,7 @@ private:
             runtimes_.add(object, context_);
             idle_runtimes_.emplace(translate::metadata_name(object.value()->get_object()),
                                    std::string(version) + " " + std::string(kind));
-        } else if (is_grove(version, kind, "PodCliqueSet")) {
+        } else if (is_grove_set(version, kind)) {
             const std::size_t errors = out_->errors();
             auto set = read_pod_clique_set(object, options_->dialect, context_, true);
             if (out_->errors() == errors)

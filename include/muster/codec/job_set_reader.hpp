@@ -277,7 +277,10 @@ inline void read_gang_policy(const field& at, translate::job_set& set) {
 /// The spec of a JobSet, which a training runtime holds too.
 inline void read_job_set_spec(object_reader& spec, const reading_context& context,
                               translate::job_set& set) {
-    const field jobs_at = spec.required("replicatedJobs");
+    // As the first version called them.
+    const bool first = set.object.api_version == "jobset.x-k8s.io/v1alpha1" && spec.is_present() &&
+                       spec.value()->get_object().contains("jobs");
+    const field jobs_at = spec.required(first ? "jobs" : "replicatedJobs");
     const array_reader jobs = jobs_at.as_array();
     jobs.for_each_object(
         [&](object_reader& each) { detail::read_replicated_job(each, context, set); });

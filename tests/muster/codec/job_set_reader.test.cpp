@@ -44,6 +44,13 @@ const std::string two = replicated("driver", 1, 1) + replicated("worker", 2, 3);
 
 } // namespace
 
+TEST_CASE("the first version of JobSet called its replicated jobs `jobs`") {
+    std::string text = set(two);
+    text.replace(text.find("v1alpha2"), 8, "v1alpha1");
+    text.replace(text.find("replicatedJobs"), 14, "jobs");
+    CHECK(tree(text) == tree(set(two)));
+}
+
 TEST_CASE("a JobSet is one gang with a subgroup per replicated job and a leaf per Job") {
     const auto made = read(set(two));
     CHECK(made.findings.empty());

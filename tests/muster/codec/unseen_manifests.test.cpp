@@ -132,6 +132,17 @@ TEST_CASE("KAI's words about evictions are kept, of groups, jobs and pods") {
                   "5s}"))) == "Pod default/a :1 firm preemptionDelay stalenessGracePeriod x1 | /a");
 }
 
+TEST_CASE("PodGangSets, as Grove called its sets first, are read as PodCliqueSets") {
+    const auto set = [](const std::string& kind) {
+        return gangs_of("apiVersion: grove.io/v1alpha1\nkind: " + kind +
+                        "\nmetadata: {name: s}\nspec: {replicas: 1, template: {cliques: [{name: "
+                        "a, spec: {roleName: a, replicas: 2, podSpec: {" +
+                        containers + "}}}]}}\n");
+    };
+    CHECK(set("PodGangSet") == set("PodCliqueSet"));
+    CHECK(first_line(set("PodGangSet")).find("s-0") != std::string::npos);
+}
+
 TEST_CASE("JobSets of all versions are read alike") {
     for (const char* version : {"v1", "v1alpha1", "v1alpha2"})
         CHECK(gangs_of("---\napiVersion: jobset.x-k8s.io/" + std::string(version) +
