@@ -245,6 +245,24 @@ core_gang(const manifests& objects, const object_lookup& lookup, const group_key
 
 namespace detail {
 
+/// Tells of which kinds a guarantee keeps nothing, since no queue above has a ceiling for others to
+/// meet (Volcano means what the nodes have). O(kinds × depth).
+template<std::size_t Width>
+void check_guarantee(const queue_object& of, const cluster<Width>& in, diagnostics& out) {
+    const auto known = in.state.find_queue(of.metadata.key.name);
+    if (of.parent.empty() || !known)
+        return;
+    for (const auto& [kind, least] : of.guarantee) {
+        bool bounded = false;
+        for (auto at = in.state[known->index].parent; at && !bounded; at = in.state[*at].parent)
+            bounded = in.state[*at].spec.quota.limited(*in.kinds.find(kind));
+        if (!bounded)
+            report(out, severity::warning, of.metadata.where, {"spec", "guarantee"},
+                   kind + " is kept from nobody, as no queue above has a ceiling of it (expected "
+                          "e.g. what the nodes have as the root's capability)");
+    }
+}
+
 template<std::size_t Width>
 [[nodiscard]] cluster<Width> make_cluster(const manifests& objects,
                                           const std::set<std::string_view>& kinds,
@@ -291,6 +309,8 @@ template<std::size_t Width>
     }
     if (!default_queue_exists)
         static_cast<void>(state.upsert_queue("default", queue<Width>{}));
+    for (const queue_object& object : objects.queues)
+        check_guarantee(object, made, out);
 
     const object_lookup lookup(objects);
     std::vector<const group_map::value_type*> group_of;

@@ -300,6 +300,33 @@ TEST_CASE(
     CHECK(minima == std::map<std::string, std::int64_t>{{"all", 3}, {"some", 2}, {"own", 2}});
 }
 
+TEST_CASE("a guarantee is told that nobody has to leave, of Kueue's and Volcano's queues alike") {
+    const auto told = [](const std::string& text) {
+        diagnostics out;
+        const auto documents = read_documents("in", text, out);
+        const manifests objects = read_cluster(documents, {}, out);
+        static_cast<void>(make_cluster<8>(objects, {}, out));
+        std::string all;
+        for (const diagnostic& finding : out.findings())
+            all += to_text(finding) + "\n";
+        return all;
+    };
+    const auto queue = [](const std::string& name, const std::string& spec) {
+        return "---\n{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: " +
+               name + "}, spec: {" + spec + "}}\n";
+    };
+    const std::string kept = queue("kept", "guarantee: {resource: {cpu: 4}}");
+    CHECK(told(queue("root", "capability: {cpu: 10}") + kept).empty());
+    const std::string nothing =
+        "warning: spec.guarantee: cpu is kept from nobody, as no queue above has a ceiling of it "
+        "(expected e.g. what the nodes have as the root's capability)\n";
+    CHECK(told(queue("root", "capability: {memory: 10}") + kept).ends_with(nothing));
+    CHECK(told(kept).ends_with(nothing));
+    CHECK(told(flavor("f") +
+               cluster_queue("a", group("nominalQuota: 9, lendingLimit: 4") + ", cohortName: c"))
+              .empty());
+}
+
 TEST_CASE("without Kueue's queues its marks lead nowhere") {
     diagnostics out;
     const auto documents = read_documents(
