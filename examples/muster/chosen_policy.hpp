@@ -66,6 +66,21 @@ struct chosen_score {
         return muster::best_fit{}(weights, free, request);
     }
 
+    [[nodiscard]] std::optional<muster::placement_order> kept_order() const noexcept {
+        switch (which) {
+        case score_kind::most_allocated:
+        case score_kind::least_allocated:
+            return std::nullopt;
+        case score_kind::worst_fit:
+            return muster::worst_fit::order;
+        case score_kind::first_fit:
+            return muster::first_fit::order;
+        case score_kind::best_fit:
+            break;
+        }
+        return muster::best_fit::order;
+    }
+
     friend bool operator==(const chosen_score&, const chosen_score&) = default;
 };
 
@@ -95,8 +110,11 @@ struct chosen_order {
 };
 
 struct chosen_queue_order {
-    static constexpr bool by_fair_share = true;
     queue_order_kind which = queue_order_kind::priority;
+
+    [[nodiscard]] bool by_fair_share() const noexcept {
+        return which == queue_order_kind::fair_share || which == queue_order_kind::due;
+    }
 
     [[nodiscard]] bool counts_next_gang() const noexcept {
         return which == queue_order_kind::fair_share || which == queue_order_kind::borrowing;
@@ -173,9 +191,12 @@ struct preempt_or_reclaim {
 struct chosen_victims {
     static constexpr bool none = false;
     static constexpr bool timeless = false;
-    static constexpr bool by_fair_share = true;
     preemption_kind which = preemption_kind::none;
 
+    [[nodiscard]] bool spares_all() const noexcept { return which == preemption_kind::none; }
+    [[nodiscard]] bool by_fair_share() const noexcept {
+        return which == preemption_kind::reclaim_fair_share;
+    }
     /// KAI's.
     [[nodiscard]] bool in_order() const noexcept {
         return which == preemption_kind::reclaim_fair_share;
@@ -218,6 +239,7 @@ struct chosen_consolidation {
     /// For gangs alone that may be evicted themselves, and for their surplus, too.
     bool as_kai = false;
 
+    [[nodiscard]] bool spares_all() const noexcept { return !on; }
     [[nodiscard]] bool for_surplus() const noexcept { return as_kai; }
     [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
                                                                  const muster::contender& of,

@@ -390,8 +390,8 @@ private:
                 outcome.proof = proofs_.of_price(ever, classes, *kind);
                 return;
             }
-            if constexpr (Finder::exhaustive) {
-                if (classes == 1 && !detail::needs_closeness(members_)) {
+            if constexpr (Finder::remembers) {
+                if (finder.exhaustive() && classes == 1 && !detail::needs_closeness(members_)) {
                     only_class(queue_nodes, finder, outcome);
                     return;
                 }

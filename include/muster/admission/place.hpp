@@ -195,7 +195,7 @@ private:
     /// Nodes for up to `want` members of the class; `all` says that there is no more when it finds
     /// less.
     [[nodiscard]] std::int64_t find(const member_class<width>& from, std::int64_t want, bool& all) {
-        all = Finder::exhaustive;
+        all = finder_->exhaustive();
         if (!domains_.any())
             return finder_->find(*known_, from.shape, queue_nodes_, want, runs_);
         if (!domains_.confine(from.role.value(), among_)) {
@@ -207,7 +207,7 @@ private:
         // The last of them is the nearest above the role, and mostly lies in the others.
         const vertex_domain last = among_.back();
         among_.pop_back();
-        all = scan_.exhaustive;
+        all = scan_.exhaustive(finder_->score());
         return scan_.find(
             *known_, finder_->weights(), finder_->score(),
             known_->topologies()[last.within][*last.domain].nodes,

@@ -163,10 +163,11 @@ public:
             for (std::size_t at = 0; at < lines_.size(); ++at)
                 turns_.set_next(at, next_of(known, lines_[at]));
         const fair_shares<Traits>* due = nullptr;
-        if constexpr (by_fair_share<QueueOrder>) {
-            due_.reckon(known);
-            due = &due_;
-        }
+        if constexpr (may_be_by_fair_share<QueueOrder>)
+            if (detail::looks_at_fair_shares(queues)) {
+                due_.reckon(known);
+                due = &due_;
+            }
         turns_.begin(
             known, queues, [&](std::size_t at) { return !done(lines_[at]); }, due);
     }

@@ -212,7 +212,7 @@ struct engine {
             // stand together, or their terms on other pods bear on one another.
             entry.only_class = members.classes.size() == 1 && members.together.empty() &&
                                stake_in_pods(known, members) != pod_stake::requirements;
-        } else if (finder_type::exhaustive && deciding.slack() && outcome.kind == answer::waiting) {
+        } else if (finder.exhaustive() && deciding.slack() && outcome.kind == answer::waiting) {
             refresh(known);
             leaves.watch(known, entry.gang, members, placing.queue_nodes(),
                          outcome.proof->vertices.front().weights, *deciding.slack());

@@ -67,8 +67,11 @@ public:
 
     /// True when all was looked at and nobody started, so that the next cycle need not run.
     [[nodiscard]] bool run() {
-        if constexpr (reclaims_by_fair_share<victims_of<Policy>>)
-            due_.reckon(*known_);
+        if (spares_everybody(how_->victims) && spares_everybody(consolidation_in(*how_)))
+            kept_->waiting.clear();
+        if constexpr (may_reclaim_by_fair_share<victims_of<Policy>>)
+            if (goes_by_fair_shares(how_->victims) && !kept_->waiting.empty())
+                due_.reckon(*known_);
         std::int64_t left = limit_.per_cycle;
         bool rest = true;
         std::optional<std::int64_t> look_again;
@@ -113,7 +116,7 @@ private:
         }
         left -= given - steps;
         result_->counters.search_steps += given - steps;
-        if (!victims_of<Policy>::none && !starts && !which.for_surplus &&
+        if (!spares_everybody(how_->victims) && !starts && !which.for_surplus &&
             kept_->evicting.short_of())
             if (decision* made = decision_of(*result_, kept_->made, noted_, which.visit))
                 made->short_after_evictions = kept_->evicting.short_of();
@@ -125,7 +128,7 @@ private:
             return false;
         } else {
             const auto& rule = how_->consolidation;
-            if (which.for_surplus && !serves_surplus(rule))
+            if (spares_everybody(rule) || (which.for_surplus && !serves_surplus(rule)))
                 return false;
             const bool starts =
                 kept_->moving.start(*known_, which.gang, rule, now_, *kept_->journal, kept_->finder,
@@ -143,7 +146,8 @@ private:
         if constexpr (victims_of<Policy>::none) {
             return false;
         } else {
-            if (which.for_surplus && !serves_surplus(how_->victims))
+            if (spares_everybody(how_->victims) ||
+                (which.for_surplus && !serves_surplus(how_->victims)))
                 return false;
             const bool starts = kept_->evicting.start(
                 *known_, which.gang, how_->victims, now_, *kept_->journal, kept_->finder,

@@ -25,12 +25,10 @@ class domain_scan {
 
 public:
     /// What is found less than was wanted is all there is.
-    static constexpr bool exhaustive = [] {
-        if constexpr (ordered_score<Score>)
-            return Score::order != placement_order::loosest;
-        else
-            return false;
-    }();
+    [[nodiscard]] static constexpr bool exhaustive(const Score& score) noexcept {
+        const auto order = kept_order(score);
+        return order && *order != placement_order::loosest;
+    }
 
     /// As a finder's `find`, among `nodes`, which stand in the order of their keys, and of these
     /// among those for which `admits(node)`. O(nodes × width), and O(log nodes) for each that it
@@ -54,7 +52,7 @@ public:
                                   node_score(score, weights, accounts, node, *query.request), place,
                                   room});
         }
-        if constexpr (!exhaustive) {
+        if (!exhaustive(score)) {
             const auto best = std::ranges::min_element(found_, better);
             if (best == found_.end())
                 return 0;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include <muster/index/chosen_finder.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/indexed_finder.hpp>
 #include <muster/index/placement_order.hpp>
@@ -34,6 +35,10 @@ struct finder_of {
 template<class Traits, ordered_score Score>
 struct finder_of<Traits, Score> {
     using type = indexed_finder<Traits, Score, index_fanout<Traits>(), index_thresholds<Traits>()>;
+};
+template<class Traits, maybe_ordered_score Score>
+struct finder_of<Traits, Score> {
+    using type = chosen_finder<Traits, Score, index_fanout<Traits>(), index_thresholds<Traits>()>;
 };
 
 } // namespace detail

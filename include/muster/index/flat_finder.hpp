@@ -47,7 +47,9 @@ template<std::size_t Width, class Score>
 class flat_finder {
 public:
     /// A search that finds fewer than wanted need not have found all there are.
-    static constexpr bool exhaustive = false;
+    [[nodiscard]] static constexpr bool exhaustive() noexcept { return false; }
+    /// It does not keep what `holds` would go by.
+    static constexpr bool remembers = false;
 
     explicit flat_finder(const Score& score) : score_(score) {}
     flat_finder(const placement_weights<Width>& weights, const Score& score)

@@ -25,18 +25,20 @@
 namespace muster::inline v0_1 {
 
 /// Finds nodes by the ordered capacity index, which follows the ledger's changes: for scores that
-/// are an order of nodes. What it finds is what looking at all nodes, pod after pod, would find.
+/// are an order of nodes, by their type or by their value. What it finds is what looking at all
+/// nodes, pod after pod, would find.
 ///
 /// It remembers for every shape that once found too little how much room there was, as an upper
 /// bound that is kept through placements and raised by what is given back.
-template<class Traits, ordered_score Score, std::size_t Fanout, std::size_t Thresholds>
+template<class Traits, class Score, std::size_t Fanout, std::size_t Thresholds>
 class indexed_finder {
     static constexpr std::size_t width = Traits::width;
     using index_type = capacity_index<width, Fanout, Thresholds>;
 
 public:
     /// What it finds less than was wanted is all there is.
-    static constexpr bool exhaustive = true;
+    [[nodiscard]] static constexpr bool exhaustive() noexcept { return true; }
+    static constexpr bool remembers = true;
 
     explicit indexed_finder(const Score& score) : score_(score) {}
 
@@ -88,34 +90,13 @@ public:
                       std::vector<node_run>& into) {
         follow();
         asked& about = ask(shape, queue_nodes);
-        std::int64_t left = want;
-        if constexpr (Score::order == placement_order::loosest) {
-            const auto& labels = known_->node_labels();
-            visit_levels(
-                about, left,
-                [&](node_index node, const resources<width>& free, std::int64_t rank) {
-                    const resources<width> rest = free;
-                    left = spread_.up_to({rank, labels[node], node, 0}, left, into);
-                    const std::int64_t most = room_on(about, node, rest, left);
-                    if (left > 0 && most > 0)
-                        left = spread_.add({rank, labels[node], node, most}, rest, left, into);
-                    return left > 0;
-                },
-                [&] { left = spread_.drain(left, into); },
-                [&] { spread_.begin(about.request, weights_); });
-        } else {
-            visit_levels(
-                about, left,
-                [&](node_index node, const resources<width>& free, std::int64_t) {
-                    const std::int64_t here = room_on(about, node, free, left);
-                    if (here > 0)
-                        into.push_back({node, here});
-                    left -= here;
-                    return left > 0;
-                },
-                [] {}, [] {});
-        }
-        return want - left;
+        if constexpr (!ordered_score<Score>)
+            return order() == placement_order::loosest ? find_spread(about, want, into)
+                                                       : find_packed(about, want, into);
+        else if constexpr (Score::order == placement_order::loosest)
+            return find_spread(about, want, into);
+        else
+            return find_packed(about, want, into);
     }
 
     /// What is free in a domain. O(1), beside the changes to follow.
@@ -211,13 +192,20 @@ private:
     using listed = detail::listed_node;
     using before = typename detail::touched_nodes<width>::before;
 
+    [[nodiscard]] constexpr placement_order order() const noexcept {
+        return kept_order(score_).value_or(placement_order::listed);
+    }
+
     [[nodiscard]] std::int64_t rank_of(const resources<width>& free) const noexcept {
-        if constexpr (Score::order == placement_order::tightest)
+        switch (order()) {
+        case placement_order::tightest:
             return weights_.key(free);
-        else if constexpr (Score::order == placement_order::loosest)
+        case placement_order::loosest:
             return ~weights_.key(free);
-        else
-            return 0;
+        case placement_order::listed:
+            break;
+        }
+        return 0;
     }
 
     // ---- following the state -------------------------------------------------------------------
@@ -310,6 +298,41 @@ private:
 
     // ---- asking --------------------------------------------------------------------------------
 
+    /// A node that takes one pod is the best for the next as well.
+    std::int64_t find_packed(asked& about, std::int64_t want, std::vector<node_run>& into) {
+        std::int64_t left = want;
+        visit_levels(
+            about, left,
+            [&](node_index node, const resources<width>& free, std::int64_t) {
+                const std::int64_t here = room_on(about, node, free, left);
+                if (here > 0)
+                    into.push_back({node, here});
+                left -= here;
+                return left > 0;
+            },
+            [] {}, [] {});
+        return want - left;
+    }
+
+    /// A node that takes one pod gives way to others.
+    std::int64_t find_spread(asked& about, std::int64_t want, std::vector<node_run>& into) {
+        std::int64_t left = want;
+        const auto& labels = known_->node_labels();
+        visit_levels(
+            about, left,
+            [&](node_index node, const resources<width>& free, std::int64_t rank) {
+                const resources<width> rest = free;
+                left = spread_.up_to({rank, labels[node], node, 0}, left, into);
+                const std::int64_t most = room_on(about, node, rest, left);
+                if (left > 0 && most > 0)
+                    left = spread_.add({rank, labels[node], node, most}, rest, left, into);
+                return left > 0;
+            },
+            [&] { left = spread_.drain(left, into); },
+            [&] { spread_.begin(about.request, weights_); });
+        return want - left;
+    }
+
     [[nodiscard]] std::uint64_t stamp_of(std::optional<constraint_index> queue_nodes) const {
         return queue_nodes ? known_->constraint_sets()[*queue_nodes].stamp : 0;
     }
@@ -320,7 +343,7 @@ private:
         if (about.prepared.generation == 0) {
             about.request = row.request;
             // A node that a request fits has at least as much free as that asks for.
-            about.prepared = Score::order == placement_order::tightest
+            about.prepared = order() == placement_order::tightest
                                  ? index_.prepare(row.request, weights_.key(row.request))
                                  : index_.prepare(row.request);
         }

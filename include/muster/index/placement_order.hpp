@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 
 #include <muster/base/id.hpp>
 
@@ -25,6 +26,25 @@ template<class Score>
 concept ordered_score = requires {
     { Score::order } -> std::convertible_to<placement_order>;
 };
+
+/// A score that is such an order or not by its value: `kept_order()` says which, or nothing. The
+/// index believes it as it believes an `ordered_score`.
+template<class Score>
+concept maybe_ordered_score = requires(const Score score) {
+    { score.kept_order() }
+    noexcept->std::same_as<std::optional<placement_order>>;
+};
+
+/// The order that the score is, if it is one.
+template<class Score>
+[[nodiscard]] constexpr std::optional<placement_order> kept_order(const Score& score) noexcept {
+    if constexpr (ordered_score<Score>)
+        return Score::order;
+    else if constexpr (maybe_ordered_score<Score>)
+        return score.kept_order();
+    else
+        return std::nullopt;
+}
 
 /// Equal pods that go to one node.
 struct node_run {

@@ -38,10 +38,15 @@ struct queue_rank {
     std::int64_t next_created = 0;
 };
 
-/// The order looks at fair shares, and says so: they are reckoned once for every cycle.
+/// The order looks at fair shares, and says so: they are reckoned once for every cycle. One that is
+/// a choice between several says it of itself: `order.by_fair_share()`.
 template<class Order>
 inline constexpr bool by_fair_share = requires {
     requires Order::by_fair_share;
+};
+template<class Order>
+inline constexpr bool may_be_by_fair_share = by_fair_share<Order> || requires(const Order order) {
+    { order.by_fair_share() } -> std::same_as<bool>;
 };
 
 /// The order wants ranks in which the next gang counts as if it stood already, and says so: what is
@@ -64,6 +69,16 @@ template<class Order>
         return true;
     else if constexpr (may_count_next_gang<Order>)
         return order.counts_next_gang();
+    else
+        return false;
+}
+
+template<class Order>
+[[nodiscard]] constexpr bool looks_at_fair_shares(const Order& order) noexcept {
+    if constexpr (by_fair_share<Order>)
+        return true;
+    else if constexpr (may_be_by_fair_share<Order>)
+        return order.by_fair_share();
     else
         return false;
 }

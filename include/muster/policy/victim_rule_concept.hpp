@@ -85,11 +85,40 @@ struct victim_terms {
                                                    const victim_terms&) = default;
 };
 
-/// The rule's terms may look at fair shares, and it says so: they are reckoned for it.
+/// The rule's terms may look at fair shares, and it says so: they are reckoned for it. One that is
+/// a choice between several says it of itself: `rule.by_fair_share()`.
 template<class Rule>
 inline constexpr bool reclaims_by_fair_share = requires {
     requires Rule::by_fair_share;
 };
+template<class Rule>
+inline constexpr bool may_reclaim_by_fair_share = reclaims_by_fair_share<Rule> ||
+                                                  requires(const Rule rule) {
+    { rule.by_fair_share() } -> std::same_as<bool>;
+};
+template<class Rule>
+[[nodiscard]] constexpr bool goes_by_fair_shares(const Rule& rule) noexcept {
+    if constexpr (reclaims_by_fair_share<Rule>)
+        return true;
+    else if constexpr (may_reclaim_by_fair_share<Rule>)
+        return rule.by_fair_share();
+    else
+        return false;
+}
+
+/// The rule spares everybody, so that nobody need ask it. One that is a choice between several says
+/// it of itself: `rule.spares_all()`.
+template<class Rule>
+[[nodiscard]] constexpr bool spares_everybody(const Rule& rule) noexcept {
+    if constexpr (Rule::none)
+        return true;
+    else if constexpr (requires {
+                           { rule.spares_all() } -> std::same_as<bool>;
+                       })
+        return rule.spares_all();
+    else
+        return false;
+}
 
 /// Victims go one after the other in their order, as many as it takes, and the rule says so: who
 /// stands further behind stays, even where fewer of those would do. One that is a choice between

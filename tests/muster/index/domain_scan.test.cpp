@@ -72,8 +72,8 @@ TEST_CASE("what is found less than was wanted is all there is") {
     in.node("b", 1);
     CHECK(in.find(best_fit{}, 9) == scene::list{{"a", 2}});
     CHECK(in.found == 2);
-    CHECK(domain_scan<traits, best_fit>::exhaustive);
-    CHECK(!domain_scan<traits, worst_fit>::exhaustive);
+    CHECK(domain_scan<traits, best_fit>::exhaustive({}));
+    CHECK(!domain_scan<traits, worst_fit>::exhaustive({}));
 }
 
 TEST_CASE("a score that spreads takes one pod at a time") {

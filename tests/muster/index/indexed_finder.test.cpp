@@ -342,6 +342,55 @@ TEST_CASE("an index that splits and learns all the time finds the same") {
     CHECK(walks<first_fit, 4, 2>(8, false) == "");
 }
 
+/// An order that only the value tells.
+template<class Score>
+struct told {
+    bool ordered = true;
+
+    [[nodiscard]] std::optional<placement_order> kept_order() const noexcept {
+        return ordered ? std::optional(Score::order) : std::nullopt;
+    }
+    std::int64_t operator()(const placement_weights<traits::width>& weights,
+                            const resources<traits::width>& free,
+                            const resources<traits::width>& request) const noexcept {
+        return Score{}(weights, free, request);
+    }
+};
+
+TEST_CASE("an order that a score tells by its value is kept as one that its type tells") {
+    CHECK(walks<told<best_fit>, 4, 2>(4, true) == "");
+    CHECK(walks<told<worst_fit>, 4, 2>(4, true) == "");
+    CHECK(walks<told<first_fit>, 64, 64>(4, true) == "");
+}
+
+TEST_CASE("a score that may be an order is found by the index when it is, else by a look at all") {
+    cluster known{kind_id{2}};
+    for (const std::int64_t cpus : {9, 4, 7, 5})
+        ok(known.upsert_node("n" + std::to_string(cpus), machine(cpus)));
+    ok(known.upsert_gang("g", gang_of(1)));
+    ok(known.upsert_pod("p", "g", asking(2)));
+    const shape_index shape = known[known.find_pod("p")->index].shape;
+    using finder_type = finder_for<traits, told<best_fit>>;
+    for (const bool ordered : {true, false}) {
+        CAPTURE(ordered);
+        finder_type finder{{ordered}};
+        finder.catch_up(known);
+        CHECK(finder.exhaustive() == ordered);
+        CHECK(finder.room(known, shape, {}, 100) == 11);
+        std::vector<node_run> found;
+        // Two fit on the tightest node, of which a look at all takes one at a time.
+        CHECK(finder.find(known, shape, {}, 2, found) == (ordered ? 2 : 1));
+        CHECK(known[found.front().node].key == "n4");
+        ok(known.upsert_node("n3", machine(3)));
+        finder.catch_up(known);
+        found.clear();
+        CHECK(finder.find(known, shape, {}, 1, found) == 1);
+        CHECK(known[found.front().node].key == "n3");
+        ok(known.remove_node("n3"));
+        finder.catch_up(known);
+    }
+}
+
 TEST_CASE("ports that pods claim are respected by the index") {
     CHECK(walks<best_fit, 64, 64>(8, true) == "");
     CHECK(walks<worst_fit, 4, 2>(8, true) == "");
@@ -357,9 +406,9 @@ TEST_CASE(
             return free[0];
         }
     };
-    CHECK(finder_for<traits, best_fit>::exhaustive);
-    CHECK(finder_for<traits, first_fit>::exhaustive);
-    CHECK_FALSE(finder_for<traits, by_hand>::exhaustive);
+    CHECK(finder_for<traits, best_fit>::exhaustive());
+    CHECK(finder_for<traits, first_fit>::exhaustive());
+    CHECK_FALSE(finder_for<traits, by_hand>::exhaustive());
 }
 
 } // namespace

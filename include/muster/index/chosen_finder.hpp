@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/index/domain_sums.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/index/indexed_finder.hpp>
+#include <muster/index/placement_order.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/model/state.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Finds nodes by the index when the score's value says that it is an order of nodes, and by
+/// looking at all of them when it does not: for programs that choose the score when they run. The
+/// choice holds as long as the finder does.
+template<class Traits, maybe_ordered_score Score, std::size_t Fanout, std::size_t Thresholds>
+class chosen_finder {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    static constexpr bool remembers = true;
+
+    explicit chosen_finder(const Score& score)
+        : ordered_(kept_order(score).has_value()), indexed_(score), flat_(score) {}
+
+    [[nodiscard]] bool exhaustive() const noexcept { return ordered_; }
+    [[nodiscard]] const Score& score() const noexcept { return flat_.score(); }
+    [[nodiscard]] const placement_weights<width>& weights() const noexcept {
+        return ordered_ ? indexed_.weights() : flat_.weights();
+    }
+
+    void catch_up(state<Traits>& known) {
+        if (ordered_)
+            indexed_.catch_up(known);
+        else
+            flat_.catch_up(known);
+    }
+    void follow() {
+        if (ordered_)
+            indexed_.follow();
+    }
+
+    std::int64_t find(const state<Traits>& known, shape_index shape,
+                      std::optional<constraint_index> queue_nodes, std::int64_t want,
+                      std::vector<node_run>& into) {
+        return ordered_ ? indexed_.find(known, shape, queue_nodes, want, into)
+                        : flat_.find(known, shape, queue_nodes, want, into);
+    }
+    [[nodiscard]] domain_sum<width> free_in(const state<Traits>& known, topology_index within,
+                                            domain_index domain) {
+        if (!ordered_)
+            return flat_.free_in(known, within, domain);
+        return indexed_.free_in(known, within, domain);
+    }
+    std::int64_t room(const state<Traits>& known, shape_index shape,
+                      std::optional<constraint_index> queue_nodes, std::int64_t want) {
+        return ordered_ ? indexed_.room(known, shape, queue_nodes, want)
+                        : flat_.room(known, shape, queue_nodes, want);
+    }
+
+    [[nodiscard]] std::uint32_t
+    watch(shape_index shape, std::optional<constraint_index> queue_nodes, std::int64_t room) {
+        return ordered_ ? indexed_.watch(shape, queue_nodes, room)
+                        : flat_.watch(shape, queue_nodes, room);
+    }
+    [[nodiscard]] std::int64_t room_seen(std::uint32_t watched) const noexcept {
+        return ordered_ ? indexed_.room_seen(watched) : flat_.room_seen(watched);
+    }
+    /// Only when it is exhaustive.
+    [[nodiscard]] bool holds(shape_index shape, std::optional<constraint_index> queue_nodes,
+                             std::uint8_t obstacles, std::int64_t need) {
+        return indexed_.holds(shape, queue_nodes, obstacles, need);
+    }
+    [[nodiscard]] bool still_holds(std::uint32_t watched, std::int64_t need) const noexcept {
+        return ordered_ ? indexed_.still_holds(watched, need) : flat_.still_holds(watched, need);
+    }
+    [[nodiscard]] bool still_too_small(std::uint32_t watched, std::int64_t need) const noexcept {
+        return ordered_ ? indexed_.still_too_small(watched, need)
+                        : flat_.still_too_small(watched, need);
+    }
+    [[nodiscard]] bool was_made_anew() noexcept { return ordered_ && indexed_.was_made_anew(); }
+    template<class Use>
+    void refresh_rooms(const Use& use) {
+        if (ordered_)
+            indexed_.refresh_rooms(use);
+    }
+
+private:
+    bool ordered_;
+    indexed_finder<Traits, Score, Fanout, Thresholds> indexed_;
+    flat_finder<width, Score> flat_;
+};
+
+} // namespace muster::inline v0_1
