@@ -67,7 +67,9 @@ public:
 
     /// True when all was looked at and nobody started, so that the next cycle need not run.
     [[nodiscard]] bool run() {
-        if (spares_everybody(how_->victims) && spares_everybody(consolidation_in(*how_)))
+        // Where nobody makes room, whoever started can only let those fit who have terms on them.
+        if (spares_everybody(how_->victims) && spares_everybody(consolidation_in(*how_)) &&
+            !known_->population().in_use())
             kept_->waiting.clear();
         if constexpr (may_reclaim_by_fair_share<victims_of<Policy>>)
             if (goes_by_fair_shares(how_->victims) && !kept_->waiting.empty())
@@ -116,7 +118,7 @@ private:
         }
         left -= given - steps;
         result_->counters.search_steps += given - steps;
-        if (!spares_everybody(how_->victims) && !starts && !which.for_surplus &&
+        if (!victims_of<Policy>::none && !starts && !which.for_surplus &&
             kept_->evicting.short_of())
             if (decision* made = decision_of(*result_, kept_->made, noted_, which.visit))
                 made->short_after_evictions = kept_->evicting.short_of();
@@ -128,7 +130,7 @@ private:
             return false;
         } else {
             const auto& rule = how_->consolidation;
-            if (spares_everybody(rule) || (which.for_surplus && !serves_surplus(rule)))
+            if (which.for_surplus && !serves_surplus(rule))
                 return false;
             const bool starts =
                 kept_->moving.start(*known_, which.gang, rule, now_, *kept_->journal, kept_->finder,
@@ -146,8 +148,7 @@ private:
         if constexpr (victims_of<Policy>::none) {
             return false;
         } else {
-            if (spares_everybody(how_->victims) ||
-                (which.for_surplus && !serves_surplus(how_->victims)))
+            if (which.for_surplus && !serves_surplus(how_->victims))
                 return false;
             const bool starts = kept_->evicting.start(
                 *known_, which.gang, how_->victims, now_, *kept_->journal, kept_->finder,

@@ -107,7 +107,8 @@ template<class Rule>
 }
 
 /// The rule spares everybody, so that nobody need ask it. One that is a choice between several says
-/// it of itself: `rule.spares_all()`.
+/// it of itself: `rule.spares_all()`. Among pods with terms on each other it is asked all the same:
+/// who starts may let others fit, and they are found where victims are sought.
 template<class Rule>
 [[nodiscard]] constexpr bool spares_everybody(const Rule& rule) noexcept {
     if constexpr (Rule::none)
