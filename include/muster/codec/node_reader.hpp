@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,7 +31,8 @@ namespace codec {
     return std::nullopt;
 }
 
-/// A v1 Node. Absent allocatable is the capacity, as the API server fills it in.
+/// A v1 Node. Absent allocatable is the capacity, as the API server fills it in. What is more than
+/// the core counts is valid, and saturates: no request that saturates fits it.
 [[nodiscard]] inline node_object read_node(object_reader& object, reading_context& context) {
     node_object read;
     read.metadata = read_metadata(object, false, context);
@@ -69,10 +72,9 @@ namespace codec {
             return;
         const std::int64_t units = capacity_units(kind, *amount);
         if (units > largest_allocatable)
-            at.error(in_quotes(amount->to_text()) + " is too much (expected at most 2^57" +
-                     (kind == "cpu" ? " thousandths)" : ")"));
-        else
-            read.allocatable.emplace(std::string(kind), units);
+            at.warning(in_quotes(amount->to_text()) + " counts as 2^57" +
+                       (kind == "cpu" ? " thousandths" : "") + ", the most that a node has");
+        read.allocatable.emplace(std::string(kind), std::min(units, largest_allocatable));
     });
     status.ignore_rest();
     object.ignore({"apiVersion", "kind"});

@@ -277,8 +277,9 @@ func numberedScenarios() []scenario {
 			return err
 		}
 		s.nodes[s.namespace+"-b"]["cpu"], s.nodes[s.namespace+"-b"]["memory"] = 1<<62, 1<<62
-		// It may be left out, with a reason; the others serve.
-		return firstOf(s.group("g", 4, ""), s.members("g", 4, "1"), s.runs("g", 4), s.addNode("c", 1), s.member("tiny", "", "0.1m", schedulerName), s.runs("tiny", 1))
+		// What it has counts as the most that a node has, and only there is room for who wants 8.
+		return firstOf(s.member("big", "", "8", schedulerName), s.runs("big", 1), s.group("g", 4, ""), s.members("g", 4, "1"), s.runs("g", 4),
+			s.addNode("c", 1), s.member("tiny", "", "0.1m", schedulerName), s.runs("tiny", 1))
 	}))
 	add("22/odd-requests-are-refused-or-wait", onStage(map[string]int{"a": 16}, func(s *stage) error {
 		for which, cpu := range []string{"1e30", "2000E", "9Ei", "12E", "-1", "1e", "1e-30", "", " 1"} {
