@@ -19,7 +19,8 @@ namespace api_server {
 
 /// The kubelets of all nodes of a server. They admit the pods that are bound to their nodes, refuse
 /// what does not fit any more (phase Failed, reason OutOfcpu and its like), report Running, end
-/// pods as their annotations say (`muster.dev/run-seconds`, `muster.dev/exit-code`), and confirm
+/// pods as their annotations say (`muster.dev/run-seconds`, `muster.dev/exit-code`: lists with an
+/// entry for each pod of that name that its owner has run, the last for all to come), and confirm
 /// deletions. They take nobody's word for what is free: they count what they run.
 class kubelets {
 public:
@@ -56,6 +57,7 @@ private:
         std::string uid;
         std::string node;
         amounts takes;
+        std::size_t attempt = 0; ///< how many of its name ran before
     };
 
     [[nodiscard]] std::size_t kind(std::string_view plural) const {
@@ -118,8 +120,9 @@ private:
         if (!is_held(*pod))
             return;
         if (const auto known = pods_.find(key); known != pods_.end()) {
-            if (const auto ends = end_of(*pod); ends && *ends <= store_->time())
-                finish(key, *pod);
+            const std::size_t attempt = known->second.attempt;
+            if (const auto ends = end_of(*pod, attempt); ends && *ends <= store_->time())
+                finish(key, *pod, attempt);
             return;
         }
         admit(key, *pod);
@@ -151,10 +154,28 @@ private:
             return;
         }
         detail::add_to(used, takes);
-        pods_[key] = {std::string(text_at(pod, {"metadata", "uid"})), node, std::move(takes)};
+        const std::size_t attempt = next_attempt(key, pod);
+        pods_[key] = {std::string(text_at(pod, {"metadata", "uid"})), node, std::move(takes),
+                      attempt};
         report_running(key, pod);
-        if (const auto ends = end_of(*store_->objects().find(kind("pods"), key)))
+        if (const auto ends = end_of(*store_->objects().find(kind("pods"), key), attempt))
             plan(*ends, key);
+    }
+
+    /// How many pods of that name the same owner has run before; only lists need to know.
+    std::size_t next_attempt(const object_key& key, const json::object& pod) {
+        const auto is_list = [&](std::string_view name) {
+            return text_at(pod, {"metadata", "annotations", name}).find(',') !=
+                   std::string_view::npos;
+        };
+        if (!is_list(run_seconds) && !is_list(exit_code))
+            return 0;
+        std::string owner;
+        if (const json::array* const owners = array_at(pod, {"metadata", "ownerReferences"}))
+            for (const json::value& each : *owners)
+                if (const json::object* const one = each.if_object())
+                    owner = text_at(*one, {"uid"});
+        return attempts_[{key, owner}]++;
     }
 
     using tenants = std::map<object_key, tenant>;
@@ -170,15 +191,27 @@ private:
         return time_text(store_->time() / second * second);
     }
 
-    /// Templates name an entry per attempt; a pod is its first.
-    [[nodiscard]] static std::string note(const json::object& pod, std::string_view name) {
-        const std::string_view text = text_at(pod, {"metadata", "annotations", name});
-        return std::string(text.substr(0, text.find(',')));
+    static constexpr std::string_view run_seconds = "muster.dev/run-seconds";
+    static constexpr std::string_view exit_code = "muster.dev/exit-code";
+
+    /// What an annotation says of an attempt.
+    [[nodiscard]] static std::string note(const json::object& pod, std::string_view name,
+                                          std::size_t attempt) {
+        std::string_view text = text_at(pod, {"metadata", "annotations", name});
+        for (; attempt > 0 && text.find(',') != std::string_view::npos; --attempt)
+            text.remove_prefix(text.find(',') + 1);
+        text = text.substr(0, text.find(','));
+        while (text.starts_with(' '))
+            text.remove_prefix(1);
+        while (text.ends_with(' '))
+            text.remove_suffix(1);
+        return std::string(text);
     }
 
     /// When a running pod ends by itself.
-    [[nodiscard]] static std::optional<std::int64_t> end_of(const json::object& pod) {
-        const std::string seconds = note(pod, "muster.dev/run-seconds");
+    [[nodiscard]] static std::optional<std::int64_t> end_of(const json::object& pod,
+                                                            std::size_t attempt) {
+        const std::string seconds = note(pod, run_seconds, attempt);
         const auto started = parse_timestamp(text_at(pod, {"status", "startTime"}));
         const auto lasts = parse_quantity(seconds);
         if (seconds.empty() || !started || !lasts)
@@ -229,8 +262,8 @@ private:
                            {"containerStatuses", container_states(pod, state, true)}});
     }
 
-    void finish(const object_key& key, const json::object& pod) {
-        const std::string text = note(pod, "muster.dev/exit-code");
+    void finish(const object_key& key, const json::object& pod, std::size_t attempt) {
+        const std::string text = note(pod, exit_code, attempt);
         const auto code = parse_quantity(text.empty() ? "0" : text);
         const std::int64_t exit = code ? code->units_up() : 1;
         const json::object state{
@@ -263,6 +296,7 @@ private:
     tenants pods_;
     std::map<std::string, amounts, std::less<>> used_;
     std::map<std::pair<std::int64_t, std::uint64_t>, object_key> due_;
+    std::map<std::pair<object_key, std::string>, std::size_t> attempts_;
     std::uint64_t planned_ = 0;
     std::uint64_t seen_ = 0;
     std::uint64_t addresses_ = 0;

@@ -62,6 +62,33 @@ TEST_CASE("a pod ends after the time and with the code that it names") {
     CHECK_FALSE(nodes.next());
 }
 
+TEST_CASE(
+    "of a list of times and codes each pod of a name takes its own entry, the last for good") {
+    asking server;
+    kubelets nodes(server.store);
+    server.node("n", "4");
+    const auto ends = [&](const std::string& owner, std::int64_t after) {
+        const std::string metadata =
+            R"(,"annotations":{"muster.dev/run-seconds":"30, 10","muster.dev/exit-code":"3, 0"},)"
+            R"("ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"job","uid":")" +
+            owner + "\"}]";
+        REQUIRE(server.pod("a", "1", "", metadata).code == 201);
+        REQUIRE(server.bind("a", "n").code == 201);
+        nodes.step();
+        server.pass(after - 1);
+        CHECK_FALSE(nodes.step());
+        server.pass(1);
+        nodes.step();
+        const std::string phase = server.field(pods + "/a", {"status", "phase"});
+        REQUIRE(server.remove(pods + "/a", R"({"gracePeriodSeconds":0})").code == 200);
+        return phase;
+    };
+    CHECK(ends("one", 30) == "Failed");
+    CHECK(ends("one", 10) == "Succeeded");
+    CHECK(ends("one", 10) == "Succeeded");
+    CHECK(ends("two", 30) == "Failed");
+}
+
 TEST_CASE("a pod that was deleted and made again is another one") {
     asking server;
     kubelets nodes(server.store);
