@@ -18,8 +18,8 @@
 
 namespace cli {
 
-/// As many kinds of resources as anybody asks for; those beyond are named, and their pods wait.
-inline constexpr std::size_t live_width = muster::codec::usual_kinds;
+/// Kinds come and go while it runs, so there is room for the most; pods that ask for more wait.
+inline constexpr std::size_t live_width = muster::most_kinds;
 
 using live_cluster =
     muster::kube::cluster<live_width, muster::kube::transport, muster::kube::group_status>;
@@ -42,6 +42,11 @@ using live_view = muster::adapter::cluster_view<live_cluster::traits>;
 /// One cycle, which commits what it starts. (Compiled once, in schedule.cpp.)
 [[nodiscard]] muster::cycle_result decide(live_state& known, std::int64_t wall,
                                           const chosen_policy& how);
+
+/// Why a pod that asks for it waits.
+[[nodiscard]] inline std::string too_many_kinds(const std::string& kind) {
+    return kind + " (there are more than " + std::to_string(live_width) + " kinds of resources)";
+}
 
 /// What goes wrong with the cluster at the moment, a line each.
 [[nodiscard]] std::vector<std::string> troubles_of(const live_cluster& of);

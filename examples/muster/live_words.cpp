@@ -27,11 +27,15 @@ std::string detail_of(const live_cluster& cluster, const codec::group_key& key, 
     const auto& gangs = cluster.objects().gangs();
     if (why == reason_code::unsupported_constraint) {
         for (const codec::pod_object* const pod : gangs.members(key)) {
-            if (pod->unsupported.empty())
+            std::vector<std::string> all = pod->unsupported;
+            for (const auto& [kind, amount] : pod->requests)
+                if (!cluster.objects().kinds().find(kind))
+                    all.push_back(too_many_kinds(kind));
+            if (all.empty())
                 continue;
             std::string out = "pod " + pod->metadata.key.name + ": ";
-            for (std::size_t at = 0; at < pod->unsupported.size(); ++at)
-                out += (at > 0 ? ", " : "") + pod->unsupported[at];
+            for (std::size_t at = 0; at < all.size(); ++at)
+                out += (at > 0 ? ", " : "") + all[at];
             return out;
         }
         return "a member's constraints";

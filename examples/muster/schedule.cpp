@@ -114,7 +114,9 @@ struct status_text {
     }
 };
 
-int run_scheduler(const schedule_request& asked, kube::transport& by) {
+/// Nothing when it is to begin anew: of the kinds of resources that it knows, some are asked for no
+/// longer, and others have no room.
+std::optional<int> run_scheduler(const schedule_request& asked, kube::transport& by) {
     kube::cluster_options how = options_of(asked);
     const std::string identity = own_identity();
     how.events.instance = identity;
@@ -131,6 +133,8 @@ int run_scheduler(const schedule_request& asked, kube::transport& by) {
         cluster, known, asked.how, options, live_words{&cluster, asked.how.score});
     status_text status;
     std::size_t bound = 0;
+    std::int64_t looks_at_kinds = 0;
+    bool ends = false;
     for (;;) {
         const std::int64_t began = cluster.now().steady;
         const adapter::step_report made = driver.step();
@@ -151,7 +155,17 @@ int run_scheduler(const schedule_request& asked, kube::transport& by) {
         shown->tell_troubles(troubles_of(cluster));
         shown->serve(now, [&] { return status.metrics(driver, cluster, made.leads); });
         if (const auto ended = shown->ended(cluster, now))
-            return *ended;
+            return ended;
+        if (now >= looks_at_kinds) {
+            looks_at_kinds = now + 5 * kube::second;
+            if (!ends && cluster.objects().has_stale_kinds()) {
+                say("begins anew, with the kinds of resources that are asked for now");
+                cluster.stop();
+                ends = true;
+            }
+        }
+        if (ends && cluster.stopped())
+            return std::nullopt;
         const std::int64_t longest = shown->longest_wait();
         cluster.pump(made.next == adapter::never_comes
                          ? longest
@@ -171,8 +185,7 @@ std::vector<std::string> troubles_of(const live_cluster& of) {
     for (const auto& [name, wrong] : of.objects().broken())
         found.push_back(name + ": " + wrong.front());
     for (const std::string& kind : of.objects().lost_kinds())
-        found.push_back("more than " + std::to_string(live_width) +
-                        " kinds of resources: pods that " + "ask for " + kind + " wait");
+        found.push_back("pods wait that ask for " + too_many_kinds(kind));
     return found;
 }
 
@@ -196,11 +209,16 @@ int schedule(const schedule_request& asked) {
             "(expected --scheduler-name default-scheduler, or another name)");
         return usage;
     }
-    const auto by = connect(asked);
-    if (!by)
-        return usage;
     static_cast<void>(told_to_stop());
-    return asked.dry_run ? decide_once(asked, *by) : run_scheduler(asked, *by);
+    for (;;) {
+        const auto by = connect(asked);
+        if (!by)
+            return usage;
+        if (asked.dry_run)
+            return decide_once(asked, *by);
+        if (const auto ended = run_scheduler(asked, *by))
+            return *ended;
+    }
 }
 
 } // namespace cli

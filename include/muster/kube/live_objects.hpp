@@ -153,6 +153,22 @@ public:
     [[nodiscard]] const live_options& options() const noexcept { return how_; }
     /// Kinds for which there was no room; pods that ask for them wait.
     [[nodiscard]] const std::set<std::string>& lost_kinds() const noexcept { return lost_kinds_; }
+    /// Whether there would be room for them in a new table, as nobody asks for others any more.
+    [[nodiscard]] bool has_stale_kinds() const {
+        if (lost_kinds_.empty())
+            return false;
+        std::set<std::string_view> asked{"pods"};
+        for (const auto& [key, pod] : gangs_.pods())
+            for (const auto& each : pod.object.requests)
+                asked.insert(each.first);
+        for (const auto& [name, several] : queues_)
+            for (const auto& [from, queue] : several)
+                for (const auto* const amounts :
+                     {&queue.quota, &queue.firm_quota, &queue.deserved, &queue.guarantee})
+                    for (const auto& each : *amounts)
+                        asked.insert(each.first);
+        return asked.size() <= Width;
+    }
     /// What is wrong with objects, by "Kind namespace/name".
     [[nodiscard]] const std::map<std::string, std::vector<std::string>>& broken() const noexcept {
         return broken_;

@@ -192,6 +192,20 @@ var controllerScenarios = []scenario{
 		return firstOf(s.genericJob(in), s.runs("generic-example-worker-", 4), s.ends("generic-example-worker-0", 0),
 			s.phase("genericjobs", "generic-example", "Succeeded"))
 	})},
+	{name: "controller/job-restarts", tell: controlled(map[string]int{"a": 4}, func(s *stage, in place, _ *exec.Cmd) error {
+		// Every replica fails once, and then succeeds.
+		if err := firstOf(s.applyFile(in, "tests/data/t9k/genericjob-basic.yaml", "spec:\n  successRules", scheduled+"  successRules",
+			"      template:\n        spec:", "      restartPolicy: {policy: OnFailure, limit: 1}\n      template:\n        metadata: {annotations: {muster.dev/run-seconds: \"2, 1\", muster.dev/exit-code: \"3, 0\"}}\n        spec:",
+			"              name: sleep", "              name: sleep\n              resources: {requests: {cpu: 1}}"),
+			s.phase("genericjobs", "generic-example", "Succeeded")); err != nil {
+			return err
+		}
+		_, job := s.on.admin.get(batch + s.namespace + "/genericjobs/generic-example")
+		if first := items(items(job, "status", "tasks")[0], "status")[0]; fmt.Sprint(at(first, "restartCount")) != "1" {
+			return fmt.Errorf("the replica was started again %v times (expected 1)", at(first, "restartCount"))
+		}
+		return nil
+	})},
 	{name: "controller/job-waits-for-room", tell: controlled(map[string]int{"a": 3}, func(s *stage, in place, _ *exec.Cmd) error {
 		return firstOf(s.genericJob(in), s.phase("genericjobs", "generic-example", "Pending"), s.waits("generic-example-worker-", 3*time.Second),
 			s.addNode("b", 1), s.runs("generic-example-worker-", 4), s.phase("genericjobs", "generic-example", "Running"))

@@ -107,6 +107,7 @@ type kubelets struct {
 	early   map[string]any    // pods, by uid, whose nodes nobody has seen yet
 	work    chan func()
 	refused []string
+	runs    map[string]int // of a name and its owner, where annotations list attempts
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 }
@@ -119,7 +120,7 @@ type tenant struct {
 func startKubelets(on *client) *kubelets {
 	ctx, stop := context.WithCancel(context.Background())
 	made := &kubelets{on: on, nodes: map[string]amounts{}, used: map[string]amounts{},
-		tenants: map[string]tenant{}, early: map[string]any{}, work: make(chan func(), 100000), stop: stop}
+		tenants: map[string]tenant{}, early: map[string]any{}, runs: map[string]int{}, work: make(chan func(), 100000), stop: stop}
 	for range 16 {
 		made.done.Add(1)
 		go func() {
@@ -244,12 +245,22 @@ func (k *kubelets) seePod(what string, found any) {
 	k.report(at, object{"phase": "Running", "startTime": now,
 		"conditions":        []object{{"type": "Ready", "status": "True", "lastTransitionTime": now}},
 		"containerStatuses": containerStates(found, object{"running": object{"startedAt": now}}, true)})
-	seconds, err := strconv.Atoi(text(found, "metadata", "annotations", "muster.dev/run-seconds"))
+	seconds, codes := text(found, "metadata", "annotations", "muster.dev/run-seconds"), text(found, "metadata", "annotations", "muster.dev/exit-code")
+	attempt := 0
+	if strings.Contains(seconds+codes, ",") {
+		name := at
+		for _, each := range items(found, "metadata", "ownerReferences") {
+			name += " of " + text(each, "uid")
+		}
+		attempt = k.runs[name]
+		k.runs[name]++
+	}
+	lasts, err := strconv.Atoi(entry(seconds, attempt))
 	if err != nil {
 		return
 	}
-	code, _ := strconv.Atoi(text(found, "metadata", "annotations", "muster.dev/exit-code"))
-	time.AfterFunc(time.Duration(seconds)*time.Second, func() {
+	code, _ := strconv.Atoi(entry(codes, attempt))
+	time.AfterFunc(time.Duration(lasts)*time.Second, func() {
 		phase := "Succeeded"
 		if code != 0 {
 			phase = "Failed"
@@ -257,6 +268,12 @@ func (k *kubelets) seePod(what string, found any) {
 		k.report(at, object{"phase": phase,
 			"containerStatuses": containerStates(found, object{"terminated": object{"exitCode": code}}, false)})
 	})
+}
+
+// entry gives what a list says of an attempt; its last entry is that of all to come.
+func entry(list string, attempt int) string {
+	all := strings.Split(list, ",")
+	return strings.TrimSpace(all[min(attempt, len(all)-1)])
 }
 
 func containerStates(pod any, state object, ready bool) []object {

@@ -258,6 +258,30 @@ func numberedScenarios() []scenario {
 		}
 		return firstOf(s.addNode("b", 6), s.runs("g", 4), s.runs("single", 1))
 	})))
+	add("schedule/more-kinds-than-there-is-room-for", ofMuster("the stand-in counts cpu alone", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		kinds := func(from, to int) string {
+			made := `"cpu":"1"`
+			for at := from; at < to; at++ {
+				made += fmt.Sprintf(`,"example.com/k%d":"1"`, at)
+				s.nodes[s.namespace+"-a"][fmt.Sprintf("example.com/k%d", at)] = 1000
+			}
+			return made
+		}
+		pod := func(name, requests string) error {
+			return s.on.admin.expect(201, "POST", podsOf(s.namespace), fmt.Sprintf(
+				`{"metadata":{"name":%q},"spec":{"schedulerName":%q,"nodeSelector":{"stage":%q},"containers":[{"name":"c","image":"i","resources":{"requests":{%s},"limits":{%s}}}]}}`,
+				name, schedulerName, s.namespace, requests, requests))
+		}
+		if err := firstOf(s.change(s.nodePath("a")+"/status", `{"status":{"allocatable":{`+strings.Replace(kinds(0, 40), `"1"`, `"4"`, 1)+`}}}`),
+			pod("first", kinds(0, 20)), s.runs("first", 1), pod("second", kinds(20, 40)),
+			s.becomes(podsOf(s.namespace)+"/second", "says that there are too many kinds", func(found object) bool {
+				return strings.Contains(fmt.Sprint(at(found, "status", "conditions")), "more than 32 kinds of resources")
+			}), s.waits("second", time.Second)); err != nil {
+			return err
+		}
+		// Nobody asks for the first ones any more.
+		return firstOf(s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/first", ""), s.runs("second", 1))
+	})))
 	add("schedule/preempts-a-queue", ofMuster("the stand-in evicts nobody", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		low, high := s.namespace+"-low", s.namespace+"-high"
 		s.program.Process.Kill()
@@ -273,11 +297,11 @@ func numberedScenarios() []scenario {
 		return nil
 	})))
 	add("22/odd-capacities", onStage(map[string]int{"a": 4}, func(s *stage) error {
-		if err := firstOf(s.addNode("b", 4), s.change(s.nodePath("b")+"/status", `{"status":{"allocatable":{"cpu":"2000E","memory":"9Ei","ephemeral-storage":"1e30","example.com/x":"0"}}}`)); err != nil {
+		if err := firstOf(s.addNode("b", 4), s.change(s.nodePath("b")+"/status", `{"status":{"allocatable":{"cpu":"9Ei","memory":"9Ei","ephemeral-storage":"1e30","example.com/x":"0","example.com/y":"2000E"}}}`)); err != nil {
 			return err
 		}
 		s.nodes[s.namespace+"-b"]["cpu"], s.nodes[s.namespace+"-b"]["memory"] = 1<<62, 1<<62
-		// What it has counts as the most that a node has, and only there is room for who wants 8.
+		// What it has counts as the most that a node has, and only there is room for who wants 8. (A real server prints 2000E as 2.)
 		return firstOf(s.member("big", "", "8", schedulerName), s.runs("big", 1), s.group("g", 4, ""), s.members("g", 4, "1"), s.runs("g", 4),
 			s.addNode("c", 1), s.member("tiny", "", "0.1m", schedulerName), s.runs("tiny", 1))
 	}))

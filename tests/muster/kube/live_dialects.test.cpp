@@ -377,4 +377,23 @@ TEST_CASE("a gang group of which a part is not there yet waits as a whole") {
     CHECK(of.told().find("team/ps 3 queue - priority 0 fault 2") != std::string::npos);
 }
 
+TEST_CASE("kinds of resources that have no room are named, and known to have some once others go") {
+    std::string yaml;
+    for (const char* kinds : {"a: 1, b: 1, c: 1, d: 1", "e: 1, f: 1, g: 1, h: 1"})
+        yaml += std::string("---\napiVersion: v1\nkind: Pod\nmetadata: {name: ") + kinds[0] +
+                "}\nspec: {schedulerName: gangs, containers: [{name: c, image: i, resources: "
+                "{requests: {" +
+                kinds + "}}}]}\n";
+    const std::vector<json::object> objects = objects_of(yaml);
+    live of(kube::dialect::t9k);
+    of.take(objects[0]);
+    CHECK_FALSE(of.objects.has_stale_kinds());
+    of.take(objects[1]);
+    CHECK(of.objects.lost_kinds() == std::set<std::string>{"h"});
+    CHECK_FALSE(of.objects.has_stale_kinds());
+    CHECK(of.told().find("e 0 unsupported") != std::string::npos);
+    of.lose(objects[0]);
+    CHECK(of.objects.has_stale_kinds());
+}
+
 } // namespace live_dialects_test
