@@ -25,6 +25,8 @@ constexpr std::int64_t most_steps = std::int64_t{1} << 14;
 /// What exactly is wrong with a group's object, or not modelled of its members.
 std::string detail_of(const live_cluster& cluster, const codec::group_key& key, reason_code why) {
     const auto& gangs = cluster.objects().gangs();
+    if (std::string wrong = gangs.wrong_with(key); !wrong.empty())
+        return wrong;
     if (why == reason_code::unsupported_constraint) {
         for (const codec::pod_object* const pod : gangs.members(key)) {
             std::vector<std::string> all = pod->unsupported;

@@ -176,6 +176,19 @@ inline void note_gang_mark(std::string mark, pod_object& pod) {
     pod.gang_marks.push_back(std::move(mark));
 }
 
+/// What is not modelled is told to people by where it stands in the pod, wherever that is read
+/// from.
+inline void begin_at_pod(pod_object& pod, const field& spec) {
+    if (pod.unsupported.empty())
+        return;
+    std::string before = spec.path();
+    before.resize(before.size() - std::string_view("spec").size());
+    for (std::vector<std::string>* const paths : {&pod.unsupported, &pod.gang_marks})
+        for (std::string& each : *paths)
+            if (each.starts_with(before))
+                each.erase(0, before.size());
+}
+
 /// The marks of gang APIs other than T9k's and ACK's.
 inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod) {
     for (const std::string_view key :
@@ -330,6 +343,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         read.node = *name;
     detail::check_types(spec, detail::pod_fields);
     spec.finish();
+    detail::begin_at_pod(read, spec_at);
     object.ignore({"apiVersion", "kind"});
     object.finish();
 

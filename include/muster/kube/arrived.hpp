@@ -60,12 +60,20 @@ public:
             static_cast<void>(read_with(read, found));
             for (const codec::diagnostic& each : found.findings())
                 if (each.level == codec::severity::error)
-                    wrong.push_back(each.path + ": " + each.message);
+                    wrong.push_back(within(each.path) + each.message);
         }
         return made;
     }
 
 private:
+    /// Where it is in the object, in words that are the same however that came.
+    [[nodiscard]] std::string within(const std::string& path) const {
+        const std::string own = item_ ? "items[" + std::to_string(*item_) + "]" : "object";
+        if (path == own)
+            return {};
+        return (path.starts_with(own + ".") ? path.substr(own.size() + 1) : path) + ": ";
+    }
+
     template<class Read>
     auto read_with(Read& read, codec::diagnostics& out) const {
         const codec::field root(*in_, out);

@@ -162,6 +162,12 @@ public:
                     found.push_back(&known->second);
         return found;
     }
+    /// What is wrong with it or not modelled of it, in words; empty when that is nothing, or its
+    /// members' or its object's affair.
+    [[nodiscard]] std::string wrong_with(const group_key& key) const {
+        const auto at = told_.find(key);
+        return at == told_.end() ? std::string{} : at->second.wrong;
+    }
     /// The pods that were last told as members of a gang, in the order of keys.
     [[nodiscard]] std::vector<const codec::pod_object*> members(const group_key& key) const {
         std::vector<const codec::pod_object*> found;
@@ -209,6 +215,7 @@ private:
         /// Of each vertex of its tree: members of trees of other shapes are told anew.
         std::vector<std::size_t> parents;
         std::vector<live_object> objects;
+        std::string wrong;
     };
     using member_list = std::vector<std::pair<live_object, group_record*>>;
 
@@ -366,7 +373,8 @@ private:
             parents.push_back(facts.tree[vertex].parent);
         if (fresh || at->second.parents != parents)
             reshaped.insert(name);
-        at->second = {std::move(parents), std::move(objects)};
+        at->second = {std::move(parents), std::move(objects),
+                      facts.fault_detail.empty() ? facts.unsupported : facts.fault_detail};
         how.view->gang(name, std::move(seen));
     }
 

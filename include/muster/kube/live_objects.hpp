@@ -169,7 +169,7 @@ public:
                         asked.insert(each.first);
         return asked.size() <= Width;
     }
-    /// What is wrong with objects, by "Kind namespace/name".
+    /// What is wrong with objects, or why they are ignored, by "Kind namespace/name".
     [[nodiscard]] const std::map<std::string, std::vector<std::string>>& broken() const noexcept {
         return broken_;
     }
@@ -206,7 +206,8 @@ private:
         const collection& of = collections_[from];
         const object_key& key = object.who().key;
         if (of.of == dialect::t9k && key.name_space != how_.queue_namespace)
-            return;
+            return note_broken(of, key,
+                               {"is ignored (expected namespace " + how_.queue_namespace + ")"});
         auto [made, is_broken] = read(of, object,
                                       of.of == dialect::kai       ? &codec::read_kai_queue
                                       : of.of == dialect::volcano ? &codec::read_volcano_queue

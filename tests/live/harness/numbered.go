@@ -256,7 +256,19 @@ func numberedScenarios() []scenario {
 		}) {
 			return fmt.Errorf("kubectl describe pod does not say why it waits")
 		}
-		return firstOf(s.addNode("b", 6), s.runs("g", 4), s.runs("single", 1))
+		odd := func(name, labels, more, wanted string) error {
+			if err := s.on.admin.expect(201, "POST", podsOf(s.namespace), fmt.Sprintf(
+				`{"metadata":{"name":%q,"labels":{%s}},"spec":{"schedulerName":%q,"containers":[{"name":"c","image":"i"}]%s}}`, name, labels, schedulerName, more)); err != nil {
+				return err
+			}
+			return s.becomes(podsOf(s.namespace)+"/"+name, "says "+wanted, func(found object) bool {
+				return strings.Contains(fmt.Sprint(at(found, "status", "conditions")), wanted)
+			})
+		}
+		const ack = "pod-group.scheduling.sigs.k8s.io/"
+		return firstOf(odd("claims", "", `,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"v"}}]`, "not modelled: pod claims: spec.volumes[0].persistentVolumeClaim"),
+			odd("malformed", `"`+ack+`name":"odd","`+ack+`min-available":"three"`, "", `"three" is not a minimum (expected a whole number`),
+			s.addNode("b", 6), s.runs("g", 4), s.runs("single", 1))
 	})))
 	add("schedule/more-kinds-than-there-is-room-for", ofMuster("the stand-in counts cpu alone", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		kinds := func(from, to int) string {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -131,6 +132,7 @@ struct live {
     state_type known;
     adapter::cluster_view<live_type::traits> view;
     live_type::whole first{true, true, true, true};
+    bool by_watch = false;
 
     explicit live(kube::dialect which)
         : objects(options(which)), known(objects.pods_kind()), view(known) {}
@@ -153,11 +155,16 @@ struct live {
     void take(const json::object& object) {
         std::string wrong;
         const auto document = kube::detail::one_document(
-            "list", json::serialize(json::object{{"items", json::array{object}}}), wrong);
+            "sent",
+            json::serialize(by_watch ? json::object{{"object", object}}
+                                     : json::object{{"items", json::array{object}}}),
+            wrong);
         REQUIRE(document);
         const auto who = kube::detail::identify(json::value(object));
         REQUIRE(who);
-        objects.take(stream_of(object), kube::arrived(*who, *document, 0));
+        objects.take(stream_of(object),
+                     kube::arrived(*who, *document,
+                                   by_watch ? std::nullopt : std::optional<std::size_t>(0)));
     }
     void lose(const json::object& object) {
         objects.lose(stream_of(object), *kube::detail::identify(json::value(object)));
@@ -375,6 +382,43 @@ TEST_CASE("a gang group of which a part is not there yet waits as a whole") {
     for (const json::object& each : objects)
         of.take(each);
     CHECK(of.told().find("team/ps 3 queue - priority 0 fault 2") != std::string::npos);
+}
+
+TEST_CASE("what is wrong with an object, or not modelled, is said alike however the object came") {
+    const json::object node = objects_of("---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n"
+                                         "status: {allocatable: {cpu: many}}\n")[0];
+    const json::object pod =
+        objects_of(pods("a",
+                        "labels: {pod-group.scheduling.sigs.k8s.io/name: "
+                        "odd}",
+                        "volumes: [{name: v, persistentVolumeClaim: {}}], "))[0];
+    for (const bool by_watch : {false, true}) {
+        live of(kube::dialect::t9k);
+        of.by_watch = by_watch;
+        of.take(node);
+        of.take(pod);
+        static_cast<void>(of.told());
+        CHECK(of.objects.broken().at("Node /a") ==
+              std::vector<std::string>{"status.allocatable.cpu: \"many\" is not a quantity "
+                                       "(expected e.g. 500m, 4, 2Gi)"});
+        CHECK(of.objects.gangs().pods().begin()->second.object.unsupported ==
+              std::vector<std::string>{"spec.volumes[0].persistentVolumeClaim"});
+        CHECK(of.objects.gangs().wrong_with({"team", "pa", codec::group_origin::single_pod}) ==
+              "label pod-group.scheduling.sigs.k8s.io/name is there, but label "
+              "pod-group.scheduling.sigs.k8s.io/min-available is not (expected both)");
+    }
+}
+
+TEST_CASE("a queue of T9k's outside its namespace is ignored, and that is said") {
+    const auto objects = objects_of("---\napiVersion: scheduler.tensorstack.dev/v1beta1\nkind: "
+                                    "Queue\nmetadata: {name: q, namespace: team}\nspec: {}\n");
+    live of(kube::dialect::t9k);
+    of.take(objects[0]);
+    CHECK(of.told().find("queue q") == std::string::npos);
+    CHECK(of.objects.broken().at("Queue team/q") ==
+          std::vector<std::string>{"is ignored (expected namespace t9k-system)"});
+    of.lose(objects[0]);
+    CHECK(of.objects.broken().empty());
 }
 
 TEST_CASE("kinds of resources that have no room are named, and known to have some once others go") {
