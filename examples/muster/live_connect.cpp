@@ -43,7 +43,8 @@ std::optional<kube::connection> find_connection(const live_request& asked) {
     std::vector<std::string> files{asked.kubeconfig};
     if (asked.kubeconfig.empty())
         files = kube::kubeconfig_paths(variable("KUBECONFIG"), variable("HOME"));
-    bool any = !asked.kubeconfig.empty() || variable("KUBECONFIG") != nullptr;
+    const char* const named = variable("KUBECONFIG");
+    bool any = !asked.kubeconfig.empty() || (named != nullptr && *named != '\0');
     for (const std::string& file : files)
         any = any || kube::read_small_file(file).has_value();
     const char* const host = variable("KUBERNETES_SERVICE_HOST");

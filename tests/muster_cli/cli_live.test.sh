@@ -92,6 +92,9 @@ wait "$scheduler" || fail "it ends with $?: $(cat <&5)"
 scheduler=
 said=$("$muster" schedule --server "http://127.0.0.1:1" --timeout 1 --dry-run 2>&1) && fail "nobody is there"
 [[ $said == *"/api/v1/nodes: "* ]] || fail "it does not say that nobody is there: $said"
+said=$(HOME=/nowhere KUBECONFIG='' KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT=1 \
+    "$muster" snapshot 2>&1) && fail "this is no pod"
+[[ $said == *"expected the pod's service account"* ]] || fail "an empty KUBECONFIG is none: $said"
 said=$("$muster" snapshot --server "http://10.0.0.1" 2>&1) && fail "plain HTTP to another machine"
 [[ $said == *"plain HTTP"* ]] || fail "it says: $said"
 finish
