@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <muster/admission/closeness.hpp>
@@ -120,8 +121,8 @@ public:
     }
 
     /// Decides what is open by what stands: the finest level preferred on which all that holds or
-    /// was placed below a vertex stands together.
-    void settle(const std::vector<placement>& placed) {
+    /// was placed below a vertex stands together. `placed` are members of the gang alone.
+    void settle(std::span<const placement> placed) {
         for (std::size_t at = 0; at < chosen_.size(); ++at) {
             if (chosen_[at].shape != form::open)
                 continue;

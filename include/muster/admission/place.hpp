@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -52,6 +53,7 @@ public:
         known_ = &known;
         members_ = &members;
         into_ = &into;
+        others_ = into.size();
         finder_ = &finder;
         flat_ = is_flat(*members.tree);
         const std::size_t classes = members.classes.size();
@@ -113,7 +115,7 @@ public:
         std::iota(every_class_.begin(), every_class_.end(), std::size_t{0});
         if (!put_all(problem, counts, every_class_))
             return false;
-        domains_.settle(into_->placements());
+        domains_.settle(std::span(into_->placements()).subspan(others_));
         return true;
     }
 
@@ -188,7 +190,7 @@ private:
         if (!subgroups_.run(*known_, *members_, vertex, counts_, used_, domains_) ||
             !put_all(subgroups_.problem(), subgroups_.counts(), subgroups_.classes()))
             return false;
-        domains_.settle(into_->placements());
+        domains_.settle(std::span(into_->placements()).subspan(others_));
         return true;
     }
 
@@ -452,6 +454,8 @@ private:
     const state<Traits>* known_ = nullptr;
     const gang_members<width>* members_ = nullptr;
     plan<width>* into_ = nullptr;
+    /// Placements in it when the gang's began.
+    std::size_t others_ = 0;
     Finder* finder_ = nullptr;
     std::optional<constraint_index> queue_nodes_;
     DomainOrder order_{};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -359,6 +360,40 @@ TEST_CASE("members that are to stand together move within their domain") {
     ok(known.upsert_pod("new-0", "new", whole));
     const cycle_result result = cycle(known, 1, moving());
     CHECK(moves_of(known, result) == names{"pair-0>b"});
+}
+
+TEST_CASE("where others move to does not bear on whom members of a gang are to stand with") {
+    cluster known;
+    const topology network{{"rack"}};
+    for (const auto& [node, cpus, rack] :
+         {std::tuple<std::string, std::int64_t, std::string>{"a", 3, "one"},
+          {"b", 4, "one"},
+          {"c", 1, "two"}}) {
+        cluster::node_type spec = machine(cpus);
+        spec.labels = {{"rack", rack}};
+        ok(known.upsert_node(node, spec));
+    }
+    gang_tree of_many(0);
+    vertex_index last{0};
+    for (int role = 0; role < 40; ++role)
+        last = of_many.add(vertex_index{0}, 0);
+    ok(known.upsert_gang("many", gang_of(of_many)));
+    ok(known.upsert_pod("many-0", "many", in_role(last, in_phase(pod_phase::running, asking(1))),
+                        "b"));
+    // In the order of their turns they do not fit, whoever moves: it takes the search.
+    gang_tree tree(0);
+    const auto small = tree.add(vertex_index{0}, 2);
+    const auto large = tree.add(vertex_index{0}, 1);
+    tree.keep_together(vertex_index{0}, {network, 0, {}});
+    ok(known.upsert_gang("new", gang_of(tree)));
+    add_members(known, "new", 2, in_role(small, asking(2)));
+    ok(known.upsert_pod("new-large", "new", in_role(large, asking(3))));
+
+    const cycle_result result = cycle(known, 1, moving());
+    CHECK(moves_of(known, result) == names{"many-0>c"});
+    CHECK(node_of(known, "new-large") == "a");
+    CHECK(node_of(known, "new-0") == "b");
+    CHECK(node_of(known, "new-1") == "b");
 }
 
 TEST_CASE("a pod whose eviction is refused keeps the gang from coming, and nobody moves in vain") {
