@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/admission/affinity_members.hpp>
 #include <muster/admission/budget.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/engine.hpp>
@@ -67,10 +68,8 @@ public:
 
     /// True when all was looked at and nobody started, so that the next cycle need not run.
     [[nodiscard]] bool run() {
-        // Where nobody makes room, whoever started can only let those fit who have terms on them.
-        if (spares_everybody(how_->victims) && spares_everybody(consolidation_in(*how_)) &&
-            !known_->population().in_use())
-            kept_->waiting.clear();
+        if (spares_everybody(how_->victims) && spares_everybody(consolidation_in(*how_)))
+            keep_those_with_terms();
         if constexpr (may_reclaim_by_fair_share<victims_of<Policy>>)
             if (goes_by_fair_shares(how_->victims) && !kept_->waiting.empty())
                 due_.reckon(*known_);
@@ -96,6 +95,18 @@ public:
     }
 
 private:
+    /// Where nobody makes room, whoever started can only let those fit who have terms on them.
+    /// O(members that wait), and O(1) while nobody carries terms.
+    void keep_those_with_terms() {
+        if (!known_->population().in_use())
+            return kept_->waiting.clear();
+        std::erase_if(kept_->waiting, [&](const turn& each) {
+            return std::ranges::none_of((*known_)[each.gang].members, [&](pod_index member) {
+                return terms_bear_on(*known_, member);
+            });
+        });
+    }
+
     bool ask(const turn& which, std::int64_t& left) {
         if (!(*known_)[which.gang].spec.may_preempt)
             return false;

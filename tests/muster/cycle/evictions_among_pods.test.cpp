@@ -42,6 +42,22 @@ cluster one_node(std::int64_t cpus) {
     return known;
 }
 
+/// A choice of rules that has come out as nobody.
+struct choosing_nobody {
+    static constexpr bool none = false;
+    static constexpr bool timeless = true;
+
+    [[nodiscard]] bool spares_all() const noexcept { return true; }
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender&,
+                                                         std::int64_t) const noexcept {
+        return std::nullopt;
+    }
+    friend bool operator==(choosing_nobody, choosing_nobody) = default;
+};
+struct sparing : policy<> {
+    choosing_nobody victims;
+};
+
 void add_ranked(cluster& to, const std::string& gang, std::int64_t priority,
                 std::int64_t members = 1) {
     auto made = gang_of(members);
@@ -122,6 +138,31 @@ TEST_CASE("of two that would make room the one goes that the gang does not seek"
     ok(known.remove_pod("a"));
     static_cast<void>(cycle(known, 1, preempting{}));
     CHECK(node_of(known, "high-0") == "n");
+}
+
+TEST_CASE("a rule that spares everybody leaves all waiting but those on whom terms bear") {
+    cluster known = one_node(8);
+    add_ranked(known, "old", 0);
+    ok(known.upsert_pod("old", "old", in_phase(pod_phase::running, asking(6)), "n"));
+    ok(known.evict("old"));
+    // By its turn it is asked before whom it seeks stands.
+    add_ranked(known, "seeker", 2);
+    ok(known.upsert_pod("seeker", "seeker", seeking(asking(1), "x")));
+    add_ranked(known, "sought", 1);
+    ok(known.upsert_pod("sought", "sought", labelled(asking(1), "x")));
+    add_ranked(known, "plain", 0);
+    ok(known.upsert_pod("plain", "plain", asking(6)));
+
+    const cycle_result result = cycle(known, 0, sparing{});
+    CHECK(node_of(known, "sought") == "n");
+    CHECK(known[known.find_pod("seeker")->index].nominated);
+    // As without a rule it waits until the room of who leaves is free.
+    CHECK_FALSE(known[known.find_pod("plain")->index].nominated);
+    CHECK(result.counters.pods_nominated == 1);
+    ok(known.remove_pod("old"));
+    static_cast<void>(cycle(known, 1, sparing{}));
+    CHECK(node_of(known, "seeker") == "n");
+    CHECK(node_of(known, "plain") == "n");
 }
 
 TEST_CASE("who keeps a gang off goes, and who is on its way out does so no more") {
