@@ -44,6 +44,7 @@ kube::controller_options options_of(const controller_request& asked) {
 kube::job_controllers jobs_of(const controller_request& asked) {
     using muster::translate::target;
     kube::job_controllers made;
+    made.t9k.queue_namespace = asked.queue_namespace;
     kube::grove_controller& grove = made.grove;
     grove.options.dialect = asked.dialect;
     for (const target each : asked.backends) {

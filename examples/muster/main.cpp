@@ -655,6 +655,12 @@ void add_live(CLI::App& to, cli::live_request& asked) {
         ->type_name("SECONDS");
 }
 
+void add_queue_namespace(CLI::App& to, cli::live_request& asked) {
+    to.add_option("--queue-namespace", asked.queue_namespace, "Where T9k queues live")
+        ->capture_default_str()
+        ->type_name("NAMESPACE");
+}
+
 void add_scheduling(CLI::App& to, cli::live_request& asked) {
     add_live(to, asked);
     std::vector<std::string> names;
@@ -677,9 +683,7 @@ void add_scheduling(CLI::App& to, cli::live_request& asked) {
                   "schedulers)")
         ->allow_extra_args(false)
         ->type_name("NAME");
-    to.add_option("--queue-namespace", asked.queue_namespace, "Where T9k queues live")
-        ->capture_default_str()
-        ->type_name("NAMESPACE");
+    add_queue_namespace(to, asked);
     add_topology(to, asked.topology);
     add_policy(to, asked.how);
 }
@@ -714,6 +718,7 @@ void add_controlling(CLI::App& to, cli::controller_request& asked) {
         return all;
     }();
     add_live(to, asked);
+    add_queue_namespace(to, asked);
     to.add_option("-n,--namespace", asked.name_space, "Jobs of this one only")
         ->type_name("NAMESPACE");
     to.add_option_function<std::vector<std::string>>(

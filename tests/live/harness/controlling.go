@@ -245,6 +245,15 @@ var controllerScenarios = []scenario{
 			s.applyFile(in, "tests/data/t9k/genericjob-basic.yaml", "spec:\n  successRules", strings.Replace(scheduled, "default", queue, 1)+"  successRules"),
 			s.runs("generic-example-worker-", 4), s.phase("genericjobs", "generic-example", "Paused"), s.empty(podsOf(s.namespace)))
 	})},
+	{name: "controller/max-duration-of-queues-elsewhere", tell: controlled(map[string]int{"a": 4}, func(s *stage, in place, _ *exec.Cmd) error {
+		queue := s.namespace + "-short"
+		s.on.admin.do("POST", "/api/v1/namespaces", "application/json", `{"metadata":{"name":"elsewhere"}}`)
+		s.ended = append(s.ended, func() { s.on.admin.do("DELETE", groups+"elsewhere/queues/"+queue, "", "") })
+		// The scheduler has no such queue: its pods get too old while they wait.
+		return firstOf(s.on.admin.expect(201, "POST", groups+"elsewhere/queues", `{"apiVersion":"scheduler.tensorstack.dev/v1beta1","kind":"Queue","metadata":{"name":"`+queue+`"},"spec":{"maxDuration":"3s"}}`),
+			s.applyFile(in, "tests/data/t9k/genericjob-basic.yaml", "spec:\n  successRules", strings.Replace(scheduled, "default", queue, 1)+"  successRules"),
+			s.phase("genericjobs", "generic-example", "Paused"), s.empty(podsOf(s.namespace)))
+	}, "--queue-namespace", "elsewhere")},
 	{name: "controller/killed", tell: controlled(map[string]int{"a": 8}, func(s *stage, in place, controller *exec.Cmd) error {
 		if err := firstOf(s.genericJob(in), s.becomes(podsOf(s.namespace), "holds a pod", func(found object) bool { return len(items(found, "items")) > 0 })); err != nil {
 			return err
