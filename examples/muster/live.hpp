@@ -56,6 +56,8 @@ struct schedule_request : leading_request {
     }
     /// How often what is known is held against a fresh listing, in seconds.
     std::int64_t compare_seconds = 600;
+    /// For how long a gang of which some binds failed may be impossible to complete, in seconds.
+    std::int64_t heal_seconds = 30;
 };
 
 struct controller_request : leading_request {

@@ -927,6 +927,13 @@ int run(int argc, char** argv) {
     add_scheduling(scheduling, scheduled);
     add_leading(scheduling, scheduled);
     scheduling
+        .add_option("--heal-after", scheduled.heal_seconds,
+                    "How long a group that was never whole may stand in part and be impossible to "
+                    "complete; then what stands is evicted")
+        ->check(CLI::Range(1, 86'400))
+        ->capture_default_str()
+        ->type_name("SECONDS");
+    scheduling
         .add_option("--compare-every", scheduled.compare_seconds,
                     "How often what is known is held against a fresh listing")
         ->check(CLI::Range(1, 86'400))

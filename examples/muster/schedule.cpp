@@ -128,6 +128,7 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
     live_state known(cluster.objects().pods_kind());
     adapter::driver_options options;
     options.compare_every = asked.compare_seconds * kube::second;
+    options.heal_after = asked.heal_seconds * kube::second;
     options.compare_again = std::min(options.compare_again, options.compare_every);
     adapter::driver<live_cluster, chosen_policy, live_words> driver(
         cluster, known, asked.how, options, live_words{&cluster, asked.how.score});

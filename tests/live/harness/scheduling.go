@@ -503,6 +503,45 @@ func crashed(bind int, applied, other bool) func(on *server, in place, namespace
 	}
 }
 
+// incomplete tells of a gang of which two pods are bound when the scheduler dies, and of the rest
+// nobody can be: what stands is evicted, and not before its time.
+func incomplete(on *server, in place, namespace string) error {
+	at := &flaw{verb: "POST", suffix: "/binding", skip: 1, times: 1, what: "crash"}
+	return ofMuster("the stand-in evicts nobody", onStage(map[string]int{"a": 2, "b": 2}, func(s *stage) error {
+		first, killed := s.program, make(chan bool, 1)
+		at.do = func(string) {
+			first.Process.Kill()
+			killed <- true
+		}
+		if err := firstOf(s.group("g", 4, ""), s.members("g", 4, "1")); err != nil {
+			return err
+		}
+		select {
+		case <-killed:
+		case <-time.After(20 * time.Second):
+			return fmt.Errorf("there was no second bind")
+		}
+		if err := firstOf(s.change(s.nodePath("a"), `{"spec":{"unschedulable":true}}`), s.change(s.nodePath("b"), `{"spec":{"unschedulable":true}}`)); err != nil {
+			return err
+		}
+		if bound := s.count("g", "bound"); bound < 1 || bound > 3 {
+			return fmt.Errorf("%d members are bound (expected some of 4)", bound)
+		}
+		began := time.Now()
+		if err := s.startScheduler(in, "--heal-after", "5"); err != nil {
+			return err
+		}
+		if !eventually(40*time.Second, func() bool { return s.count("g", "bound") == 0 }) {
+			return fmt.Errorf("%d members are still bound", s.count("g", "bound"))
+		}
+		if waited := time.Since(began); waited < 5*time.Second {
+			return unsafe(fmt.Sprintf("evicted after %v (expected 5 s at least)", waited))
+		}
+		s.note = func() string { return fmt.Sprintf("partial for %.2f s", s.partial.Seconds()) }
+		return nil
+	}, at))(on, in, namespace)
+}
+
 // partialAtMost says when a gang was bound in part for longer, before it was whole.
 func (s *stage) partialAtMost(longest time.Duration) error {
 	all, err := s.on.writes()
@@ -516,7 +555,7 @@ func (s *stage) partialAtMost(longest time.Duration) error {
 }
 
 func crashScenarios() []scenario {
-	made := []scenario{}
+	made := []scenario{{name: "04/evicted-when-it-cannot-be-completed", tell: incomplete}}
 	for bind := 1; bind <= 4; bind++ {
 		for _, applied := range []bool{false, true} {
 			for _, other := range []bool{false, true} {
