@@ -13,6 +13,7 @@
 #include <muster/admission/closeness.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/node_score.hpp>
 #include <muster/index/weights.hpp>
@@ -106,7 +107,7 @@ public:
 
     [[nodiscard]] const affinity_members<width>& members() const noexcept { return sorted_; }
     [[nodiscard]] const affinity_counts<Traits>& counts() const noexcept { return counts_; }
-    [[nodiscard]] const std::vector<bond>& bonds() const noexcept { return bonds_; }
+    [[nodiscard]] const sequence<bond>& bonds() const noexcept { return bonds_; }
     /// Per vertex (leaves only): members that hold, those placed among them.
     [[nodiscard]] const std::vector<std::int64_t>& held() const noexcept { return held_; }
     [[nodiscard]] bool taken(std::size_t turn) const noexcept { return taken_[turn] != 0; }
@@ -140,7 +141,7 @@ public:
 
     /// The nodes that can take a member of the class now, in the order of their keys.
     /// O(nodes · terms).
-    void list(std::size_t of_class, std::vector<ranked>& into) {
+    void list(std::size_t of_class, sequence<ranked>& into) {
         nodes_.clear();
         into.clear();
         looks_ += static_cast<std::int64_t>(known_->node_order().size());
@@ -266,14 +267,14 @@ private:
     affinity_members<width> sorted_;
     affinity_counts<Traits> counts_;
     affinity_scores scores_;
-    std::vector<bond> bonds_;
+    sequence<bond> bonds_;
     confinement confined_;
     std::vector<std::int64_t> held_;
     /// Per class: members placed.
     std::vector<std::size_t> used_;
     /// Per turn.
     std::vector<char> taken_;
-    std::vector<step> placed_;
+    sequence<step> placed_;
     std::vector<node_index> nodes_;
     std::uint64_t changes_ = 0;
     std::int64_t looks_ = 0;

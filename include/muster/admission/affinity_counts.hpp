@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include <muster/admission/affinity_domains.hpp>
 #include <muster/admission/affinity_members.hpp>
@@ -14,6 +13,7 @@
 #include <muster/admission/steady_list.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 #include <muster/model/taints.hpp>
 #include <muster/plan/plan.hpp>
@@ -171,7 +171,7 @@ public:
                 use(*each.counts);
     }
     /// Label keys of required affinity that bears on the class, its own or another's.
-    [[nodiscard]] const std::vector<topology_index>& pulls(std::size_t of_class) const noexcept {
+    [[nodiscard]] const sequence<topology_index>& pulls(std::size_t of_class) const noexcept {
         return views_[of_class].pulls;
     }
     /// The class has required affinity that some class of the gang satisfies: calls `use(class)`.
@@ -201,12 +201,12 @@ private:
     };
     struct view {
         affinity_view* affinity = nullptr;
-        std::vector<const domain_counts*> apart;
-        std::vector<const domain_counts*> repelled;
-        std::vector<const domain_counts*> liked;
-        std::vector<spread> spreads;
+        sequence<const domain_counts*> apart;
+        sequence<const domain_counts*> repelled;
+        sequence<const domain_counts*> liked;
+        sequence<spread> spreads;
         std::size_t soft = 0;
-        std::vector<topology_index> pulls;
+        sequence<topology_index> pulls;
 
         void clear() noexcept {
             affinity = nullptr;
@@ -428,7 +428,7 @@ private:
         const pod_population& population = known_->population();
         repelled_by_.assign(known_->topologies().size(), nullptr);
         liked_by_.assign(known_->topologies().size(), nullptr);
-        const auto of = [&](std::vector<domain_counts*>& from, topology_index by) {
+        const auto of = [&](sequence<domain_counts*>& from, topology_index by) {
             domain_counts*& found = from[by.value()];
             if (!found)
                 found = &counted_by(by);
@@ -458,7 +458,7 @@ private:
     }
 
     template<class Use>
-    static void for_each_term(const std::vector<known_term>& among, selector_index which,
+    static void for_each_term(const sequence<known_term>& among, selector_index which,
                               const Use& use) {
         for (const known_term& each : among)
             if (each.pods == which)
@@ -480,17 +480,17 @@ private:
     const state<Traits>* known_ = nullptr;
     const affinity_members<width>* members_ = nullptr;
     bool ahead_ = false;
-    std::vector<difference> differences_;
+    sequence<difference> differences_;
     reused_list<view> views_;
     /// Per class.
-    reused_list<std::vector<effect>> effects_;
+    reused_list<sequence<effect>> effects_;
     // Views and effects point into these.
     steady_list<domain_counts> counts_;
     steady_list<affinity_view> affinities_;
     steady_list<spread_counts> spreads_;
     // Scratch, by topology.
-    std::vector<domain_counts*> repelled_by_;
-    std::vector<domain_counts*> liked_by_;
+    sequence<domain_counts*> repelled_by_;
+    sequence<domain_counts*> liked_by_;
 };
 
 } // namespace detail

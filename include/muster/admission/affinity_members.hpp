@@ -10,6 +10,7 @@
 #include <muster/admission/members.hpp>
 #include <muster/admission/reused_list.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/model/state.hpp>
 
@@ -156,7 +157,7 @@ private:
         next.pods.clear();
     }
 
-    std::vector<entry> last_of_;
+    sequence<entry> last_of_;
     std::vector<std::size_t> used_;
     std::uint64_t round_ = 0;
 };

@@ -17,6 +17,7 @@
 #include <muster/admission/seen_lists.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/surplus_concept.hpp>
@@ -385,7 +386,7 @@ private:
 
     /// What one depth of the search remembers.
     struct frame {
-        std::vector<ranked> ranks;
+        sequence<ranked> ranks;
         /// Per class.
         std::vector<char> tried;
     };
@@ -465,15 +466,15 @@ private:
     /// Per class: at which change no node could take a member.
     std::vector<std::uint64_t> stuck_at_;
     // Scratch, kept from one gang to the next.
-    std::vector<ranked> ranks_;
+    sequence<ranked> ranks_;
     tree_standing standing_;
-    std::vector<std::pair<share, std::size_t>> children_;
+    sequence<std::pair<share, std::size_t>> children_;
     std::vector<std::size_t> rank_;
     reused_list<pull> pulls_;
     reused_list<confinement> tries_;
     std::vector<char> below_;
     /// Of each try the room, the most coming first, and its number.
-    std::vector<std::pair<std::int64_t, std::size_t>> rooms_;
+    sequence<std::pair<std::int64_t, std::size_t>> rooms_;
     /// By depth.
     std::deque<frame> frames_;
     std::size_t depth_ = 0;

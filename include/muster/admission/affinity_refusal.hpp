@@ -11,6 +11,7 @@
 #include <muster/admission/affinity_members.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
 
@@ -29,7 +30,7 @@ struct affinity_refusal {
     /// Of `gang_members`.
     std::size_t member_class = 0;
     /// Present nodes in the order of their keys; those that no term keeps it off among them.
-    std::vector<place> nodes;
+    detail::sequence<place> nodes;
 };
 
 /// True when terms between pods may keep waiting members of the gang off nodes.
@@ -51,7 +52,7 @@ first_refusal(const state<Traits>& known, const gang_members<Traits::width>& mem
     if (members.queue && known[*members.queue].present)
         queue_nodes = known[*members.queue].nodes;
     detail::affinity_board board(known, members, queue_nodes, into, score);
-    std::vector<typename decltype(board)::ranked> nodes;
+    detail::sequence<typename decltype(board)::ranked> nodes;
     std::vector<std::size_t> used(board.members().classes.size(), 0);
     for (std::size_t turn = 0; turn < board.members().turns.size(); ++turn) {
         const std::size_t of_class = board.members().turns[turn];

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
@@ -25,7 +25,8 @@ public:
     /// The gang's queue is to take that much more.
     /// `due`: the fair shares of all queues, for terms that look at them.
     void begin(const state<Traits>& known, std::optional<queue_index> by,
-               const resources<width>& amount, const std::vector<resources<width>>* due = nullptr) {
+               const resources<width>& amount,
+               const detail::sequence<resources<width>>* due = nullptr) {
         known_ = &known;
         due_ = due;
         amount_ = amount;
@@ -263,13 +264,13 @@ private:
     }
 
     const state<Traits>* known_ = nullptr;
-    const std::vector<resources<width>>* due_ = nullptr;
+    const detail::sequence<resources<width>>* due_ = nullptr;
     /// What the gang asks for.
     resources<width> amount_;
     /// Per queue: what it will use, less who was taken.
-    std::vector<resources<width>> used_;
+    detail::sequence<resources<width>> used_;
     /// The gang's queue and those above.
-    std::vector<link> chain_;
+    detail::sequence<link> chain_;
 };
 
 } // namespace muster::inline v0_1

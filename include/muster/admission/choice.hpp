@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/gang.hpp>
 
 namespace muster::inline v0_1 {
@@ -249,7 +250,7 @@ private:
     const gang_tree* tree_ = nullptr;
     std::vector<std::size_t> roles_;
     /// The first `ways_used_` of them; the others are kept for their storage.
-    std::vector<way> ways_;
+    detail::sequence<way> ways_;
     std::size_t ways_used_ = 0;
     std::vector<char> active_;
     /// Vertices × classes: the class belongs to a leaf at or below the vertex.

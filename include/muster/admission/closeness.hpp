@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/gang.hpp>
 #include <muster/model/state.hpp>
 
@@ -74,7 +75,7 @@ template<class Traits>
 template<class Traits>
 void list_ways_to_stand(const state<Traits>& known, const gang_tree& tree, const closeness& of,
                         std::size_t level, bool holding, std::span<const vertex_domain> among,
-                        std::vector<std::optional<domain_index>>& ways) {
+                        detail::sequence<std::optional<domain_index>>& ways) {
     const topology_domains& domains = known.topologies()[of.within];
     ways.clear();
     if (holding && of.held) {
@@ -92,10 +93,10 @@ void list_ways_to_stand(const state<Traits>& known, const gang_tree& tree, const
         ways.push_back(std::nullopt);
 }
 template<class Traits>
-[[nodiscard]] std::vector<std::optional<domain_index>>
+[[nodiscard]] detail::sequence<std::optional<domain_index>>
 ways_to_stand(const state<Traits>& known, const gang_tree& tree, const closeness& of,
               std::size_t level, bool holding, std::span<const vertex_domain> among) {
-    std::vector<std::optional<domain_index>> ways;
+    detail::sequence<std::optional<domain_index>> ways;
     list_ways_to_stand(known, tree, of, level, holding, among, ways);
     return ways;
 }

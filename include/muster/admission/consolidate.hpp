@@ -15,6 +15,7 @@
 #include <muster/admission/victim_fit.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/consolidation_concept.hpp>
@@ -164,7 +165,7 @@ private:
         on.only = counted_class(on.known, on.by, on.deciding.members(), on.deciding.needs());
         std::size_t least = 1;
         std::size_t most = pods_.all().size();
-        std::vector<move> found;
+        detail::sequence<move> found;
         if (most > few) {
             if ((on.only && where_room_is_made(on, least)) || where_it_fits(on)) {
                 found = chosen_;
@@ -198,7 +199,7 @@ private:
         groups_.begin(on.known, pods_, query, missing);
         least = groups_.at_least(missing);
         gone_.assign(accounts.nodes(), 0);
-        std::vector<move> kept;
+        detail::sequence<move> kept;
         const auto room = [&](node_index node) {
             return fit_count(*query.request, accounts.free(node), need);
         };
@@ -472,7 +473,7 @@ private:
     movable_pods<Traits> pods_;
     room_groups<Traits> groups_;
     counted_fit<Traits> counted_;
-    std::vector<move> chosen_;
+    detail::sequence<move> chosen_;
     /// Who is tried, and all by what they ask for, the largest first.
     std::vector<std::size_t> set_;
     std::vector<std::size_t> by_size_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/disruption_budget.hpp>
 #include <muster/model/state.hpp>
 
@@ -104,7 +105,7 @@ private:
     const state<Traits>* known_ = nullptr;
     std::uint64_t seen_ = 0;
     /// One for each budget, in the order of keys.
-    std::vector<room> rooms_;
+    detail::sequence<room> rooms_;
     /// Per labels and tenant: the budgets that cover such pods.
     std::map<std::pair<label_set_index, label_set_index>, std::vector<std::size_t>> covering_;
     std::int64_t broken_ = 0;

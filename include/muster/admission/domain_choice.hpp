@@ -12,6 +12,7 @@
 #include <muster/admission/members.hpp>
 #include <muster/admission/subgroup.hpp>
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/domain_sums.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/model/state.hpp>
@@ -61,7 +62,7 @@ public:
     }
 
     [[nodiscard]] bool any() const noexcept { return !chosen_.empty(); }
-    [[nodiscard]] std::vector<chosen_domain>& chosen() noexcept { return chosen_; }
+    [[nodiscard]] sequence<chosen_domain>& chosen() noexcept { return chosen_; }
 
     /// The first vertex above this one, or itself, for which nothing is decided.
     [[nodiscard]] std::size_t first_open(std::size_t vertex) const {
@@ -92,7 +93,7 @@ public:
     /// free than `least` of some kind are left out, as nothing that is asked can fit them.
     template<class Finder, domain_order Order>
     void list(std::size_t at, const domain_sum<width>& least, Finder& finder, const Order& order,
-              std::vector<chosen_domain>& into) {
+              sequence<chosen_domain>& into) {
         into.clear();
         const closeness& of = members_->together[at];
         static_cast<void>(confine(members_->together[at].vertex, among_));
@@ -215,10 +216,10 @@ private:
 
     const state<Traits>* known_ = nullptr;
     const gang_members<width>* members_ = nullptr;
-    std::vector<chosen_domain> chosen_;
+    sequence<chosen_domain> chosen_;
     std::vector<vertex_domain> among_;
-    std::vector<std::optional<domain_index>> ways_;
-    std::vector<entry> listed_;
+    sequence<std::optional<domain_index>> ways_;
+    sequence<entry> listed_;
 };
 
 /// The least that the vertex takes until it meets its minima, kind by kind: a bound from below,
@@ -228,7 +229,7 @@ template<std::size_t Width>
 [[nodiscard]] domain_sum<Width> least_demand(const gang_members<Width>& members, std::size_t vertex,
                                              const std::vector<std::int64_t>& counts,
                                              const std::vector<std::size_t>& used,
-                                             std::vector<domain_sum<Width>>& scratch) {
+                                             sequence<domain_sum<Width>>& scratch) {
     const gang_tree& tree = *members.tree;
     std::int64_t missing = tree[vertex].min_member;
     for (std::size_t at = vertex; at < tree.size(); ++at)

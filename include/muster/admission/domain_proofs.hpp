@@ -14,6 +14,7 @@
 #include <muster/admission/members.hpp>
 #include <muster/admission/proof_list.hpp>
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/model/state.hpp>
 
@@ -31,7 +32,7 @@ enum class domains_outcome : std::uint8_t {
 
 /// A proof that a gang finds no room in any domain, with memory that serves again.
 struct domain_proof {
-    std::vector<std::optional<domain_index>> ways;
+    detail::sequence<std::optional<domain_index>> ways;
     detail::proof_list vertices;
 };
 

@@ -16,6 +16,7 @@
 #include <muster/admission/proof_list.hpp>
 #include <muster/admission/search.hpp>
 #include <muster/admission/term_caps.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
@@ -99,7 +100,7 @@ private:
         outcome = fit_outcome::impossible;
         if (depth_ == ways_.size())
             ways_.emplace_back();
-        std::vector<std::optional<domain_index>>& ways = ways_[depth_++];
+        sequence<std::optional<domain_index>>& ways = ways_[depth_++];
         list_ways_to_stand(*known_, *members_->tree, *torn, *torn->required, now(), confined_,
                            ways);
         for (const auto& way : ways) {
@@ -182,7 +183,7 @@ private:
     term_caps<Traits>* caps_ = nullptr;
     std::vector<vertex_domain> confined_;
     /// By depth of the domains that are confined.
-    std::deque<std::vector<std::optional<domain_index>>> ways_;
+    std::deque<sequence<std::optional<domain_index>>> ways_;
     std::size_t depth_ = 0;
     fit_problem<width> problem_;
     std::vector<std::int64_t> counts_;

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include <muster/admission/admit.hpp>
 #include <muster/admission/borrowing.hpp>
@@ -16,6 +15,7 @@
 #include <muster/admission/victims.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] bool start(const state<Traits>& known, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
                              admission<Traits>& deciding, std::int64_t& steps,
-                             const std::vector<resources<width>>* due = nullptr,
+                             const detail::sequence<resources<width>>* due = nullptr,
                              bool one_more = false) {
         due_ = due;
         short_of_.reset();
@@ -182,12 +182,12 @@ private:
     victim_search<Traits> search_;
     borrowing<Traits> borrowed_;
     /// Of all queues, for rules that look at fair shares.
-    const std::vector<resources<width>>* due_ = nullptr;
+    const detail::sequence<resources<width>>* due_ = nullptr;
     counted_fit<Traits> counted_;
     std::optional<eviction_shortage> short_of_;
     bool undecided_ = false;
     /// Per queue: what its own pods use.
-    std::vector<resources<width>> own_;
+    detail::sequence<resources<width>> own_;
 };
 
 } // namespace muster::inline v0_1

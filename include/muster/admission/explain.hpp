@@ -19,6 +19,7 @@
 #include <muster/admission/search.hpp>
 #include <muster/admission/term_reasons.hpp>
 #include <muster/base/assert.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/model/state.hpp>
@@ -325,7 +326,7 @@ private:
         }
         for (const auto& quota : problem.quotas) {
             // Those that ask least of the quota go first.
-            std::vector<std::pair<std::int64_t, std::int64_t>> asks;
+            sequence<std::pair<std::int64_t, std::int64_t>> asks;
             for (std::size_t at = 0; at < classes; ++at)
                 if (weights[at] > 0)
                     asks.push_back(

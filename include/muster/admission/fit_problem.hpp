@@ -10,6 +10,7 @@
 #include <muster/admission/certificate.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/model/state.hpp>
 #include <muster/resource/resources.hpp>
@@ -56,16 +57,16 @@ struct fit_problem {
     const gang_tree* tree = nullptr;
     /// Per vertex (leaves only).
     std::vector<std::int64_t> holding;
-    std::vector<member> members;
+    detail::sequence<member> members;
     /// Nodes that can take at least one member, in the order of their keys.
-    std::vector<row> rows;
+    detail::sequence<row> rows;
     /// rows × members: how many of the class the node can take when it takes no other.
     std::vector<std::int64_t> most;
     /// members × members: the two never share a node.
     std::vector<char> apart;
-    std::vector<allowance> quotas;
+    detail::sequence<allowance> quotas;
     /// By class, while the problem is written down.
-    std::vector<node_query<Width>> queries;
+    detail::sequence<node_query<Width>> queries;
 
     [[nodiscard]] const std::int64_t* most_of(std::size_t at) const noexcept {
         return most.data() + at * members.size();
@@ -96,7 +97,7 @@ struct fit_problem {
 template<class Traits>
 void list_allowances(const state<Traits>& known, const gang_members<Traits::width>& members,
                      certificate_scope scope, const constraints_in_force& force,
-                     std::vector<typename fit_problem<Traits::width>::allowance>& left) {
+                     detail::sequence<typename fit_problem<Traits::width>::allowance>& left) {
     left.clear();
     if (!members.queue)
         return;

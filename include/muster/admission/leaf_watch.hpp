@@ -12,6 +12,7 @@
 #include <muster/admission/pattern.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/model/state.hpp>
 
@@ -135,9 +136,9 @@ private:
     int128 slack_ = 0;
     fit_problem<width> problem_;
     std::vector<std::int64_t> weights_;
-    std::vector<constraints_seen> where_;
+    detail::sequence<constraints_seen> where_;
     constraints_seen queue_nodes_;
-    std::vector<node_query<width>> queries_;
+    detail::sequence<node_query<width>> queries_;
     std::vector<std::int64_t> least_;
     std::vector<std::int64_t> most_;
     pattern_finder<width> finder_;

@@ -12,6 +12,7 @@
 #include <muster/admission/closeness.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/gang.hpp>
 #include <muster/model/state.hpp>
 #include <muster/resource/resources.hpp>
@@ -39,7 +40,7 @@ struct gang_members {
     /// What they are charged to.
     std::optional<queue_charge> queue;
     /// By role, then by their oldest pod.
-    std::vector<member_class<Width>> classes;
+    detail::sequence<member_class<Width>> classes;
     /// The waiting members, class by class, oldest first and then by key.
     std::vector<pod_index> pods;
     /// The class of every waiting member, in the order in which members are taken: by role, then
@@ -52,7 +53,7 @@ struct gang_members {
     /// Per vertex (leaves only): members that wait with constraints that are not modelled.
     std::vector<std::int64_t> unsupported;
     /// Vertices whose members are to stand together, in the order of the vertices.
-    std::vector<closeness> together;
+    detail::sequence<closeness> together;
 
     [[nodiscard]] std::span<const pod_index> of(const member_class<Width>& which) const noexcept {
         return {pods.data() + which.first, which.count};
@@ -161,7 +162,7 @@ private:
         std::uint32_t of = 0;
     };
 
-    std::vector<entry> class_of_;
+    detail::sequence<entry> class_of_;
     std::vector<pod_index> waiting_;
     std::uint64_t round_ = 0;
 };

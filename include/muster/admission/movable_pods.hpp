@@ -14,6 +14,7 @@
 #include <muster/admission/tree_standing.hpp>
 #include <muster/admission/victims.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/model/state.hpp>
@@ -70,7 +71,7 @@ public:
     }
 
     /// The least valuable first: by level, newest gangs first, then newest pods.
-    [[nodiscard]] const std::vector<movable_pod>& all() const noexcept { return pods_; }
+    [[nodiscard]] const detail::sequence<movable_pod>& all() const noexcept { return pods_; }
     [[nodiscard]] bool taken(std::size_t at) const noexcept { return taken_[at] != 0; }
     /// When a rule of time may say more.
     [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept {
@@ -181,7 +182,7 @@ private:
     victim_list<Traits> list_;
     disruption_room<Traits> budgets_;
     std::vector<victim> gangs_;
-    std::vector<movable_pod> pods_;
+    detail::sequence<movable_pod> pods_;
     std::vector<char> taken_;
 };
 

@@ -23,6 +23,7 @@
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/domain_scan.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/model/state.hpp>
@@ -224,10 +225,10 @@ private:
         return std::tie(taken_, exhausted_, counts_, cursor_, used_, domains_.chosen());
     }
     struct attempt_frame {
-        std::vector<detail::chosen_domain> ways;
+        detail::sequence<detail::chosen_domain> ways;
         std::tuple<std::vector<char>, std::vector<char>, std::vector<std::int64_t>,
                    std::vector<std::size_t>, std::vector<std::size_t>,
-                   std::vector<detail::chosen_domain>>
+                   detail::sequence<detail::chosen_domain>>
             before;
     };
     [[nodiscard]] attempt_frame& deeper() {
@@ -484,8 +485,8 @@ private:
     std::vector<std::size_t> used_before_;
     std::vector<std::int64_t> counts_before_;
     tree_standing standing_;
-    std::vector<domain_sum<width>> demands_;
-    std::vector<std::pair<share, std::size_t>> children_;
+    detail::sequence<domain_sum<width>> demands_;
+    detail::sequence<std::pair<share, std::size_t>> children_;
     detail::subgroup_search<Traits> subgroups_;
     /// By depth: attempts lie in one another.
     std::deque<attempt_frame> frames_;

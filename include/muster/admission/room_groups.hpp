@@ -11,6 +11,7 @@
 #include <muster/admission/movable_pods.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/model/state.hpp>
 #include <muster/resource/resources.hpp>
@@ -72,7 +73,7 @@ public:
         });
     }
 
-    [[nodiscard]] const std::vector<room_group>& all() const noexcept { return groups_; }
+    [[nodiscard]] const detail::sequence<room_group>& all() const noexcept { return groups_; }
 
     /// No fewer pods than that make room for `missing` more.
     [[nodiscard]] std::size_t at_least(std::int64_t missing) {
@@ -246,8 +247,8 @@ private:
     const state<Traits>* known_ = nullptr;
     const movable_pods<Traits>* pods_ = nullptr;
     node_query<width> query_;
-    std::vector<room_group> groups_;
-    std::vector<rate> rates_;
+    detail::sequence<room_group> groups_;
+    detail::sequence<rate> rates_;
     std::vector<std::size_t> order_;
     /// Of the node that is looked at: its pods, and what they ask for, kind by kind.
     std::vector<std::size_t> left_;

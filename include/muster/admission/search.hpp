@@ -20,6 +20,7 @@
 #include <muster/admission/search_subgradient.hpp>
 #include <muster/admission/search_weighing.hpp>
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -460,10 +461,10 @@ private:
     // The last weighing's:
     std::vector<int128> costs_;
     choice chosen_;
-    std::vector<pattern> selected_;
+    detail::sequence<pattern> selected_;
     std::vector<std::int64_t> carried_;
     int128 bound_ = 0;
-    std::vector<typename detail::pattern_repair<Width>::share> mended_;
+    detail::sequence<typename detail::pattern_repair<Width>::share> mended_;
     // Bounds of the choice in the box:
     std::vector<std::int64_t> lower_;
     std::vector<std::int64_t> upper_;
@@ -477,8 +478,8 @@ private:
     std::vector<std::int64_t> point_;
     std::vector<std::int64_t> raw_;
     /// Selections of the points in the ray's basis, by their places.
-    std::vector<std::vector<pattern>> selections_;
-    std::vector<typename detail::pattern_repair<Width>::ingredient> mix_;
+    detail::sequence<detail::sequence<pattern>> selections_;
+    detail::sequence<typename detail::pattern_repair<Width>::ingredient> mix_;
     /// Where the last ray ended: where the next one starts.
     detail::weighing guess_;
     bool has_cut_ = false;

@@ -12,6 +12,7 @@
 #include <muster/admission/pattern.hpp>
 #include <muster/admission/search_patterns.hpp>
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -89,7 +90,7 @@ public:
         }
     }
 
-    [[nodiscard]] const std::vector<part>& parts() const noexcept { return parts_; }
+    [[nodiscard]] const sequence<part>& parts() const noexcept { return parts_; }
     /// Sums over the nodes of the least and the most that each may take of a class, one by one.
     [[nodiscard]] const std::vector<std::int64_t>& lower() const noexcept { return lower_; }
     [[nodiscard]] const std::vector<std::int64_t>& upper() const noexcept { return upper_; }
@@ -109,7 +110,7 @@ public:
     /// The heaviest pattern of every part, their sum with the settled nodes' into `carried`, and
     /// its weight. False when some node has no pattern within its limits, or the steps end.
     [[nodiscard]] bool carry(const std::vector<std::int64_t>& weights, std::int64_t& steps,
-                             std::vector<pattern>& selected, std::vector<std::int64_t>& carried,
+                             sequence<pattern>& selected, std::vector<std::int64_t>& carried,
                              int128& bound) {
         int128 reach = 0;
         for (std::size_t at = 0; at < classes(); ++at)
@@ -415,7 +416,7 @@ private:
     const fit_problem<Width>* problem_ = nullptr;
     pattern_lister<Width> lister_;
     pattern_finder<Width> finder_;
-    std::vector<part> parts_;
+    sequence<part> parts_;
     std::vector<std::int64_t> patterns_;
     std::vector<std::int64_t> limits_;
     /// What the nodes take together that are in no part.

@@ -9,6 +9,7 @@
 
 #include <muster/admission/search_box.hpp>
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -30,7 +31,7 @@ public:
 
     /// A selection, and its share of the mix in parts of `whole`.
     struct ingredient {
-        const std::vector<pattern>* selection = nullptr;
+        const sequence<pattern>* selection = nullptr;
         std::int64_t share = 0;
     };
     static constexpr std::int64_t whole = std::int64_t{1} << 20;
@@ -48,8 +49,8 @@ public:
 
     /// `selected` are the heaviest patterns, `excess` is what they carry less what is needed, per
     /// class. True when shares were found with which it is nowhere negative.
-    [[nodiscard]] bool mend(const box& nodes, const std::vector<pattern>& selected,
-                            const std::vector<ingredient>& mix,
+    [[nodiscard]] bool mend(const box& nodes, const sequence<pattern>& selected,
+                            const sequence<ingredient>& mix,
                             const std::vector<std::int64_t>& weights,
                             const std::vector<std::int64_t>& excess, std::int64_t& steps) {
         classes_ = excess.size();
@@ -79,8 +80,8 @@ public:
     }
 
     /// After `mend`: the shares, those of one part after one another.
-    [[nodiscard]] const std::vector<share>& shares(const box& nodes,
-                                                   const std::vector<pattern>& selected) {
+    [[nodiscard]] const sequence<share>& shares(const box& nodes,
+                                                const sequence<pattern>& selected) {
         made_.clear();
         std::size_t next = 0;
         for (std::size_t which = 0; which < nodes.parts().size(); ++which) {
@@ -130,7 +131,7 @@ private:
         return sum;
     }
 
-    void collect(const box& nodes, const std::vector<pattern>& selected,
+    void collect(const box& nodes, const sequence<pattern>& selected,
                  const std::vector<std::int64_t>& weights, std::int64_t& steps) {
         cores_.clear();
         holders_.clear();
@@ -179,7 +180,7 @@ private:
     }
 
     /// Turns from the heaviest patterns to the mix, as near as whole nodes allow.
-    void blend(const std::vector<ingredient>& mix, std::int64_t& steps) {
+    void blend(const sequence<ingredient>& mix, std::int64_t& steps) {
         if (mix.size() < 2)
             return;
         errors_.assign(classes_, 0);
@@ -379,28 +380,28 @@ private:
 
     std::size_t classes_ = 0;
     std::vector<std::int64_t> penalties_;
-    std::vector<core> cores_;
-    std::vector<holder> holders_;
+    sequence<core> cores_;
+    sequence<holder> holders_;
     /// Of all cores, one core's after the other's.
-    std::vector<pattern> patterns_;
+    sequence<pattern> patterns_;
     std::vector<std::int64_t> worth_;
     std::vector<std::int64_t> counts_;
     // The blend:
     std::vector<int128> errors_;
     std::vector<std::size_t> options_;
-    std::vector<holder> blended_;
+    sequence<holder> blended_;
     // Where the exchanges made so far have led:
     std::vector<std::int64_t> excess_;
     std::vector<std::int64_t> trial_;
     std::int64_t spare_ = 0;
     std::int64_t lacking_ = 0;
     // The beam:
-    std::vector<link> chain_;
-    std::vector<state> states_;
-    std::vector<state> next_;
+    sequence<link> chain_;
+    sequence<state> states_;
+    sequence<state> next_;
     std::vector<std::int64_t> amounts_;
     std::vector<std::int64_t> next_amounts_;
-    std::vector<share> made_;
+    sequence<share> made_;
 };
 
 } // namespace detail

@@ -14,6 +14,7 @@
 #include <muster/admission/members.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
@@ -209,7 +210,7 @@ private:
     std::vector<std::size_t> first_of_;
     /// By class and node.
     std::vector<std::int64_t> most_;
-    std::vector<pair> pairs_;
+    sequence<pair> pairs_;
     std::vector<certificate::cap> said_;
     /// Scratch: by class, and by domain.
     std::vector<char> spoken_of_;

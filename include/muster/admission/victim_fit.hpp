@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <muster/admission/admit.hpp>
 #include <muster/admission/affinity_members.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
@@ -64,7 +64,7 @@ public:
     /// Puts pods one behind the other that make room together: node by node as many as one member
     /// more needs, first where that hits the lowest level, then where it takes the fewest, then the
     /// least valuable. Pods that make no room are left out. O(pods · log pods).
-    void by_nodes(std::vector<victim_pod>& pods) {
+    void by_nodes(detail::sequence<victim_pod>& pods) {
         const auto& labels = known_->node_labels();
         const auto label = [&](const victim_pod& of) { return labels[*(*known_)[of.pod].node]; };
         std::ranges::sort(pods, [&](const victim_pod& lhs, const victim_pod& rhs) {
@@ -76,7 +76,7 @@ public:
             std::size_t first = 0;
             std::size_t count = 0;
         };
-        std::vector<group> groups;
+        detail::sequence<group> groups;
         for (std::size_t from = 0; from < pods.size();) {
             const node_index node = *(*known_)[pods[from].pod].node;
             resources<width> free = known_->accounts().free(node);
@@ -106,7 +106,7 @@ public:
             from = at;
         }
         std::ranges::stable_sort(groups, {}, &group::key);
-        std::vector<victim_pod> ordered;
+        detail::sequence<victim_pod> ordered;
         for (const group& each : groups) {
             ordered.insert(ordered.end(), pods.begin() + static_cast<std::ptrdiff_t>(each.first),
                            pods.begin() + static_cast<std::ptrdiff_t>(each.first + each.count));
@@ -151,7 +151,7 @@ private:
     std::int64_t need_ = 0;
     std::int64_t room_ = 0;
     std::int64_t most_room_ = 0;
-    std::vector<node_room> nodes_;
+    detail::sequence<node_room> nodes_;
     std::uint64_t round_ = 0;
 };
 
@@ -240,7 +240,7 @@ private:
     savepoint start_;
     /// Terms between pods may keep the gang's members off nodes.
     bool among_pods_ = false;
-    std::vector<one> gone_;
+    detail::sequence<one> gone_;
     /// The plan does not show what was put back since.
     bool rebuild_ = false;
     bool sure_ = true;

@@ -16,6 +16,7 @@
 #include <muster/admission/victims.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
@@ -260,7 +261,7 @@ private:
     [[nodiscard]] outcome node_by_node(Fit& fit) {
         units_.clear();
         failed_at_ = 0;
-        std::vector<victim_pod> pods;
+        detail::sequence<victim_pod> pods;
         for (std::size_t each = 0; each < list_.size(); ++each)
             if (const auto slot = open(each))
                 for (std::size_t at = 0; at < victims_[*slot].pods.size(); ++at) {

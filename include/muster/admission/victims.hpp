@@ -11,6 +11,7 @@
 
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
@@ -275,7 +276,7 @@ private:
     }
 
     const state<Traits>* known_ = nullptr;
-    std::vector<entry> found_;
+    detail::sequence<entry> found_;
     bool any_borrowed_ = false;
     std::optional<std::int64_t> next_change_;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cycle/queue_turns.hpp>
 #include <muster/model/state.hpp>
 #include <muster/policy/gang_order_concept.hpp>
@@ -53,7 +54,7 @@ struct agenda_entry {
 /// A queue's gangs, in the order of gangs and then of their keys.
 struct agenda_line {
     std::optional<queue_index> queue;
-    std::vector<agenda_entry> entries;
+    detail::sequence<agenda_entry> entries;
     /// Passed in this cycle.
     std::size_t given = 0;
     /// Those whose surplus has a turn of its own to come, by their places among the entries, in
@@ -330,7 +331,7 @@ private:
 
     /// False when the gang is not found where it should stand.
     bool reopen(const slot& at, gang_index which, std::int64_t now, const GangOrder& gangs) {
-        std::vector<entry>& in = lines_[at.line].entries;
+        detail::sequence<entry>& in = lines_[at.line].entries;
         const auto first = std::ranges::lower_bound(
             in, at.rank, [&](gang_rank lhs, gang_rank rhs) { return gangs(lhs, rhs, now); },
             &entry::rank);
@@ -344,7 +345,7 @@ private:
     }
 
     void compact(line& of) {
-        std::erase_if(of.entries, [&](const entry& each) {
+        erase_if(of.entries, [&](const entry& each) {
             slot& at = slots_[each.gang.value()];
             if (!each.done && !at.leaves)
                 return false;
@@ -368,7 +369,7 @@ private:
             slots_[which.value()] = {to, false, record.generation, rank};
         }
         for (std::size_t at = 0; at < lines_.size(); ++at) {
-            std::vector<entry>& in = lines_[at].entries;
+            detail::sequence<entry>& in = lines_[at].entries;
             const auto middle = in.begin() + static_cast<std::ptrdiff_t>(sizes_[at]);
             if (middle == in.end())
                 continue;
@@ -412,7 +413,7 @@ private:
     queue_turns<Traits> turns_;
     fair_shares<Traits> due_;
     std::vector<std::uint32_t> line_of_queue_;
-    std::vector<slot> slots_;
+    detail::sequence<slot> slots_;
     std::optional<std::uint32_t> current_;
     /// The line that was given last.
     std::optional<std::uint32_t> given_;

@@ -15,6 +15,7 @@
 #include <muster/admission/affinity_members.hpp>
 #include <muster/admission/consolidate.hpp>
 #include <muster/admission/evict.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/leaf_watches.hpp>
 #include <muster/cycle/policy.hpp>
@@ -112,15 +113,15 @@ struct engine {
         bool known = false;
         resources<Traits::width> least;
     };
-    std::vector<use> uses;
+    sequence<use> uses;
     leaf_watches<Traits> leaves;
     start_planner<Traits, finder_type, DomainOrder> planning;
     search_turns searching;
     /// Of each decision of the cycle that goes on.
-    std::vector<noted> made;
+    sequence<noted> made;
     /// The gangs that wait for room or quota in it, in the order of their turns; among them those
     /// that wait with surplus, where a rule serves it.
-    std::vector<turn> waiting;
+    sequence<turn> waiting;
     evictor<Traits> evicting;
     consolidator<Traits> moving;
     stake_scratch stakes;

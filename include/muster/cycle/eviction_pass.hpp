@@ -12,6 +12,7 @@
 
 #include <muster/admission/affinity_members.hpp>
 #include <muster/admission/budget.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/engine.hpp>
 #include <muster/cycle/fair_shares.hpp>
@@ -24,7 +25,7 @@ namespace detail {
 
 /// The decision that was made at that turn of a cycle, if it was noted; `made` says of the first
 /// decisions of the result when that was.
-[[nodiscard]] inline decision* decision_of(cycle_result& result, const std::vector<noted>& made,
+[[nodiscard]] inline decision* decision_of(cycle_result& result, const sequence<noted>& made,
                                            std::size_t count, std::uint32_t visit) {
     const auto first = made.begin();
     const auto end = first + static_cast<std::ptrdiff_t>(count);
@@ -36,12 +37,12 @@ namespace detail {
 }
 
 /// Puts decisions that were noted late where their turn was.
-inline void order_by_visits(cycle_result& result, std::vector<noted>& made) {
+inline void order_by_visits(cycle_result& result, sequence<noted>& made) {
     std::vector<std::size_t> order(made.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t at) { return made[at].visit; });
     std::vector<decision> decisions;
-    std::vector<noted> notes;
+    sequence<noted> notes;
     for (const std::size_t at : order) {
         decisions.push_back(std::move(result.decisions[at]));
         notes.push_back(made[at]);

@@ -10,6 +10,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 #include <muster/policy/fair_share.hpp>
 #include <muster/resource/resources.hpp>
@@ -52,7 +53,7 @@ public:
     }
 
     /// By the queues' numbers.
-    [[nodiscard]] const std::vector<resources<width>>& all() const noexcept { return shares_; }
+    [[nodiscard]] const detail::sequence<resources<width>>& all() const noexcept { return shares_; }
 
 private:
     void add_up(const state<Traits>& known) {
@@ -117,12 +118,12 @@ private:
     static constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
     std::size_t count_ = 0;
-    std::vector<resources<width>> shares_;
-    std::vector<resources<width>> wanted_;
+    detail::sequence<resources<width>> shares_;
+    detail::sequence<resources<width>> wanted_;
     std::vector<std::size_t> depth_;
-    std::vector<queue_index> family_;
-    std::vector<share_claim> claims_;
-    std::vector<share_claim*> scratch_;
+    detail::sequence<queue_index> family_;
+    detail::sequence<share_claim> claims_;
+    detail::sequence<share_claim*> scratch_;
 };
 
 } // namespace muster::inline v0_1

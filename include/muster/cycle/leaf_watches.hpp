@@ -11,6 +11,7 @@
 #include <muster/admission/members.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
@@ -118,10 +119,10 @@ private:
         resources<width> least;
     };
 
-    std::vector<kept> kept_;
+    sequence<kept> kept_;
     /// Per gang: its place in `kept_`.
     std::vector<std::uint32_t> of_;
-    std::vector<active> active_;
+    sequence<active> active_;
 };
 
 } // namespace detail

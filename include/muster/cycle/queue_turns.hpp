@@ -11,6 +11,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cycle/queue_rank.hpp>
 #include <muster/model/state.hpp>
 #include <muster/policy/queue_order_concept.hpp>
@@ -287,14 +288,14 @@ private:
     }
 
     /// The root first; every vertex stands behind its parent.
-    std::vector<vertex> vertices_;
-    std::vector<place> places_;
+    detail::sequence<vertex> vertices_;
+    detail::sequence<place> places_;
     std::vector<std::uint32_t> sorted_;
     std::vector<std::uint32_t> of_queue_;
     std::vector<std::uint32_t> of_line_;
-    std::vector<queue_index> missing_;
+    detail::sequence<queue_index> missing_;
     /// Per line.
-    std::vector<next_gang<Traits::width>> next_;
+    detail::sequence<next_gang<Traits::width>> next_;
     next_gang<Traits::width> nothing_;
     const fair_shares<Traits>* due_ = nullptr;
     std::vector<std::uint32_t> kept_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/admission/budget.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/engine.hpp>
@@ -438,7 +439,7 @@ private:
     /// The room that was kept, for those who wait still.
     std::vector<reservation<Traits::width>> lifted_;
     /// Of each decision in the result.
-    std::vector<noted>& made_;
+    sequence<noted>& made_;
 };
 
 } // namespace detail

@@ -14,6 +14,7 @@
 #include <muster/admission/place.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/model/state.hpp>
 #include <muster/plan/plan.hpp>
@@ -101,7 +102,7 @@ private:
         std::int64_t end = 0;
         std::vector<part> parts;
         /// Per part: what is left of its node once the gang has started.
-        std::vector<resources<width>> rest;
+        sequence<resources<width>> rest;
     };
 
     void gather(const state<Traits>& known, std::int64_t now) {
@@ -366,11 +367,11 @@ private:
     member_sorter<width> sorter_;
     gang_members<width> members_;
     std::optional<std::int64_t> duration_;
-    std::vector<planned> planned_;
+    sequence<planned> planned_;
 
     bool gathered_ = false;
     /// By end; and where each new end begins.
-    std::vector<departure> departures_;
+    sequence<departure> departures_;
     std::vector<std::size_t> times_;
     std::vector<std::int64_t> moments_;
 

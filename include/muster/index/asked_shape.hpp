@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/emptied_room.hpp>
 #include <muster/model/constraints.hpp>
 #include <muster/resource/resources.hpp>
@@ -78,7 +79,7 @@ public:
     }
 
 private:
-    std::vector<asked> all_;
+    sequence<asked> all_;
     /// Per shape: the first of what was asked about it.
     std::vector<std::uint32_t> first_of_;
 };

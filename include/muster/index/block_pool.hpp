@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <muster/base/assert.hpp>
+#include <muster/base/sequence.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -52,7 +53,7 @@ public:
 private:
     static constexpr std::size_t chunk = 8;
 
-    std::vector<std::vector<Block>> chunks_;
+    sequence<sequence<Block>> chunks_;
     std::vector<std::uint32_t> spare_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -33,14 +34,14 @@ public:
     }
     void renewed(node_index node) { nodes_.push_back({node, false, {}}); }
 
-    [[nodiscard]] const std::vector<before>& all() const noexcept { return nodes_; }
+    [[nodiscard]] const sequence<before>& all() const noexcept { return nodes_; }
     void clear() noexcept {
         nodes_.clear();
         ++round_;
     }
 
 private:
-    std::vector<before> nodes_;
+    sequence<before> nodes_;
     /// Per node: the round in which it was listed.
     std::vector<std::uint64_t> rounds_;
     std::uint64_t round_ = 1;
@@ -72,13 +73,13 @@ public:
         sizes_[node.value()] = size;
     }
 
-    [[nodiscard]] const std::vector<renewed>& all() const noexcept { return nodes_; }
+    [[nodiscard]] const sequence<renewed>& all() const noexcept { return nodes_; }
     void clear() noexcept { nodes_.clear(); }
 
 private:
-    std::vector<renewed> nodes_;
+    sequence<renewed> nodes_;
     /// Per node: what it had the last time.
-    std::vector<resources<Width>> sizes_;
+    sequence<resources<Width>> sizes_;
 };
 
 } // namespace detail

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/node_score.hpp>
@@ -86,7 +87,7 @@ private:
                                                 : lhs.place < rhs.place;
     }
 
-    std::vector<entry> found_;
+    detail::sequence<entry> found_;
 };
 
 } // namespace muster::inline v0_1

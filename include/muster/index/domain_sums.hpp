@@ -10,6 +10,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/state.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -129,11 +130,11 @@ private:
     bool asked_ = false;
     std::uint64_t changes_ = 0;
     /// Per topology and domain.
-    std::vector<std::vector<domain_sum<width>>> sums_;
+    sequence<sequence<domain_sum<width>>> sums_;
     /// Per topology: nodes × levels.
-    std::vector<std::vector<std::uint32_t>> places_;
+    sequence<std::vector<std::uint32_t>> places_;
     /// Per node: what was counted of it.
-    std::vector<resources<width>> counted_;
+    sequence<resources<width>> counted_;
 };
 
 } // namespace detail

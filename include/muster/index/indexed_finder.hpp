@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/asked_shape.hpp>
 #include <muster/index/capacity_index.hpp>
 #include <muster/index/changed_nodes.hpp>
@@ -225,7 +226,7 @@ private:
         for (asked& each : asked_)
             each.stamp = 0;
         const auto& labels = known_->node_labels();
-        std::vector<typename index_type::row> rows;
+        detail::sequence<typename index_type::row> rows;
         for (const node_index node : known_->node_order())
             if ((*known_)[node].present) {
                 const auto& free = accounts_->free(node);
@@ -483,10 +484,10 @@ private:
     detail::domain_sums<Traits> sums_;
     detail::asked_shapes<width, typename index_type::query> asked_;
     std::vector<std::uint32_t> remembered_;
-    std::vector<listed> listed_;
+    detail::sequence<listed> listed_;
     detail::touched_nodes<width> touched_;
     /// Of those, the nodes with more free than before, and how much.
-    std::vector<std::pair<before, resources<width>>> grown_;
+    detail::sequence<std::pair<before, resources<width>>> grown_;
     detail::renewed_nodes<width> renewed_;
     bool made_anew_ = false;
     std::uint8_t emptied_obstacles_ = 0;

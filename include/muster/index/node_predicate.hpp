@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/model/state.hpp>
 
@@ -42,7 +43,7 @@ struct node_predicate {
     bool stale = true;
     form shape = form::everywhere;
     /// The most liked first; of a list none.
-    std::vector<level> levels;
+    sequence<level> levels;
     std::vector<node_index> nodes;
 
     static constexpr std::size_t longest_list = 64;

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/node_predicate.hpp>
 #include <muster/model/state.hpp>
 
@@ -154,7 +154,7 @@ private:
         of.nodes.clear();
     }
 
-    std::vector<node_predicate> predicates_;
+    sequence<node_predicate> predicates_;
     std::size_t columns_ = 0;
 };
 

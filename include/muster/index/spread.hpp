@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/resource/resources.hpp>
@@ -84,7 +85,7 @@ private:
 
     const resources<Width>* request_ = nullptr;
     const placement_weights<Width>* weights_ = nullptr;
-    std::vector<place> heap_;
+    sequence<place> heap_;
 };
 
 } // namespace detail

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <muster/base/sequence.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -24,7 +25,7 @@ struct weighed_request {
 /// some of the amounts that they ask for, evenly spread, and every combination of them.
 template<std::size_t Width>
 void append_grid(std::span<const weighed_request<Width>> requests, std::size_t most,
-                 std::vector<resources<Width>>& into) {
+                 sequence<resources<Width>>& into) {
     std::array<std::vector<std::int64_t>, Width> sorted;
     std::array<std::size_t, Width> distinct{};
     std::array<std::size_t, Width> levels{};
@@ -68,8 +69,8 @@ void append_grid(std::span<const weighed_request<Width>> requests, std::size_t m
 /// those that matter much, and grids over the others. Depends on nothing but the requests in their
 /// order. O(requests · log requests).
 template<std::size_t Width>
-[[nodiscard]] std::vector<resources<Width>>
-choose_thresholds(std::vector<weighed_request<Width>> requests, std::size_t most) {
+[[nodiscard]] sequence<resources<Width>>
+choose_thresholds(sequence<weighed_request<Width>> requests, std::size_t most) {
     const auto heavier = [](const auto& lhs, const auto& rhs) {
         return lhs.weight != rhs.weight ? lhs.weight > rhs.weight : lhs.request < rhs.request;
     };
@@ -77,7 +78,7 @@ choose_thresholds(std::vector<weighed_request<Width>> requests, std::size_t most
     std::uint64_t total = 0;
     for (const auto& each : requests)
         total += each.weight;
-    std::vector<resources<Width>> chosen;
+    sequence<resources<Width>> chosen;
     std::size_t taken = 0;
     while (taken < requests.size() &&
            (requests.size() <= most || (taken < most / 2 && requests[taken].weight * most > total)))

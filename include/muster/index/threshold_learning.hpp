@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
+#include <muster/base/sequence.hpp>
 #include <muster/index/bit_slices.hpp>
 #include <muster/index/capacity_search.hpp>
 #include <muster/index/threshold_choice.hpp>
@@ -46,8 +46,7 @@ public:
     }
 
     /// The requests to learn, given the thresholds of now; none when those will do.
-    [[nodiscard]] std::vector<resources<Width>>
-    choose(const threshold_set<Width, Thresholds>& known) {
+    [[nodiscard]] sequence<resources<Width>> choose(const threshold_set<Width, Thresholds>& known) {
         // Patience grows while queries go on to waste more than half of what they did before.
         const std::uint64_t rate = waste_ / std::max<std::uint64_t>(1, inexact_);
         patience_ = 2 * rate > last_rate_ && last_rate_ != 0
@@ -57,7 +56,7 @@ public:
         waste_ = 0;
         inexact_ = 0;
 
-        std::vector<weighed_request<Width>> requests;
+        sequence<weighed_request<Width>> requests;
         for (std::size_t each = 0; each < known.size(); ++each)
             if (uses_[each] != 0)
                 requests.push_back({known[each], uses_[each]});
@@ -121,7 +120,7 @@ private:
             --lightest->weight;
     }
 
-    std::vector<weighed_request<Width>> sample_;
+    sequence<weighed_request<Width>> sample_;
     /// Per threshold: how many queries asked for just that.
     std::array<std::uint64_t, 64> uses_{};
     std::uint64_t waste_ = 0;

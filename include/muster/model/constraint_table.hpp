@@ -8,6 +8,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/constraints.hpp>
 
 namespace muster::inline v0_1 {
@@ -102,7 +103,7 @@ private:
     }
 
     std::map<constraints, constraint_index> index_;
-    std::vector<row> rows_;
+    detail::sequence<row> rows_;
     /// The set asked for last that was known.
     std::size_t last_ = 0;
     std::vector<std::size_t> unused_;

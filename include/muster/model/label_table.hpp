@@ -8,6 +8,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/labels.hpp>
 
 namespace muster::inline v0_1 {
@@ -123,7 +124,7 @@ private:
         buckets_[hole] = 0;
     }
 
-    std::vector<row> rows_;
+    detail::sequence<row> rows_;
     /// Open addressing, a power of two; 0 = empty.
     std::vector<std::uint32_t> buckets_;
     std::size_t used_ = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/constraints.hpp>
 #include <muster/model/queue_books.hpp>
 #include <muster/model/tenure.hpp>
@@ -389,9 +390,9 @@ private:
     /// The first `changes_` are the nodes that changed, each once; as long as there are rows.
     std::vector<node_index> changed_;
     std::size_t changes_ = 0;
-    std::vector<row> rows_;
+    detail::sequence<row> rows_;
     /// Per row.
-    std::vector<margin> margins_;
+    detail::sequence<margin> margins_;
     /// The first `departures_` are the nodes that pods are about to leave; as long as there are
     /// rows.
     std::vector<node_index> leaving_;

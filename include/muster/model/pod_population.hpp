@@ -11,6 +11,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/label_table.hpp>
 #include <muster/model/pod_terms.hpp>
 
@@ -58,12 +59,12 @@ struct known_term {
 /// Terms of one set of constraints, and the pods that carry them where they stand.
 struct known_terms {
     constraint_index where;
-    std::vector<known_term> affinity;
-    std::vector<known_term> anti_affinity;
-    std::vector<known_term> preferred;
-    std::vector<known_term> spread;
+    detail::sequence<known_term> affinity;
+    detail::sequence<known_term> anti_affinity;
+    detail::sequence<known_term> preferred;
+    detail::sequence<known_term> spread;
     /// By node.
-    std::vector<standing_count> standing;
+    detail::sequence<standing_count> standing;
 };
 
 /// Who stands where, as far as terms between pods ask: kept from the first such term on, and
@@ -117,7 +118,8 @@ public:
         MUSTER_ASSERT(known != terms_.end() && known->second.standing.empty(),
                       "terms go after the pods that carry them");
         for_each_pull(known->second, [&](const known_term& each) {
-            std::erase(selectors_[each.pods.value()].carriers, where);
+            erase_if(selectors_[each.pods.value()].carriers,
+                     [&](constraint_index carrier) { return carrier == where; });
         });
         for (const auto* list : {&known->second.affinity, &known->second.anti_affinity,
                                  &known->second.preferred, &known->second.spread})
@@ -135,7 +137,7 @@ public:
     }
 
     /// Sets of constraints whose affinity, anti-affinity or preferred terms have that selector.
-    [[nodiscard]] const std::vector<constraint_index>&
+    [[nodiscard]] const detail::sequence<constraint_index>&
     carriers(selector_index which) const noexcept {
         return selectors_[which.value()].carriers;
     }
@@ -237,11 +239,13 @@ public:
     /// Some pod is to come to a node.
     [[nodiscard]] bool anybody_comes() const noexcept { return coming_ > 0; }
     /// The identities that the selector matches, in no order.
-    [[nodiscard]] const std::vector<identity_index>& matched(selector_index which) const noexcept {
+    [[nodiscard]] const detail::sequence<identity_index>&
+    matched(selector_index which) const noexcept {
         return selectors_[which.value()].matched;
     }
     /// Where pods of the identity stand, by node.
-    [[nodiscard]] const std::vector<standing_count>& standing(identity_index who) const noexcept {
+    [[nodiscard]] const detail::sequence<standing_count>&
+    standing(identity_index who) const noexcept {
         return identities_[who.value()].standing;
     }
 
@@ -249,8 +253,8 @@ private:
     struct selector {
         pod_selector value;
         std::size_t users = 0;
-        std::vector<identity_index> matched;
-        std::vector<constraint_index> carriers;
+        detail::sequence<identity_index> matched;
+        detail::sequence<constraint_index> carriers;
         /// Standing pods whose required anti-affinity has this selector.
         std::int64_t repelling = 0;
     };
@@ -264,8 +268,8 @@ private:
         label_set_index tenant;
         std::size_t pods = 0;
         /// By selector.
-        std::vector<match> matched;
-        std::vector<standing_count> standing;
+        detail::sequence<match> matched;
+        detail::sequence<standing_count> standing;
     };
 
     /// Terms by which those who carry them bear on others.
@@ -275,7 +279,7 @@ private:
             std::ranges::for_each(*list, use);
     }
 
-    static void count_in(std::vector<standing_count>& counts, node_index node, std::int32_t by,
+    static void count_in(detail::sequence<standing_count>& counts, node_index node, std::int32_t by,
                          presence how, bool seeks) {
         auto at = std::ranges::lower_bound(counts, node, {}, &standing_count::node);
         if (at == counts.end() || at->node != node)
@@ -304,8 +308,8 @@ private:
         identities_[who.value()].matched.erase(mine);
     }
 
-    [[nodiscard]] std::vector<match>::iterator find_match(identity_index who,
-                                                          selector_index which) noexcept {
+    [[nodiscard]] detail::sequence<match>::iterator find_match(identity_index who,
+                                                               selector_index which) noexcept {
         return std::ranges::lower_bound(identities_[who.value()].matched, which, {},
                                         &match::selector);
     }
@@ -348,10 +352,10 @@ private:
     std::int64_t coming_ = 0;
     std::map<constraint_index, known_terms> terms_;
     std::map<pod_selector, selector_index> selector_of_;
-    std::vector<selector> selectors_;
+    detail::sequence<selector> selectors_;
     std::vector<std::size_t> unused_selectors_;
     std::map<std::pair<label_set_index, label_set_index>, identity_index> identity_of_;
-    std::vector<identity> identities_;
+    detail::sequence<identity> identities_;
     std::vector<std::size_t> unused_identities_;
 };
 

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include <muster/base/assert.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -324,7 +324,7 @@ private:
         return true;
     }
 
-    std::vector<account> accounts_;
+    detail::sequence<account> accounts_;
 };
 
 } // namespace muster::inline v0_1

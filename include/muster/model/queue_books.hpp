@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <vector>
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/queue_accounts.hpp>
 #include <muster/model/tenure.hpp>
 #include <muster/resource/limits.hpp>
@@ -66,20 +66,20 @@ public:
         return later->left < now->left ? later : now;
     }
     /// All of them, the queue's own first. O(depth).
-    [[nodiscard]] std::vector<ceiling> ceilings(queue_charge queue, kind_id kind,
-                                                occupancy counted) const {
+    [[nodiscard]] detail::sequence<ceiling> ceilings(queue_charge queue, kind_id kind,
+                                                     occupancy counted) const {
         const auto list = [&](const accounts& from) {
-            std::vector<ceiling> all;
+            detail::sequence<ceiling> all;
             from.each_ceiling(queue, kind, counted,
                               [&](const ceiling& one) { all.push_back(one); });
             return all;
         };
         if (ahead())
             return list(later_);
-        std::vector<ceiling> all = list(now_);
+        detail::sequence<ceiling> all = list(now_);
         if (apart_ == 0)
             return all;
-        const std::vector<ceiling> later = list(later_);
+        const detail::sequence<ceiling> later = list(later_);
         for (std::size_t at = 0; at < all.size(); ++at)
             all[at].left = std::min(all[at].left, later[at].left);
         return all;

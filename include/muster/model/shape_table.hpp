@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -77,8 +77,8 @@ private:
     using key = std::pair<resources<Width>, constraint_index>;
 
     std::map<key, shape_index> index_;
-    std::vector<row> rows_;
-    std::vector<shape_index> unused_;
+    detail::sequence<row> rows_;
+    detail::sequence<shape_index> unused_;
     shape_index last_;
     std::uint64_t stamps_ = 0;
 };

@@ -10,6 +10,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/event_result.hpp>
 #include <muster/model/state_departures.hpp>
 
@@ -261,7 +262,7 @@ private:
                (!own || same(pod.key, place.key));
     }
 
-    std::vector<promise> promises_;
+    detail::sequence<promise> promises_;
 };
 
 } // namespace muster::inline v0_1

@@ -10,6 +10,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/attachment.hpp>
 #include <muster/model/constraint_table.hpp>
 #include <muster/model/label_table.hpp>
@@ -351,10 +352,10 @@ protected:
     std::map<pod_key, pod_index, less> pod_index_;
     std::map<gang_key, gang_index, less> gang_index_;
     std::map<queue_key, queue_index, less> queue_index_;
-    std::vector<node_record> nodes_;
-    std::vector<pod_record> pods_;
-    std::vector<gang_record> gangs_;
-    std::vector<queue_record> queues_;
+    detail::sequence<node_record> nodes_;
+    detail::sequence<pod_record> pods_;
+    detail::sequence<gang_record> gangs_;
+    detail::sequence<queue_record> queues_;
     std::vector<pod_index> unused_pods_;
     std::vector<gang_index> unused_gangs_;
     std::vector<node_index> node_order_;

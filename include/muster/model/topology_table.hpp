@@ -13,6 +13,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/labels.hpp>
 #include <muster/model/order_labels.hpp>
 #include <muster/model/topology.hpp>
@@ -125,9 +126,9 @@ private:
 
     topology value_;
     std::size_t users_ = 0;
-    std::vector<std::map<path, domain_index>> by_path_;
-    std::vector<domain> domains_;
-    std::vector<domain_index> unused_;
+    detail::sequence<std::map<path, domain_index>> by_path_;
+    detail::sequence<domain> domains_;
+    detail::sequence<domain_index> unused_;
     /// Nodes × levels.
     std::vector<std::uint32_t> domain_of_;
 };
@@ -185,7 +186,7 @@ public:
     [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
 
 private:
-    std::vector<topology_domains> rows_;
+    detail::sequence<topology_domains> rows_;
     std::uint64_t changes_ = 0;
 };
 

@@ -10,6 +10,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/model/constraints.hpp>
 #include <muster/model/ledger.hpp>
 #include <muster/resource/resources.hpp>
@@ -254,7 +255,7 @@ private:
     }
 
     ledger<Width>* accounts_;
-    std::vector<entry> journal_;
+    detail::sequence<entry> journal_;
     std::vector<placement> placements_;
     std::vector<pod_index> evictions_;
     std::size_t vacated_ports_ = 0;

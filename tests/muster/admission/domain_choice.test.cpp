@@ -264,7 +264,7 @@ TEST_CASE("the least demand of a gang adds up what every way of meeting its mini
             whole.require_subgroups(vertex_index{0}, *subgroups);
         ok(known.upsert_gang("g", gang_of(whole)));
         const auto members = muster::members_of(known, gang_at(known, "g"));
-        std::vector<muster::domain_sum<traits::width>> scratch;
+        muster::detail::sequence<muster::domain_sum<traits::width>> scratch;
         const auto sum = muster::detail::least_demand(
             members, 0, members.holding, std::vector<std::size_t>(members.classes.size(), 0),
             scratch);

@@ -18,7 +18,7 @@ struct fixture {
     fit_problem<traits::width> problem;
     box nodes;
     std::int64_t steps = 1 << 20;
-    std::vector<box::pattern> selected;
+    muster::detail::sequence<box::pattern> selected;
     counts carried;
     int128 bound = 0;
 

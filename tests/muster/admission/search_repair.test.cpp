@@ -21,7 +21,7 @@ struct fixture {
     box nodes;
     repair mender;
     std::int64_t steps = 1 << 20;
-    std::vector<box::pattern> selected;
+    muster::detail::sequence<box::pattern> selected;
     counts carried;
     counts excess;
     const counts weights{3, 2};
@@ -40,7 +40,7 @@ struct fixture {
             problem.most.push_back(free / 2);
         }
     }
-    bool mend(const counts& needed, const std::vector<repair::ingredient>& mix = {}) {
+    bool mend(const counts& needed, const muster::detail::sequence<repair::ingredient>& mix = {}) {
         nodes.reset(problem, steps);
         int128 bound = 0;
         CHECK(nodes.carry(weights, steps, selected, carried, bound));
@@ -90,8 +90,8 @@ TEST_CASE_FIXTURE(fixture, "a mix is rounded node by node") {
     for (std::int64_t free = 12; free < 24; ++free)
         add_nodes(1, free);
     nodes.reset(problem, steps);
-    std::vector<box::pattern> first;
-    std::vector<box::pattern> second;
+    muster::detail::sequence<box::pattern> first;
+    muster::detail::sequence<box::pattern> second;
     counts of_first;
     counts of_second;
     int128 bound = 0;

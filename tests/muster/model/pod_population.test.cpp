@@ -71,7 +71,7 @@ counts carrying(const cluster& known, constraint_index where) {
     return found;
 }
 
-counts as_counts(const cluster& known, const std::vector<standing_count>& list) {
+counts as_counts(const cluster& known, const muster::detail::sequence<standing_count>& list) {
     counts found;
     for (const standing_count& each : list)
         found[known[each.node].key] = in_order(each);
