@@ -507,6 +507,7 @@ func crashed(bind int, applied, other bool) func(on *server, in place, namespace
 // nobody can be: what stands is evicted, and not before its time.
 func incomplete(on *server, in place, namespace string) error {
 	at := &flaw{verb: "POST", suffix: "/binding", skip: 1, times: 1, what: "crash"}
+	others := &flaw{verb: "POST", suffix: "/binding", skip: 1, what: "reset"}
 	return ofMuster("the stand-in evicts nobody", onStage(map[string]int{"a": 2, "b": 2}, func(s *stage) error {
 		first, killed := s.program, make(chan bool, 1)
 		at.do = func(string) {
@@ -539,7 +540,7 @@ func incomplete(on *server, in place, namespace string) error {
 		}
 		s.note = func() string { return fmt.Sprintf("partial for %.2f s", s.partial.Seconds()) }
 		return nil
-	}, at))(on, in, namespace)
+	}, at, others))(on, in, namespace)
 }
 
 // partialAtMost says when a gang was bound in part for longer, before it was whole.
