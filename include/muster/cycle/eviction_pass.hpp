@@ -101,7 +101,7 @@ private:
     void keep_those_with_terms() {
         if (!known_->population().in_use())
             return kept_->waiting.clear();
-        std::erase_if(kept_->waiting, [&](const turn& each) {
+        erase_if(kept_->waiting, [&](const turn& each) {
             return std::ranges::none_of((*known_)[each.gang].members, [&](pod_index member) {
                 return terms_bear_on(*known_, member);
             });
