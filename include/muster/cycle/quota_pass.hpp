@@ -40,8 +40,10 @@ public:
             const std::uint64_t used = line.queue ? known_->use_epoch(*line.queue) : 0;
             if (std::exchange(line.use_epoch, used) == used)
                 continue;
+            // Of whom a member was just told to go is asked in the next cycle anyway.
             for (agenda_entry& entry : line.entries)
-                if (entry.wants_room && (*known_)[entry.gang].nominated == 0)
+                if (const auto& group = (*known_)[entry.gang];
+                    entry.wants_room && group.nominated == 0 && !group.dirty)
                     look_at(entry);
         }
         if (result_->decisions.size() > asked_)

@@ -204,10 +204,12 @@ public:
         }
         if (was_charged && gives_something_back(record, changed))
             moved(false);
-        if (!same_to_others(record, changed))
+        const bool grew =
+            changed.charged() && !dominates(shapes_[record.shape].request, spec.request);
+        if (grew || !same_to_others(record, changed))
             population_.moved();
-        if (changed.charged() &&
-            (!was_charged || !dominates(shapes_[record.shape].request, spec.request)))
+        if (grew ||
+            (changed.charged() && (!was_charged || record.charged_as() != changed.charged_as())))
             more_used(record.gang);
         gang_record& of = gangs_[record.gang.value()];
         of.placeable -= record.placeable() ? 1U : 0U;

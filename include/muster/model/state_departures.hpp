@@ -76,6 +76,7 @@ public:
         if (record->charged())
             restore(*record);
         population_.moved();
+        more_used(record->gang);
         gangs_[record->gang.value()].placeable += record->placeable() ? 1U : 0U;
         mark_dirty(record->gang);
         return event_result::applied;
@@ -166,6 +167,7 @@ public:
         }
         group.nominated = 0;
         population_.moved();
+        more_used(which);
         return true;
     }
 

@@ -131,7 +131,8 @@ public:
     /// The number of the cycle that goes on or comes next, from 1.
     [[nodiscard]] std::uint64_t cycles() const noexcept { return cycles_; }
 
-    /// Moves whenever pods took more under a ceiling that binds the queue, its own or one above.
+    /// Moves whenever pods took more, now or for later, under a ceiling that binds the queue, its
+    /// own or one above.
     /// O(depth).
     [[nodiscard]] std::uint64_t use_epoch(queue_index queue) const noexcept {
         std::uint64_t newest = 0;

@@ -64,6 +64,72 @@ TEST_CASE("a gang whose quota was used up after it was asked stands at that gate
 }
 
 TEST_CASE(
+    "who comes for good or stays after all uses the quota up for those who were asked before") {
+    cluster known;
+    for (const char* name : {"a", "b", "c"}) {
+        auto node = machine(4);
+        node.labels = {{"is", name}};
+        ok(known.upsert_node(name, node));
+    }
+    add_running(known, "leaves", 4, "a");
+    add_running(known, "stays", 4, "b");
+    // While this one is still there, its part of the quota is as little free as that of who comes.
+    ok(known.upsert_queue("queue", quota_of(6)));
+    add_running(known, "lingers", 2, "c", "queue");
+    ok(known.upsert_gang("waits", gang_of(1, "queue")));
+    auto there = asking(2);
+    there.where.selector = label_is("is", "b");
+    ok(known.upsert_pod("waits", "waits", there));
+    auto comes = gang_of(1, "queue");
+    comes.created = 1;
+    ok(known.upsert_gang("comes", comes));
+    ok(known.upsert_pod("comes", "comes", asking(3)));
+    ok(known.evict("lingers-0"));
+    ok(known.evict("leaves-0"));
+    ok(known.nominate("comes", "a"));
+    static_cast<void>(cycle(known, 0));
+    CHECK(gate_of(known) == gate::space);
+
+    SUBCASE("when a cycle finds that there is room") {
+        ok(known.remove_pod("leaves-0"));
+    }
+    SUBCASE("when it is seen there") {
+        ok(known.remove_pod("leaves-0"));
+        ok(known.upsert_pod("comes", "comes", in_phase(pod_phase::bound, asking(3)), "a"));
+    }
+    SUBCASE("or will, beside one that stays after all") {
+        ok(known.keep("lingers-0"));
+    }
+    static_cast<void>(cycle(known, 1));
+    CHECK(node_of(known, "comes") == "a");
+    CHECK(gate_of(known) == gate::quota);
+}
+
+TEST_CASE("a gang of which a member is told to go in the cycle is not said to lack quota for it") {
+    struct preempting : policy<> {
+        priority_preemption victims;
+    };
+    cluster known;
+    ok(known.upsert_node("a", machine(4)));
+    ok(known.upsert_node("b", machine(17)));
+    add_running(known, "stays", 17, "b");
+    ok(known.upsert_queue("queue", quota_of(40)));
+    // Two of its members are alike in nothing, so which of them go is a choice.
+    ok(known.upsert_gang("waits", gang_of(3, "queue")));
+    ok(known.upsert_pod("first", "waits", in_phase(pod_phase::running, asking(1)), "a"));
+    ok(known.upsert_pod("second", "waits", asking(9)));
+    ok(known.upsert_pod("third", "waits", asking(8)));
+    auto high = gang_of(1, "queue");
+    high.priority = 1;
+    ok(known.upsert_gang("high", high));
+    ok(known.upsert_pod("high", "high", asking(4)));
+    CHECK(cycle(known, 0, preempting{}).counters.pods_evicted == 1);
+    CHECK(gate_of(known) == gate::space);
+    static_cast<void>(cycle(known, 1, preempting{}));
+    CHECK(gate_of(known) == gate::members);
+}
+
+TEST_CASE(
     "what is asked of quotas at a cycle's end stays within its budget, and goes on next time") {
     cluster known = either_or();
     static_cast<void>(cycle(known, 0));

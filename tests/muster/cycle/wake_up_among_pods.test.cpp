@@ -342,6 +342,20 @@ TEST_CASE(
     CHECK(is(answered(in.known, "g"), answer::undecided, gate::space));
 }
 
+TEST_CASE("an undecided gang is told that there is no room once pods that stand have grown") {
+    scene in;
+    const auto fill = [&](std::int64_t cpus) {
+        for (const char* node : {"a-0", "a-1", "b-0"})
+            ok(in.known.upsert_pod(node, node, in_phase(pod_phase::running, asking(cpus)), node));
+    };
+    fill(1);
+    in.wait(near("web"));
+    CHECK(is(answered(in.known, "g"), answer::undecided, gate::space));
+    fill(9);
+    CHECK(in.next() == "");
+    CHECK(is(answered(in.known, "g"), answer::waiting, gate::space));
+}
+
 TEST_CASE("a gang short of room is told that it can never start once its own terms leave no way") {
     scene in;
     for (const char* node : {"a-0", "a-1", "b-0"})
