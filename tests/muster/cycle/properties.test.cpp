@@ -16,6 +16,8 @@
 #include <muster/testing/check_placements.hpp>
 #include <muster/testing/pod_worlds.hpp>
 
+#include "random_events.hpp"
+
 namespace cycle_properties_test {
 
 namespace {
@@ -336,83 +338,6 @@ std::string check_detours(const world& from) {
     return check_accounts(detour);
 }
 
-/// One thing happens, in the world and to the state.
-void happen(world& in, world_state& known, testing::random& chance) {
-    const auto settle = [&](auto& one) { feed(known, one); };
-    const std::int64_t what = chance.between(0, 12);
-    if (what < 2) {
-        auto& node = in.nodes[chance.below(in.nodes.size())];
-        if (what == 0)
-            node.spec.unschedulable = !node.spec.unschedulable;
-        else
-            node.spec.allocatable[0] = chance.between(0, 9);
-        return settle(node);
-    }
-    if (what == 2 && !in.queues.empty()) {
-        auto& queue = in.queues[chance.below(in.queues.size())];
-        queue.spec.quota.set(kind_id{0}, chance.between(0, 14));
-        queue.spec.closed = chance.percent(20);
-        if (chance.percent(30))
-            queue.spec.guarantee[0] = chance.between(0, 4);
-        if (chance.percent(20))
-            queue.parent.reset();
-        return settle(queue);
-    }
-    if (what == 3) {
-        auto& gang = in.gangs[chance.below(in.gangs.size())];
-        gang.spec.priority = chance.between(0, 2);
-        if (!in.queues.empty())
-            gang.spec.queue = in.queues[chance.below(in.queues.size())].key;
-        return settle(gang);
-    }
-    if (what == 10) {
-        auto& node = in.nodes[chance.below(in.nodes.size())];
-        node.spec.labels.set("zone", chance.percent(50) ? "x" : "b");
-        return settle(node);
-    }
-    if (in.pods.empty())
-        return;
-    const std::size_t at = chance.below(in.pods.size());
-    auto& pod = in.pods[at];
-    if (what == 11) {
-        pod.spec.labels.set("app", chance.percent(50) ? "a" : "b");
-        return settle(pod);
-    }
-    if (what == 12) {
-        pod.spec.terminating = !pod.spec.terminating;
-        return settle(pod);
-    }
-    if (what == 4) {
-        auto one = pod;
-        one.key += "-more";
-        one.on.reset();
-        one.spec.phase = pod_phase::pending;
-        for (const auto& other : in.pods)
-            if (other.key == one.key)
-                return;
-        in.pods.push_back(one);
-        return settle(in.pods.back());
-    }
-    if (what < 7) {
-        expect_applied(known.remove_pod(pod.key));
-        in.pods.erase(in.pods.begin() + static_cast<std::ptrdiff_t>(at));
-        return;
-    }
-    if (what == 7) {
-        const auto pod_known = known.find_pod(pod.key);
-        if (!known[pod_known->index].assumed)
-            return;
-        expect_applied(known.forget(pod.key));
-        pod.spec.phase = pod_phase::pending;
-        pod.on.reset();
-        return;
-    }
-    if (pod.on) {
-        pod.spec.phase = what == 8 ? pod_phase::succeeded : pod_phase::failed;
-        return settle(pod);
-    }
-}
-
 /// The first answer in which a state that lives on differs from one rebuilt.
 std::string first_difference(const cycle_result& lived, const cycle_result& rebuilt) {
     const auto name = [](const decision& made) {
@@ -432,6 +357,7 @@ std::string check_life(const world& from) {
     testing::random chance(from.seed + 2);
     world now = from;
     world_state living = to_state(now);
+    random_events::source events(now, living, chance);
     // What was shown before pods with terms came is not asked anew among them.
     const bool among_pods = std::ranges::any_of(
         from.pods, [](const world::named_pod& each) { return each.spec.where.pods.has_value(); });
@@ -457,8 +383,8 @@ std::string check_life(const world& from) {
                         if (chance.percent(50))
                             expect_applied(living.confirm_bound(pod.key));
                     }
-        for (std::int64_t events = chance.between(1, 2); events > 0; --events)
-            happen(now, living, chance);
+        for (std::int64_t count = chance.between(1, 2); count > 0; --count)
+            events.happen();
     }
     return check_accounts(living);
 }
@@ -483,6 +409,7 @@ std::string check_skips(const world& from) {
     testing::random chance(from.seed + 3);
     world now = from;
     world_state living = to_state(now);
+    random_events::source events(now, living, chance);
     for (int turn = 0; turn < 6; ++turn) {
         world_state anew = to_state(now, &chance);
         static_cast<void>(cycle(anew, 0));
@@ -513,8 +440,8 @@ std::string check_skips(const world& from) {
             if (chance.percent(50))
                 expect_applied(living.confirm_bound(pod.key));
         }
-        for (std::int64_t events = chance.between(1, 2); events > 0; --events)
-            happen(now, living, chance);
+        for (std::int64_t count = chance.between(1, 2); count > 0; --count)
+            events.happen();
     }
     return {};
 }
