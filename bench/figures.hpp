@@ -17,14 +17,17 @@ namespace bench {
 }
 // Each measures a part of the table and adds its figures and details.
 
+/// One run among those of admission.
+void add_churn_detail(report& to, const churn_report& run, std::size_t kinds);
 /// `portable` holds what the portable build measured, if it did.
-void add_admission(report& to, bool quick, const speeds& portable);
+void add_admission(report& to, bool quick, const measurements& portable);
 void add_variants(report& to, bool quick);
 void add_more_admission(report& to);
 void add_uniform_shapes(report& to);
 void add_backlogs(report& to, bool quick);
 void add_queue_tree(report& to, bool quick);
-void add_footprint(report& to, bool quick);
+/// Of what bench_footprint printed; nothing where it did not run.
+void add_footprint(report& to, const measurements& printed);
 void add_greedy_gap(report& to, bool quick);
 void add_affinity(report& to, bool quick);
 void add_near_capacity(report& to, bool quick);

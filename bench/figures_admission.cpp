@@ -37,7 +37,17 @@ std::string ratio_text(const replay_report& of) {
     return of.gangs == 0 ? "-" : text(of.ratio());
 }
 
-void add_detail(report& to, const churn_report& run, std::size_t kinds) {
+void add_growth(report& to, const std::string& what, const std::map<std::size_t, double>& costs,
+                double target) {
+    std::vector<std::pair<double, double>> points;
+    for (const auto& [nodes, cost] : costs)
+        points.emplace_back(static_cast<double>(nodes), cost);
+    to.at_most("growth of ns/pod in nodes, " + what, "exponent", growth_exponent(points), target);
+}
+
+} // namespace
+
+void add_churn_detail(report& to, const churn_report& run, std::size_t kinds) {
     const workload_options& work = run.asked.work;
     to.detail("Admission under churn",
               {{"nodes", size_text(work.nodes)},
@@ -65,17 +75,7 @@ void add_detail(report& to, const churn_report& run, std::size_t kinds) {
                {"A refuses wrongly", std::to_string(run.flat.false_rejections)}});
 }
 
-void add_growth(report& to, const std::string& what, const std::map<std::size_t, double>& costs,
-                double target) {
-    std::vector<std::pair<double, double>> points;
-    for (const auto& [nodes, cost] : costs)
-        points.emplace_back(static_cast<double>(nodes), cost);
-    to.at_most("growth of ns/pod in nodes, " + what, "exponent", growth_exponent(points), target);
-}
-
-} // namespace
-
-void add_admission(report& to, bool quick, const speeds& portable) {
+void add_admission(report& to, bool quick, const measurements& portable) {
     std::vector<churn_report> runs;
     std::size_t asked = 0;
     std::size_t refused_wrongly = 0;
@@ -87,7 +87,7 @@ void add_admission(report& to, bool quick, const speeds& portable) {
             options.flat_gangs = (quick ? 40000 : 100000) / (scale + 10);
             options.inlined_gangs = nodes == 10000 ? 200 : 0;
             runs.push_back(run_churn<4>(options));
-            add_detail(to, runs.back(), 4);
+            add_churn_detail(to, runs.back(), 4);
             asked += runs.back().flat.gangs;
             refused_wrongly += runs.back().flat.false_rejections;
         }
@@ -148,7 +148,7 @@ void add_admission(report& to, bool quick, const speeds& portable) {
         for (const std::size_t nodes : headline_sizes) {
             const churn_report run =
                 run_churn<4, placement_rule::first_fit>(headline(requests, nodes, quick));
-            add_detail(to, run, 4);
+            add_churn_detail(to, run, 4);
             first_fit[nodes] = run.ns_per_pod;
         }
         add_growth(to, std::string("first-fit, ") + name_of(requests), first_fit, 0.05);
@@ -166,7 +166,7 @@ void add_variants(report& to, bool quick) {
                 options.work.pools = pools;
                 options.work.without_selectors = clean;
                 const churn_report made = run_churn<4>(options);
-                add_detail(to, made, 4);
+                add_churn_detail(to, made, 4);
                 return made.ns_per_pod;
             };
             const std::string of = case_text(requests, nodes);
@@ -203,24 +203,6 @@ void add_variants(report& to, bool quick) {
             };
             add("of all nodes", found.one_tree);
             add("of the class", found.own_tree);
-        }
-    }
-}
-
-void add_more_admission(report& to) {
-    for (const request_regime requests : headline_requests) {
-        for (const std::size_t nodes : headline_sizes) {
-            churn_options options = headline(requests, nodes, false);
-            options.naive_gangs = 7000 / (nodes / 1000 + 6);
-            options.flat_gangs = 50000 / (nodes / 1000 + 24);
-            for (const double utilisation : {0.5, 0.99}) {
-                options.utilisation = utilisation;
-                add_detail(to, run_churn<4>(options), 4);
-            }
-            for (const double utilisation : {0.5, 0.8, 0.99}) {
-                options.utilisation = utilisation;
-                add_detail(to, run_churn<8>(options), 8);
-            }
         }
     }
 }

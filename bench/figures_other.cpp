@@ -5,10 +5,8 @@
 
 #include "backlog.hpp"
 #include "figures.hpp"
-#include "footprint.hpp"
 #include "greedy_gap.hpp"
 #include "near_capacity.hpp"
-#include "queue_tree.hpp"
 #include "topology.hpp"
 
 namespace bench {
@@ -80,18 +78,9 @@ void add_contended(report& to, const backlog_report& run) {
                    run.first_cycle_ns / 1e3 / static_cast<double>(run.pending));
 }
 
-template<std::size_t Width>
-void add_footprint_of(report& to, std::size_t nodes, double target) {
-    const footprint_report found = measure_footprint<Width>(nodes);
-    const std::string of = std::to_string(Width) + " kinds, " + size_text(nodes) + " nodes";
-    to.at_most("index and id map" +
-                   std::string(found.index_per_node ? "" : " (what the first decision allocates)") +
-                   ", " + of,
-               "bytes/node",
-               found.index_per_node ? found.index_per_node : found.first_decision_per_node, target);
-    to.orientation("model per node, " + of, "bytes", found.model_per_node);
-    to.orientation("model per waiting pod, " + of, "bytes", found.model_per_pod);
-    to.orientation("model per gang without its pods, " + of, "bytes", found.model_per_gang);
+std::optional<double> found_in(const measurements& printed, const std::string& name) {
+    const auto found = printed.find(name);
+    return found == printed.end() ? std::nullopt : std::optional(found->second);
 }
 
 } // namespace
@@ -114,36 +103,19 @@ void add_backlogs(report& to, bool quick) {
     }
 }
 
-void add_queue_tree(report& to, bool quick) {
-    queue_tree_options options;
-    options.rounds = quick ? 11 : 31;
-    for (const queue_tree_report& run : run_queue_tree(options)) {
-        const auto pending = static_cast<double>(options.pending);
-        const std::string of = std::to_string(options.pending) + " gangs, " +
-                               std::to_string(run.leaves) + " queues, 3 levels, " +
-                               size_text(options.nodes) + " nodes, " + run.order;
-        to.at_most("cycle in which all start, " + of, "us/gang", run.all_start_ns / 1e3 / pending,
-                   10.0);
-        to.at_most("cycle, a gang came, nothing freed, " + of, "us", run.arrival_cycle_ns / 1e3,
-                   250.0);
-        to.at_most("cycle, a gang left 1 node, " + of, "us", run.released_cycle_ns / 1e3, 300.0);
-        to.detail("A tree of queues",
-                  {{"order", run.order},
-                   {"leaves", std::to_string(run.leaves)},
-                   {"pods started", std::to_string(run.pods)},
-                   {"all start us", text(run.all_start_ns / 1e3)},
-                   {"in one queue", text(run.all_start_one_queue_ns / 1e3)},
-                   {"one came us", text(run.arrival_cycle_ns / 1e3)},
-                   {"in one queue ", text(run.arrival_cycle_one_queue_ns / 1e3)},
-                   {"one left us", text(run.released_cycle_ns / 1e3)},
-                   {"in one queue  ", text(run.released_cycle_one_queue_ns / 1e3)}});
+void add_footprint(report& to, const measurements& printed) {
+    for (const std::size_t kinds : {std::size_t{4}, std::size_t{8}}) {
+        const std::string width = "-" + std::to_string(kinds);
+        const double nodes = found_in(printed, "nodes").value_or(0.0);
+        const std::string of = std::to_string(kinds) + " kinds, " +
+                               size_text(static_cast<std::size_t>(nodes)) + " nodes";
+        to.at_most("index and id map, " + of, "bytes/node", found_in(printed, "index" + width),
+                   kinds == 4 ? 160.0 : 260.0);
+        to.orientation("model per node, " + of, "bytes", found_in(printed, "node" + width));
+        to.orientation("model per waiting pod, " + of, "bytes", found_in(printed, "pod" + width));
+        to.orientation("model per gang without its pods, " + of, "bytes",
+                       found_in(printed, "gang" + width));
     }
-}
-
-void add_footprint(report& to, bool quick) {
-    const std::size_t nodes = quick ? 20000 : 100000;
-    add_footprint_of<4>(to, nodes, 160.0);
-    add_footprint_of<8>(to, nodes, 260.0);
 }
 
 void add_greedy_gap(report& to, bool quick) {

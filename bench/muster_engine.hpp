@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -131,8 +130,8 @@ public:
         must(known_.upsert_node(number, made));
     }
 
-    /// Bytes of the index and of the map from nodes to their places in it, where Muster tells.
-    [[nodiscard]] std::optional<std::size_t> index_bytes() { return told_by(known_); }
+    /// Bytes of the index and of the map from nodes to their places in it.
+    [[nodiscard]] std::size_t index_bytes() { return muster::index_bytes(known_, how_); }
 
 private:
     struct submitted {
@@ -140,23 +139,13 @@ private:
         std::uint32_t first_pod;
         std::uint32_t pods_end;
     };
-    using policy_type = muster::policy<Score>;
-
-    template<class State>
-    static std::optional<std::size_t> told_by(State& known) {
-        if constexpr (requires { muster::index_bytes(known, policy_type{}); })
-            return muster::index_bytes(known, policy_type{});
-        else
-            return std::nullopt;
-    }
-
     static void must(muster::event_result what) {
         if (what != muster::event_result::applied)
             fail("Muster refuses an event");
     }
 
     muster::state<Traits> known_;
-    policy_type how_;
+    muster::policy<Score> how_;
     muster::cycle_result result_;
     std::vector<submitted> gangs_;
     std::uint32_t next_pod_ = 0;

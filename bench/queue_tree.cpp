@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "queue_tree.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +11,7 @@
 #include <muster/muster.hpp>
 
 #include "cluster.hpp"
+#include "figures.hpp"
 #include "muster_engine.hpp"
 #include "random.hpp"
 #include "statistics.hpp"
@@ -22,6 +21,31 @@ namespace bench {
 
 namespace queue_tree_runs {
 namespace {
+
+/// Gangs that wait in the leaves of a tree of queues, three levels deep.
+struct queue_tree_options {
+    std::size_t nodes = 10000;
+    std::size_t pending = 10000;
+    /// Children of each queue, on each level: the leaves are the cube of it.
+    std::size_t fan_out = 10;
+    /// Cycles measured of each kind.
+    std::size_t rounds = 31;
+};
+
+struct queue_tree_report {
+    std::string order;
+    std::size_t leaves = 0;
+    std::size_t pods = 0;
+    /// All that wait start in one cycle: in the tree, and with all of them in one queue.
+    double all_start_ns = 0.0;
+    double all_start_one_queue_ns = 0.0;
+    /// As many wait that fit nowhere: the middle cycle after one more came, and after a gang left.
+    double arrival_cycle_ns = 0.0;
+    double released_cycle_ns = 0.0;
+    /// The same with all of them in one queue.
+    double arrival_cycle_one_queue_ns = 0.0;
+    double released_cycle_one_queue_ns = 0.0;
+};
 
 constexpr std::size_t width = 4;
 using known_cluster = muster::state<engine_traits<width>>;
@@ -194,14 +218,40 @@ queue_tree_report run(const queue_tree_options& options, std::string name,
     return report;
 }
 
-} // namespace
-} // namespace queue_tree_runs
-
-std::vector<queue_tree_report> run_queue_tree(const queue_tree_options& options) {
-    using namespace queue_tree_runs;
+std::vector<queue_tree_report> run_all(const queue_tree_options& options) {
     return {run(options, "priority_then_share", muster::priority_then_share{}),
             run(options, "weighted_share", muster::weighted_share{}),
             run(options, "deserved_first", muster::deserved_first{})};
+}
+
+} // namespace
+} // namespace queue_tree_runs
+
+void add_queue_tree(report& to, bool quick) {
+    using namespace queue_tree_runs;
+    queue_tree_options options;
+    options.rounds = quick ? 11 : 31;
+    for (const queue_tree_report& run : run_all(options)) {
+        const auto pending = static_cast<double>(options.pending);
+        const std::string of = std::to_string(options.pending) + " gangs, " +
+                               std::to_string(run.leaves) + " queues, 3 levels, " +
+                               size_text(options.nodes) + " nodes, " + run.order;
+        to.at_most("cycle in which all start, " + of, "us/gang", run.all_start_ns / 1e3 / pending,
+                   10.0);
+        to.at_most("cycle, a gang came, nothing freed, " + of, "us", run.arrival_cycle_ns / 1e3,
+                   250.0);
+        to.at_most("cycle, a gang left 1 node, " + of, "us", run.released_cycle_ns / 1e3, 300.0);
+        to.detail("A tree of queues",
+                  {{"order", run.order},
+                   {"leaves", std::to_string(run.leaves)},
+                   {"pods started", std::to_string(run.pods)},
+                   {"all start us", text(run.all_start_ns / 1e3)},
+                   {"in one queue", text(run.all_start_one_queue_ns / 1e3)},
+                   {"one came us", text(run.arrival_cycle_ns / 1e3)},
+                   {"in one queue ", text(run.arrival_cycle_one_queue_ns / 1e3)},
+                   {"one left us", text(run.released_cycle_ns / 1e3)},
+                   {"in one queue  ", text(run.released_cycle_one_queue_ns / 1e3)}});
+    }
 }
 
 } // namespace bench

@@ -23,9 +23,10 @@ inline constexpr std::array<std::size_t, 3> headline_sizes{1000, 10000, 100000};
     return options;
 }
 
-/// Nanoseconds per pod of the headline runs, by `speed_key`: what one build tells the other.
-using speeds = std::map<std::string, double>;
+/// What another program of the same run printed: a name and a number a line.
+using measurements = std::map<std::string, double>;
 
+/// Of the nanoseconds per pod of a headline run.
 [[nodiscard]] inline std::string speed_key(request_regime requests, std::size_t nodes) {
     return std::string(name_of(requests)) + "-" + std::to_string(nodes);
 }

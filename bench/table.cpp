@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures Muster against A and A2 in one process and prints one table; README.md says what is
-// what.
+#include "table.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -12,16 +12,19 @@
 #include "calibration.hpp"
 #include "figures.hpp"
 
+namespace bench {
+
 namespace {
 
 struct arguments {
     bool quick = false;
-    /// Where to write the table, and from where to read what the portable build printed.
-    std::string json, portable;
+    /// Where to write the table, and from where to read what other programs of the run printed.
+    std::string json, portable, footprint;
 };
 
 [[noreturn]] void usage() {
-    std::fputs("bench_table [--quick] [--json FILE] [--portable FILE]\n", stderr);
+    std::fputs("bench_table [--quick] [--json FILE] [--portable FILE] [--footprint FILE]\n",
+               stderr);
     std::exit(2);
 }
 
@@ -29,9 +32,10 @@ arguments parse(int count, char** values) {
     arguments given;
     for (int at = 1; at < count; ++at) {
         const std::string_view word = values[at];
-        std::string* file = word == "--json"       ? &given.json
-                            : word == "--portable" ? &given.portable
-                                                   : nullptr;
+        std::string* file = word == "--json"        ? &given.json
+                            : word == "--portable"  ? &given.portable
+                            : word == "--footprint" ? &given.footprint
+                                                    : nullptr;
         if (file && at + 1 < count)
             *file = values[++at];
         else if (word == "--quick")
@@ -50,8 +54,8 @@ std::string machine() {
     return "unknown";
 }
 
-bench::speeds read_speeds(const std::string& path) {
-    bench::speeds found;
+measurements read_printed(const std::string& path) {
+    measurements found;
     std::ifstream from(path);
     std::string what;
     double value = 0.0;
@@ -60,57 +64,43 @@ bench::speeds read_speeds(const std::string& path) {
     return found;
 }
 
+} // namespace
+
 void say(const char* what) {
     std::fprintf(stderr, "measuring %s ...\n", what);
 }
 
-} // namespace
-
-int main(int count, char** values) {
+int run_table(int count, char** values, void (*rest)(report& to, bool quick)) {
     const arguments given = parse(count, values);
-    bench::report found;
+    report found;
     found.fact("machine", machine());
     found.fact("compiler", MUSTER_BENCH_COMPILER);
     found.fact("flags", MUSTER_BENCH_FLAGS);
     found.fact("muster", std::to_string(muster::library_version.major) + "." +
                              std::to_string(muster::library_version.minor) + "." +
                              std::to_string(muster::library_version.patch));
-    found.fact("calibration kernel, ns per round", bench::text(bench::calibration_kernel()));
+    found.fact("calibration kernel, ns per round", text(calibration_kernel()));
     say("admission");
-    bench::add_admission(found, given.quick, read_speeds(given.portable));
+    add_admission(found, given.quick, read_printed(given.portable));
     say("jitter and label classes");
-    bench::add_variants(found, given.quick);
+    add_variants(found, given.quick);
     say("backlogs");
-    bench::add_backlogs(found, given.quick);
-    say("a tree of queues");
-    bench::add_queue_tree(found, given.quick);
+    add_backlogs(found, given.quick);
     say("topology");
-    bench::add_topology(found, given.quick);
-    say("memory");
-    bench::add_footprint(found, given.quick);
+    add_topology(found, given.quick);
+    add_footprint(found, read_printed(given.footprint));
     say("gangs near capacity");
-    bench::add_near_capacity(found, given.quick);
-    bench::add_greedy_gap(found, given.quick);
-    bench::add_affinity(found, given.quick);
-    say("evictions");
-    bench::add_evictions(found, given.quick);
-    say("consolidation");
-    bench::add_consolidation(found, given.quick);
-#ifdef MUSTER_BENCH_JOBS
-    say("jobs");
-    bench::add_jobs(found, given.quick);
-#endif
-    if (!given.quick) {
-        say("equal gangs");
-        bench::add_uniform_shapes(found);
-        say("more of admission");
-        bench::add_more_admission(found);
-    }
-    bench::add_complexities(found);
-    found.fact("calibration kernel at the end", bench::text(bench::calibration_kernel()));
+    add_near_capacity(found, given.quick);
+    add_greedy_gap(found, given.quick);
+    add_affinity(found, given.quick);
+    rest(found, given.quick);
+    add_complexities(found);
+    found.fact("calibration kernel at the end", text(calibration_kernel()));
     found.print();
     std::printf("\n%zu figures missed\n", found.missed());
     if (!given.json.empty() && !found.write_json(given.json))
-        bench::fail("cannot write " + given.json);
+        fail("cannot write " + given.json);
     return EXIT_SUCCESS;
 }
+
+} // namespace bench
