@@ -147,7 +147,7 @@ void add_admission(report& to, bool quick, const measurements& portable) {
         std::map<std::size_t, double> first_fit;
         for (const std::size_t nodes : headline_sizes) {
             const churn_report run =
-                run_churn<4, placement_rule::first_fit>(headline(requests, nodes, quick));
+                run_churn<4, placement_rule::first_fit>(beside_headline(requests, nodes, quick));
             add_churn_detail(to, run, 4);
             first_fit[nodes] = run.ns_per_pod;
         }
@@ -186,6 +186,8 @@ void add_variants(report& to, bool quick) {
             options.work.nodes = 10000;
             options.work.requests = requests;
             options.work.pools = pools;
+            if (quick)
+                options.repeats = 1;
             const label_class_report found = measure_label_classes(options);
             const std::string of =
                 "1 of " + std::to_string(pools) + " label classes, " + case_text(requests, 10000);

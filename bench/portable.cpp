@@ -14,6 +14,7 @@ int main(int count, char** values) {
     }
     for (const bench::request_regime requests : bench::headline_requests)
         for (const std::size_t nodes : bench::headline_sizes)
-            std::printf("%s %.1f\n", bench::speed_key(requests, nodes).c_str(),
-                        bench::run_churn<4>(bench::headline(requests, nodes, quick)).ns_per_pod);
+            std::printf(
+                "%s %.1f\n", bench::speed_key(requests, nodes).c_str(),
+                bench::run_churn<4>(bench::beside_headline(requests, nodes, quick)).ns_per_pod);
 }

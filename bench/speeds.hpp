@@ -23,6 +23,15 @@ inline constexpr std::array<std::size_t, 3> headline_sizes{1000, 10000, 100000};
     return options;
 }
 
+/// The same where it stands beside the headline runs: the quick table makes do with one of each.
+[[nodiscard]] inline churn_options beside_headline(request_regime requests, std::size_t nodes,
+                                                   bool quick) {
+    churn_options options = headline(requests, nodes, quick);
+    if (quick)
+        options.repeats = 1;
+    return options;
+}
+
 /// What another program of the same run printed: a name and a number a line.
 using measurements = std::map<std::string, double>;
 
