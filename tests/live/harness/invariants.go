@@ -64,6 +64,13 @@ func (g *gangsOf) weigh(name string, now time.Time) {
 	}
 }
 
+// meet takes note of a pod.
+func (g *gangsOf) meet(pod any) {
+	name := text(pod, "metadata", "name")
+	g.group[name] = text(pod, "metadata", "labels", groupLabel)
+	g.takes[name] = requestOf(pod)
+}
+
 func (g *gangsOf) take(each written) {
 	if each.code < 200 || each.code >= 300 {
 		return
@@ -92,12 +99,13 @@ func (g *gangsOf) take(each written) {
 		found.min, found.queue = int(min), text(each.answer, "spec", "queue")
 		g.weigh(text(each.answer, "metadata", "name"), each.ended)
 	case each.resource == "pods" && each.verb == "create":
-		name := text(each.answer, "metadata", "name")
-		g.group[name] = text(each.answer, "metadata", "labels", groupLabel)
-		g.takes[name] = requestOf(each.answer)
-	// Of a bind whose sender was killed the log may not say that it was carried out; the kubelet does.
+		g.meet(each.answer)
+	// Of a write whose sender was killed the log may not say that it was carried out; the kubelet does.
 	case each.resource == "pods/binding" && each.verb == "create",
 		each.resource == "pods/status" && text(each.answer, "status", "phase") == "Running" && !g.gang(g.group[each.name]).holds[each.name]:
+		if _, known := g.takes[each.name]; !known && each.resource == "pods/status" {
+			g.meet(each.answer)
+		}
 		name := g.group[each.name]
 		if name == "" {
 			return
