@@ -7,7 +7,9 @@
 #include <limits>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
+#include <muster/index/node_predicate.hpp>
 #include <muster/model/state.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -52,6 +54,21 @@ struct emptied_room {
         }
         least = sum;
         most = sum == most_room ? unknown : sum;
+    }
+
+    /// Counts these nodes alone, which are eligible: a bound from below, and none from above. Of
+    /// another that is eligible nothing is counted but what it grows by, which is no more than it
+    /// has. O(nodes listed).
+    template<class Traits>
+    void count_some(const state<Traits>& known, const node_query<Traits::width>& query,
+                    std::int64_t most_here, const sequence<node_predicate::candidate>& listed) {
+        *this = {};
+        for (const node_predicate::candidate& each : listed) {
+            const std::int64_t here =
+                fit_count(*query.request, known.accounts().allocatable(each.node), most_here);
+            largest = std::max(largest, here);
+            least = std::min(most_room, least + here);
+        }
     }
 
     /// A node's properties changed. What it gave before is not known: all that it has now may be

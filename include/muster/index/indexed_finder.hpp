@@ -156,7 +156,15 @@ public:
         emptied_obstacles_ = obstacles;
         auto query = detail::query_for(*known_, shape, queue_nodes);
         query.obstacles = obstacles;
-        about.emptied.count(*known_, query, about.ports->empty() ? most_room : 1, need);
+        const std::int64_t most_here = about.ports->empty() ? most_room : 1;
+        const detail::node_predicate& allowed = predicates_[about.predicate];
+        // Whoever is admitted with every obstacle in force is with fewer.
+        if (allowed.shape == detail::node_predicate::form::list) {
+            about.emptied.count_some(*known_, query, most_here, allowed.nodes);
+            if (about.emptied.least >= need)
+                return true;
+        }
+        about.emptied.count(*known_, query, most_here, need);
         return about.emptied.least >= need;
     }
     /// What `holds` would say of a watched shape without looking: it still holds, or still does
@@ -198,15 +206,10 @@ private:
     }
 
     [[nodiscard]] std::int64_t rank_of(const resources<width>& free) const noexcept {
-        switch (order()) {
-        case placement_order::tightest:
-            return weights_.key(free);
-        case placement_order::loosest:
-            return ~weights_.key(free);
-        case placement_order::listed:
-            break;
-        }
-        return 0;
+        if (order() == placement_order::listed)
+            return 0;
+        const std::int64_t key = weights_.key(free);
+        return order() == placement_order::tightest ? key : ~key;
     }
 
     // ---- following the state -------------------------------------------------------------------
@@ -405,12 +408,11 @@ private:
     template<class Visit, class After, class Before>
     void visit_list(asked& about, const detail::node_predicate& allowed, const std::int64_t& left,
                     const Visit& visit, const After& after, const Before& first) {
-        const detail::predicate_rows<width> rows(*known_, allowed);
-        const auto& labels = known_->node_labels();
         listed_.clear();
-        for (const node_index node : allowed.nodes)
-            if (fits(about.request, index_.free(node)))
-                listed_.push_back({rows.preference(node), index_.rank(node), labels[node], node});
+        for (const auto& [node, preference, label] : allowed.nodes)
+            // The index has the same, but further off.
+            if (const auto& free = accounts_->free(node); fits(about.request, free))
+                listed_.push_back({preference, rank_of(free), label, node});
         // Mostly a few of them are enough, so they are not all sorted.
         std::ranges::make_heap(listed_, listed::after);
         while (!listed_.empty() && left > 0) {
@@ -421,7 +423,7 @@ private:
                 std::ranges::pop_heap(listed_, listed::after);
                 const listed next = listed_.back();
                 listed_.pop_back();
-                more = visit(next.node, index_.free(next.node), next.rank);
+                more = visit(next.node, accounts_->free(next.node), next.rank);
             }
             after();
         }

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -34,6 +33,15 @@ struct node_predicate {
         std::size_t column = 0;
     };
 
+    /// What is known of a node that is written down, so that it need not be looked up.
+    struct candidate {
+        node_index node;
+        std::int32_t preference = 0;
+        std::uint64_t label = 0;
+
+        [[nodiscard]] friend bool operator==(const candidate&, const candidate&) = default;
+    };
+
     constraint_index where;
     std::optional<constraint_index> queue_nodes;
     /// Of the two sets of constraints, so that others in their place are noticed.
@@ -44,7 +52,8 @@ struct node_predicate {
     form shape = form::everywhere;
     /// The most liked first; of a list none.
     sequence<level> levels;
-    std::vector<node_index> nodes;
+    /// Of a list, in the order of nodes.
+    sequence<candidate> nodes;
 
     static constexpr std::size_t longest_list = 64;
     static constexpr std::size_t most_levels = 8;

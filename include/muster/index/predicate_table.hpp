@@ -65,7 +65,8 @@ public:
             }
             const predicate_rows<Traits::width> rows(known, each);
             const bool admits = present && rows.admits(node);
-            if (!fits_in(index, each, node, present, admits, rows.preference(node)))
+            if (!fits_in(index, each, {node, rows.preference(node), known.node_labels()[node]},
+                         present, admits))
                 drop(index, each);
         }
     }
@@ -83,15 +84,19 @@ private:
     }
 
     /// Takes the node into the predicate as it stands; false when it has to be made anew.
-    bool fits_in(Index& index, node_predicate& of, node_index node, bool present, bool admits,
-                 std::int32_t preference) {
+    bool fits_in(Index& index, node_predicate& of, const node_predicate::candidate& changed,
+                 bool present, bool admits) {
+        const node_index node = changed.node;
+        const std::int32_t preference = changed.preference;
         const auto level =
             std::ranges::find(of.levels, preference, &node_predicate::level::preference);
         switch (of.shape) {
         case node_predicate::form::everywhere:
             return !present || (admits && preference == of.levels.front().preference);
         case node_predicate::form::list:
-            return admits == (std::ranges::find(of.nodes, node) != of.nodes.end());
+            return admits ? std::ranges::find(of.nodes, changed) != of.nodes.end()
+                          : std::ranges::find(of.nodes, node, &node_predicate::candidate::node) ==
+                                of.nodes.end();
         case node_predicate::form::columns:
             if (present)
                 for (const auto& each : of.levels)
@@ -124,9 +129,9 @@ private:
             present += known[node].present ? 1U : 0U;
             if (!known[node].present || !rows.admits(node))
                 continue;
-            if (++admitted <= node_predicate::longest_list)
-                of.nodes.push_back(node);
             const std::int32_t liked = rows.preference(node);
+            if (++admitted <= node_predicate::longest_list)
+                of.nodes.push_back({node, liked, known.node_labels()[node]});
             if (std::ranges::find(of.levels, liked, &node_predicate::level::preference) ==
                 of.levels.end())
                 of.levels.push_back({liked, 0});

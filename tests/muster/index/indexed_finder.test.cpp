@@ -391,6 +391,45 @@ TEST_CASE("a score that may be an order is found by the index when it is, else b
     }
 }
 
+TEST_CASE(
+    "what few nodes hold once emptied is counted on them, and on cordoned ones where needed") {
+    cluster known{kind_id{2}};
+    const auto few = [](std::int64_t cpus, bool cordoned) {
+        cluster::node_type made = machine(cpus);
+        made.labels.set("few", "");
+        made.unschedulable = cordoned;
+        return made;
+    };
+    ok(known.upsert_node("a", few(4, false)));
+    ok(known.upsert_node("b", few(4, true)));
+    for (int at = 0; at < 100; ++at)
+        ok(known.upsert_node("n" + std::to_string(at), machine(4)));
+    ok(known.upsert_gang("g", gang_of(1)));
+    cluster::pod_type member = asking(1);
+    member.where.selector = {{{"few", label_operator::exists, {}}}};
+    ok(known.upsert_pod("p", "g", member));
+    const shape_index shape = known[known.find_pod("p")->index].shape;
+    indexed_finder<traits, best_fit, 64, 64> finder{best_fit{}};
+    const auto holds = [&](std::int64_t need) {
+        finder.catch_up(known);
+        return finder.holds(shape, {}, emptied, need);
+    };
+    CHECK(holds(4));
+    CHECK(holds(8));
+    CHECK_FALSE(holds(9));
+    CHECK(holds(4));
+    ok(known.upsert_node("b", few(6, true)));
+    CHECK(holds(10));
+    CHECK_FALSE(holds(11));
+    CHECK(holds(4));
+    ok(known.upsert_node("b", few(9, true)));
+    ok(known.remove_node("a"));
+    CHECK(holds(9));
+    CHECK_FALSE(holds(10));
+    ok(known.remove_node("b"));
+    CHECK_FALSE(holds(1));
+}
+
 TEST_CASE("ports that pods claim are respected by the index") {
     CHECK(walks<best_fit, 64, 64>(8, true) == "");
     CHECK(walks<worst_fit, 4, 2>(8, true) == "");

@@ -76,8 +76,9 @@ struct fixture {
             std::size_t admitted = 0;
             for (const node_index node : known.node_order())
                 admitted += known[node].present && rows.admits(node) ? 1U : 0U;
-            for (const node_index node : made.nodes)
-                if (!rows.admits(node))
+            for (const auto& [node, preference, label] : made.nodes)
+                if (!rows.admits(node) || preference != rows.preference(node) ||
+                    label != known.node_labels()[node])
                     return false;
             return made.nodes.size() == admitted;
         }
@@ -164,8 +165,11 @@ TEST_CASE_FIXTURE(fixture,
                   "a predicate follows nodes that change, and is made anew where it must") {
     constraints liking = selecting("even", "yes");
     liking.preferred.push_back({5, {label_is("ten", "0"), {}}});
+    constraints few = selecting("few", "yes");
+    few.preferred.push_back({5, {label_is("ten", "0"), {}}});
     const constraint_index sets[] = {set("p0", {}), set("p1", selecting("few", "yes")),
-                                     set("p2", selecting("even", "yes")), set("p3", liking)};
+                                     set("p2", selecting("even", "yes")), set("p3", liking),
+                                     set("p4", few)};
     for (const constraint_index where : sets)
         CHECK(tells(where));
     cluster::node_type node = machine(4);
@@ -179,6 +183,10 @@ TEST_CASE_FIXTURE(fixture,
     SUBCASE("a node that is liked less") {
         node.labels = {{"even", "yes"}, {"ten", "2"}};
         change(name(100), node);
+    }
+    SUBCASE("a node of a few that is liked less") {
+        node.labels = {{"even", "yes"}, {"few", "yes"}, {"ten", "2"}};
+        change(name(10), node);
     }
     SUBCASE("a node that is liked as none was") {
         node.labels = {{"even", "yes"}};
