@@ -48,6 +48,7 @@ public:
         slack_.reset();
         caps_apply_ = false;
         waits_for_pods_ = false;
+        ever_is_open_ = false;
         sorter_.sort(known, which, members_);
         outcome.at = gate_before_search(known, which, members_, at_gates_);
         if (outcome.at != gate::none) {
@@ -186,6 +187,9 @@ public:
     /// More of the gang decided last may fit once other pods come to stand somewhere.
     [[nodiscard]] bool waits_for_pods() const noexcept { return waits_for_pods_; }
 
+    /// The search did not come to its end as to whether the gang decided last could ever start.
+    [[nodiscard]] bool ever_is_open() const noexcept { return ever_is_open_; }
+
     /// Takes back a proof that nobody wants, for the memory in it.
     void recycle(std::optional<certificate>& proof) { proofs_.recycle(proof); }
 
@@ -299,10 +303,9 @@ private:
             look_ahead(known, which, fixed, placing.queue_nodes(), finder, outcome, steps);
             std::int64_t left = std::max<std::int64_t>(0, steps - (outcome.steps - before));
             const std::int64_t rest = left;
-            if (outcome.kind != answer::never &&
-                search_within_caps(known, certificate_scope::emptied, trying, left) ==
-                    fit_outcome::impossible)
-                never_by_search(outcome);
+            if (outcome.kind != answer::never)
+                ever_by_search(search_within_caps(known, certificate_scope::emptied, trying, left),
+                               outcome);
             outcome.steps += rest - left;
         }
         outcome.could_start = false;
@@ -358,7 +361,10 @@ private:
         slack_ = search_.slack();
         waits_for_pods_ = caps_apply_;
     }
-    void never_by_search(verdict& outcome) {
+    void ever_by_search(fit_outcome found, verdict& outcome) {
+        ever_is_open_ = found == fit_outcome::undecided;
+        if (found != fit_outcome::impossible)
+            return;
         outcome.kind = answer::never;
         recycle(outcome.proof);
         prove_by_search(certificate_scope::emptied, outcome);
@@ -391,10 +397,8 @@ private:
                 return;
             }
             if constexpr (Finder::remembers) {
-                if (finder.exhaustive() && classes == 1 && !detail::needs_closeness(members_)) {
-                    only_class(queue_nodes, finder, outcome);
-                    return;
-                }
+                if (finder.exhaustive() && classes == 1 && !detail::needs_closeness(members_))
+                    return only_class(queue_nodes, finder, outcome);
             }
             std::size_t short_of = 0;
             switch (emptied_.look(known, members_, needs_, queue_nodes, short_of)) {
@@ -421,8 +425,7 @@ private:
         outcome.steps += steps - left;
         outcome.could_start = found == fit_outcome::fits;
         caps_apply_ = false;
-        if (found == fit_outcome::impossible)
-            never_by_search(outcome);
+        ever_by_search(found, outcome);
     }
 
     /// True when looking at one domain after the other tells.
@@ -472,6 +475,7 @@ private:
     std::optional<shortage> short_of_;
     std::optional<int128> slack_;
     bool waits_for_pods_ = false;
+    bool ever_is_open_ = false;
     emptied_cluster<Traits> emptied_;
     detail::proof_pool proofs_;
     domain_proof in_domains_;

@@ -295,7 +295,10 @@ private:
     void ask(agenda_line& line, agenda_entry& entry) {
         const std::int64_t steps = kept_->searching.share(entry.unreached_since);
         verdict outcome = kept_->decide(*known_, entry.gang, steps, surplus(line));
-        const bool cut_short = outcome.kind == answer::undecided && !kept_->searching.whole(steps);
+        const bool cut_short =
+            (outcome.kind == answer::undecided ||
+             (outcome.kind == answer::waiting && kept_->deciding.ever_is_open())) &&
+            !kept_->searching.whole(steps);
         any_cut_short_ |= cut_short;
         kept_->searching.asked(entry.unreached_since, outcome.steps);
         ++result_->counters.asked;

@@ -594,6 +594,25 @@ TEST_CASE("a gang that the cycle's budget did not reach is searched in the next 
     CHECK(is(answered(known, "second"), answer::never, gate::space));
 }
 
+TEST_CASE("whether a refused gang could ever start is asked once the budget reaches it") {
+    cluster known;
+    for (const char* key : {"a", "b", "c"})
+        ok(known.upsert_node(key, machine(7)));
+    add_hard_gang(known, "g");
+    // Refused without a search: no large member has room now.
+    for (const char* key : {"a", "b", "c"})
+        add_running(known, std::string("on-") + key, 4, key);
+    budget none;
+    none.per_cycle = 0;
+    static_cast<void>(run(known, none));
+    CHECK(is(answered(known, "g"), answer::waiting, gate::space));
+    CHECK(answered(known, "g").unreached_since > 0);
+    static_cast<void>(run(known));
+    CHECK(is(answered(known, "g"), answer::never, gate::space));
+    CHECK(answered(known, "g").unreached_since == 0);
+    CHECK(run(known).counters.asked == 0);
+}
+
 TEST_CASE("gangs that are asked anew in every cycle are all searched in turn") {
     cluster known;
     for (const char* key : {"a", "b", "c"})
