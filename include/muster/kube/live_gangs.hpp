@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
 #include <muster/adapter/cluster_view.hpp>
@@ -43,6 +44,28 @@ struct group_record {
     std::string told;
     bool is_broken = false;
 };
+
+namespace detail {
+
+/// A job that can be paused is, by its controller; daemons get any age.
+[[nodiscard]] inline bool ends_by_owner(const boost::json::object& pod) {
+    const boost::json::object* const metadata = object_in(pod, "metadata");
+    const boost::json::value* const owners =
+        metadata ? metadata->if_contains("ownerReferences") : nullptr;
+    if (!owners || !owners->is_array())
+        return false;
+    return std::ranges::any_of(owners->get_array(), [](const boost::json::value& each) {
+        const boost::json::object* const owner = each.if_object();
+        if (!owner)
+            return false;
+        const std::string kind = string_in(*owner, "kind");
+        return kind == "DaemonSet" ||
+               (kind != "BeamJob" &&
+                string_in(*owner, "apiVersion").starts_with("batch.tensorstack.dev/"));
+    });
+}
+
+} // namespace detail
 
 /// A pod of a live cluster.
 struct pod_record {

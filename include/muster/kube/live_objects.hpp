@@ -139,6 +139,7 @@ public:
     bool tell(view_type& view, whole all) {
         if (scope_.renew())
             gangs_.touch_all();
+        note_kinds_of_nodes();
         bool told = tell_nodes(view, all.nodes);
         told |= tell_queues(view, all.queues);
         told |= gangs_.tell(view, scope_, how_.levels, kinds_, pods_kind_, all.gangs, all.pods);
@@ -187,6 +188,8 @@ private:
         auto [made, is_broken] = read(of, object, &codec::read_node);
         made.unschedulable |= is_broken;
         const std::string& name = object.who().key.name;
+        for (const auto& [kind, amount] : made.allocatable)
+            nodes_have_others_ |= !kinds_.find(kind);
         nodes_.insert_or_assign(name, std::move(made));
         dirty_nodes_.insert(name);
     }
@@ -308,7 +311,7 @@ private:
             note_kind(kind);
         const boost::json::object& top = object.value().get_object();
         made.version = object.who().version;
-        made.is_ended_by_owner = ends_by_owner(top);
+        made.is_ended_by_owner = detail::ends_by_owner(top);
         if (made.waits())
             made.says = waiting_of(top);
         live_links::links links{{translate::gang_api::none, key.name_space, key.name}};
@@ -325,24 +328,6 @@ private:
         }
         pods_changed_ = true;
         gangs_.put(key, std::move(made), std::move(links));
-    }
-
-    /// A job that can be paused is, by its controller; daemons get any age.
-    [[nodiscard]] static bool ends_by_owner(const boost::json::object& pod) {
-        const boost::json::object* const metadata = detail::object_in(pod, "metadata");
-        const boost::json::value* const owners =
-            metadata ? metadata->if_contains("ownerReferences") : nullptr;
-        if (!owners || !owners->is_array())
-            return false;
-        return std::ranges::any_of(owners->get_array(), [](const boost::json::value& each) {
-            const boost::json::object* const owner = each.if_object();
-            if (!owner)
-                return false;
-            const std::string kind = detail::string_in(*owner, "kind");
-            return kind == "DaemonSet" ||
-                   (kind != "BeamJob" &&
-                    detail::string_in(*owner, "apiVersion").starts_with("batch.tensorstack.dev/"));
-        });
     }
 
     [[nodiscard]] bool has_only_own_gate(const boost::json::value& pod) const {
@@ -376,7 +361,23 @@ private:
     }
     void mend(const collection& of, const object_key& key) { broken_.erase(name_of(of, key)); }
 
-    /// A kind gets its column when somebody asks for it; what nodes have of others is no matter.
+    /// What nodes have of kinds that nobody asks for bears on which node is the best fit: a file's
+    /// reader counts it too. Where there is no room for all of these, none counts.
+    void note_kinds_of_nodes() {
+        if (!nodes_have_others_ || dirty_nodes_.empty())
+            return;
+        std::set<std::string> others;
+        for (const auto& [name, node] : nodes_)
+            for (const auto& [kind, amount] : node.allocatable)
+                if (!kinds_.find(kind))
+                    others.insert(kind);
+        nodes_have_others_ = kinds_.size() + others.size() > Width;
+        if (!nodes_have_others_)
+            for (const std::string& each : others)
+                note_kind(each);
+    }
+
+    /// A kind gets its column when somebody asks for it.
     void note_kind(const std::string& kind) {
         if (kinds_.find(kind))
             return;
@@ -474,6 +475,8 @@ private:
     std::set<object_key> dirty_budgets_;
     bool pods_changed_ = false;
     live_scope scope_;
+    /// Some of a kind that has no column.
+    bool nodes_have_others_ = false;
     std::set<std::string> lost_kinds_;
     std::map<std::string, std::vector<std::string>> broken_;
 };

@@ -421,6 +421,50 @@ TEST_CASE("a queue of T9k's outside its namespace is ignored, and that is said")
     CHECK(of.objects.broken().empty());
 }
 
+TEST_CASE(
+    "what nodes have of kinds that nobody asks for counts where there is room for all of it") {
+    const auto objects = objects_of(
+        "---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 8, gpu: "
+        "4}}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: b}\nstatus: {allocatable: {b: 1, "
+        "c: "
+        "1, d: 1, e: 1, f: 1, g: 1}}\n" +
+        pods("a", "labels: {app: x}"));
+    live of(kube::dialect::t9k);
+    of.take(objects[0]);
+    static_cast<void>(of.told());
+    const auto gpu = of.objects.kinds().find("gpu");
+    REQUIRE(gpu);
+    const auto node = of.known.find_node("a");
+    REQUIRE(node);
+    CHECK(of.known[node->index].spec.allocatable[*gpu] == 4);
+    of.take(objects[1]);
+    of.take(objects[2]);
+    static_cast<void>(of.told());
+    CHECK_FALSE(of.objects.kinds().find("b"));
+    CHECK(of.objects.lost_kinds().empty());
+
+    live anew(kube::dialect::t9k);
+    for (const json::object& each : objects)
+        anew.take(each);
+    static_cast<void>(anew.told());
+    CHECK_FALSE(anew.objects.kinds().find("gpu"));
+    CHECK(anew.objects.kinds().find("cpu"));
+
+    // What went with its node no longer counts; whoever asks comes before what nobody asks for.
+    of.lose(objects[1]);
+    for (const json::object& each :
+         objects_of("---\napiVersion: v1\nkind: Node\nmetadata: {name: c}\nstatus: {allocatable: "
+                    "{h: 1, i: 1, j: 1, k: 1, l: 1}}\n---\napiVersion: v1\nkind: Pod\nmetadata: "
+                    "{name: late}\nspec: {schedulerName: gangs, containers: [{name: c, image: i, "
+                    "resources: {requests: {m: 1}}}]}\n")) {
+        of.take(each);
+        static_cast<void>(of.told());
+    }
+    CHECK(of.objects.kinds().find("h"));
+    CHECK(of.objects.lost_kinds() == std::set<std::string>{"m"});
+    CHECK(of.objects.has_stale_kinds());
+}
+
 TEST_CASE("kinds of resources that have no room are named, and known to have some once others go") {
     std::string yaml;
     for (const char* kinds : {"a: 1, b: 1, c: 1, d: 1", "e: 1, f: 1, g: 1, h: 1"})
