@@ -237,10 +237,15 @@ private:
         }
     }
 
-    /// What the scheduler says on an object of its own, once there is something to say.
+    /// What the scheduler says on an object of its own, once there is something to say. One that
+    /// says it itself counts its transitions, and has the last word.
     void write_scheduling_status(const boost::json::object& seen, bool scheduled) {
         const auto* known = list_at(seen, "status", "schedulingConditions");
         if (!scheduled && !known)
+            return;
+        if (known && std::ranges::any_of(*known, [](const boost::json::value& each) {
+                return each.is_object() && each.get_object().contains("transitionID");
+            }))
             return;
         std::string since = time_text(now_);
         if (known && !known->empty() && known->front().is_object() &&

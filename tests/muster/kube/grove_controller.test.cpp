@@ -128,6 +128,38 @@ TEST_CASE("derived objects that were edited or deleted are restored, and scaling
     CHECK(of.names(gangs) == names{});
 }
 
+TEST_CASE("whether KAI's group is scheduled is told for a scheduler that does not say so itself") {
+    grove_world of;
+    of.create(sets, set("kai-scheduler"));
+    kube::job_controllers all;
+    all.grove.options.dialect = muster::translate::grove_dialect::seed;
+    process run(of, {}, all);
+    run.run(of, 10 * second);
+    REQUIRE(of.names(kai).size() == 1);
+    const std::string group = kai + "/" + of.names(kai).front();
+    const auto conditions = [&] {
+        return of.get(group).at("status").at("schedulingConditions").as_array();
+    };
+    for (const std::string& each : of.names(of.pods))
+        CHECK(of.ask("PATCH", of.pods + "/" + each, R"({"spec":{"schedulingGates":[]}})").code ==
+              200);
+    run.run(of, 10 * second);
+    CHECK(of.running() == 3);
+    REQUIRE(conditions().size() == 1);
+    CHECK(conditions().front().at("type") == boost::json::value("Scheduled"));
+    CHECK(conditions().front().at("status") == boost::json::value("True"));
+
+    // A scheduler that does says more, and nobody takes it back.
+    CHECK(of.ask("PATCH", group + "/status",
+                 R"({"status":{"schedulingConditions":[{"type":"UnschedulableOnNodePool",)"
+                 R"("status":"True","transitionID":"1"}]}})")
+              .code == 200);
+    const std::size_t before = of.store.journal().size();
+    run.run(of, 10 * second);
+    CHECK(of.store.journal().size() == before);
+    CHECK(conditions().front().at("transitionID") == boost::json::value("1"));
+}
+
 TEST_CASE("a set that asks for no scheduler gets the one that was chosen") {
     grove_world of;
     of.create(sets, set(""));
