@@ -309,6 +309,11 @@ template<std::size_t Width>
     }
     if (!default_queue_exists)
         static_cast<void>(state.upsert_queue("default", queue<Width>{}));
+    if (!names.contains(kai_default_queue) &&
+        std::ranges::any_of(objects.gangs, [](const declared_gang& each) {
+            return each.origin == group_origin::kai;
+        }))
+        static_cast<void>(state.upsert_queue(std::string(kai_default_queue), queue<Width>{}));
     for (const queue_object& object : objects.queues)
         check_guarantee(object, made, out);
 

@@ -58,6 +58,9 @@ inline constexpr std::string_view t9k_queue_label = "scheduler.tensorstack.dev/q
 inline constexpr std::string_view kueue_queue_label = "kueue.x-k8s.io/queue-name";
 inline constexpr std::string_view kueue_pod_queue_label = "kueue.x-k8s.io/local-queue-name";
 inline constexpr std::string_view kueue_priority_label = "kueue.x-k8s.io/priority-class";
+/// The queue of KAI's groups that ask for none. Where nobody made it, it admits everybody, as the
+/// queue "default" does.
+inline constexpr std::string_view kai_default_queue = "default-queue";
 
 /// A T9k PodGroup's tree: the root with minMember (absent or 0: the sum of the role minima, at
 /// least 1), a leaf per role, and a last leaf for members of no listed role. Without roles the root

@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/kube/http.hpp>
 
@@ -56,6 +58,14 @@ inline constexpr std::array<dialect_facts, 6> dialects{{
     for (const dialect_facts& each : dialects)
         if (std::ranges::find(which, each.which) != which.end() && !each.scheduler_name.empty())
             names.emplace_back(each.scheduler_name);
+    return names;
+}
+
+/// The queues that admit everybody where nobody made them.
+[[nodiscard]] inline std::set<std::string> default_queues_of(std::span<const dialect> which) {
+    std::set<std::string> names{"default"};
+    if (std::ranges::find(which, dialect::kai) != which.end())
+        names.emplace(codec::kai_default_queue);
     return names;
 }
 

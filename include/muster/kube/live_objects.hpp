@@ -61,6 +61,7 @@ public:
     explicit live_objects(live_options how)
         : how_(std::move(how)),
           collections_(collections_of(how_.dialects)),
+          default_queues_(default_queues_of(how_.dialects)),
           pods_kind_(*kinds_.intern("pods")) {}
     live_objects(const live_objects&) = delete;
     live_objects& operator=(const live_objects&) = delete;
@@ -422,13 +423,13 @@ private:
             if (every || dirty.contains(name))
                 view.queue(name, codec::core_queue<Width>(each.begin()->second, kinds_),
                            parent_of(each.begin()->second));
-        // Where nobody made it, the default queue admits everybody.
-        if (!queues_.contains("default") && (all || dirty.contains("default")))
-            view.queue("default", queue<Width>{});
+        for (const std::string& name : default_queues_)
+            if (!queues_.contains(name) && (all || dirty.contains(name)))
+                view.queue(name, queue<Width>{});
         if (all)
             view.end_listing(adapter::object_kind::queue);
         for (const std::string& name : dirty)
-            if (!all && !queues_.contains(name) && name != "default")
+            if (!all && !queues_.contains(name) && !default_queues_.contains(name))
                 view.queue_gone(name);
         return true;
     }
@@ -463,6 +464,7 @@ private:
 
     live_options how_;
     std::vector<collection> collections_;
+    std::set<std::string> default_queues_;
     kind_table kinds_;
     kind_id pods_kind_;
     std::map<std::string, codec::node_object> nodes_;

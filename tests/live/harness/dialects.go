@@ -42,6 +42,16 @@ func dialectGangs(namespace string) []dialectGang {
 	}
 }
 
+// readsDialects lets the scheduler read groups of others than T9k's, for as long as the scenario goes.
+func (s *stage) readsDialects() {
+	const bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+	s.ended = append(s.ended, func() { s.on.admin.do("DELETE", bindings+"/user-muster-scheduler-dialects", "", "") })
+	s.on.admin.post(bindings,
+		`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"user-muster-scheduler-dialects"},`+
+			`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"muster-scheduler-dialects"},`+
+			`"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"muster-scheduler"}]}`)
+}
+
 // dialectScenarios show that each API's groups start whole and say so in their own form, by the
 // roles of examples/deploy alone.
 func dialectScenarios() []scenario {
@@ -59,12 +69,7 @@ func dialectScenarios() []scenario {
 			}
 		}
 		return onStage(map[string]int{"a": 8, "b": 7}, func(s *stage) error {
-			const bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
-			s.ended = append(s.ended, func() { on.admin.do("DELETE", bindings+"/user-muster-scheduler-dialects", "", "") })
-			on.admin.post(bindings,
-				`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"user-muster-scheduler-dialects"},`+
-					`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"muster-scheduler-dialects"},`+
-					`"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"muster-scheduler"}]}`)
+			s.readsDialects()
 			gangs := dialectGangs(namespace)
 			s.program.Process.Kill()
 			s.program.Wait()

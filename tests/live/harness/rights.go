@@ -78,7 +78,6 @@ func (r *rights) learn(from *client) {
 
 // What no scenario comes to, and why it is needed: to read one object goes with reading all.
 var sparedRights = map[string]bool{
-	"patch /pods":   true, // the gate of Grove's pods in the dialect `seed` of its controller is KAI's to take
 	"patch /events": true, // an event that is said again is counted, minutes later
 }
 

@@ -71,8 +71,8 @@ func ackTables(s *stage, in place) error {
 const gangsOfGrove = "/apis/scheduler.grove.io/v1alpha1/namespaces/"
 const kaiGroups = "podgroups.scheduling.run.ai"
 
-// groveExample tells the six steps of Grove's complete example; KAI and Kubernetes' own scheduler
-// are stood in for.
+// groveExample tells the six steps of Grove's complete example. Muster schedules in KAI's place;
+// Kubernetes' own scheduler is not there.
 func groveExample(dialect string) func(s *stage, in place, controller *exec.Cmd) error {
 	file, gate := "tests/data/grove/upstream-ml-training.yaml", "grove.io/podgang-pending-creation"
 	if dialect == "seed" {
@@ -102,7 +102,8 @@ func groveExample(dialect string) func(s *stage, in place, controller *exec.Cmd)
 				return fmt.Errorf("%s is owned by %v", text(each, "metadata", "name"), owner)
 			}
 		}
-		// 4: pods, which wait. In the seed's dialect the scheduler takes their gates.
+		// 4: pods, which wait. In the seed's dialect the scheduler takes their gates. There is no queue:
+		// KAI's default queue admits everybody then.
 		if !eventually(20*time.Second, func() bool { return s.count("ml-training-", "Pending") == 10 }) {
 			return fmt.Errorf("%d pods wait", s.count("ml-training-", "Pending"))
 		}
@@ -115,16 +116,30 @@ func groveExample(dialect string) func(s *stage, in place, controller *exec.Cmd)
 		if err := s.waits("ml-training-", time.Second); err != nil {
 			return err
 		}
-		if dialect == "seed" {
-			_, list := s.on.admin.get(podsOf(s.namespace))
-			for _, each := range items(list, "items") {
-				s.on.admin.merge(podsOf(s.namespace)+"/"+text(each, "metadata", "name"), `{"spec":{"schedulingGates":[]}}`)
+		s.readsDialects()
+		s.others = []string{"kai-scheduler"}
+		s.program.Process.Kill()
+		s.program.Wait()
+		if err := firstOf(s.startScheduler(in, "--dialect", "kai", "--scheduler-name", "kai-scheduler"),
+			s.runs("ml-training-0-", 5), s.runs("ml-training-1-", 5),
+			s.becomes(gangsOfGrove+s.namespace+"/podgangs/ml-training-0", "runs", func(found object) bool { return text(found, "status", "phase") == "Running" })); err != nil {
+			return err
+		}
+		for _, each := range items(groups(), "items") {
+			path := "/apis/scheduling.run.ai/v2alpha2/namespaces/" + s.namespace + "/podgroups/" + text(each, "metadata", "name")
+			if err := s.becomes(path, "says that it is scheduled", func(found object) bool {
+				for _, one := range items(found, "status", "schedulingConditions") {
+					if text(one, "type") == "Scheduled" && text(one, "status") == "True" {
+						return true
+					}
+				}
+				return false
+			}); err != nil {
+				return err
 			}
 		}
-		ends := s.bindOthers("kai-scheduler", s.namespace+"-gpu")
-		defer ends()
-		if err := firstOf(s.runs("ml-training-0-", 5), s.runs("ml-training-1-", 5),
-			s.becomes(gangsOfGrove+s.namespace+"/podgangs/ml-training-0", "runs", func(found object) bool { return text(found, "status", "phase") == "Running" })); err != nil {
+		// Scheduler and controller both write there, and come to rest.
+		if err := s.rests(); err != nil {
 			return err
 		}
 		// 5: scaled, and deleted with all that came of it.
@@ -136,6 +151,9 @@ func groveExample(dialect string) func(s *stage, in place, controller *exec.Cmd)
 		}
 		if !eventually(20*time.Second, func() bool { return len(items(groups(), "items")) == 3 }) {
 			return fmt.Errorf("there are %d of KAI's groups", len(items(groups(), "items")))
+		}
+		if err := s.runs("ml-training-2-", 5); err != nil {
+			return err
 		}
 		if _, err := s.on.kubectl(in, "delete", "pcs", "ml-training", "-n", s.namespace); err != nil {
 			return err

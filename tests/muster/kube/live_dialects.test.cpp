@@ -17,6 +17,7 @@
 
 #include <muster/codec/cluster_input.hpp>
 #include <muster/codec/read_documents.hpp>
+#include <muster/cycle/cycle.hpp>
 
 namespace live_dialects_test {
 
@@ -291,6 +292,27 @@ TEST_CASE("a pod of Grove's joins the group of its backend") {
               pods("ab", "annotations: {pod-group-name: pg-set-0-u3}, labels: {grove.io/podgang: "
                          "set-0, kai.scheduler/subgroup-name: set-0-w}"),
           "team/pg-set-0-u3 5 queue q priority 0 fault 0 ( 2) (set-0-w 2 below 0)\n  pa 1");
+}
+
+TEST_CASE("KAI's default queue admits everybody where nobody made it, and only then") {
+    const std::string group =
+        "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\n"
+        "metadata: {name: train}\nspec: {minMember: 1, queue: default-queue}\n" +
+        pods("a", "annotations: {pod-group-name: train}");
+    agree(kube::dialect::kai, nodes + group, "queue default-queue 1 0\n");
+    const std::string made = "---\napiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: "
+                             "default-queue}\nspec: {resources: {cpu: {quota: 1, limit: 1, "
+                             "overQuotaWeight: 4}}}\n";
+    agree(kube::dialect::kai, nodes + group + made, "queue default-queue 4 100\n");
+    CHECK(live(kube::dialect::t9k).told().find("default-queue") == std::string::npos);
+
+    live of(kube::dialect::kai);
+    for (const json::object& each : objects_of(nodes + group))
+        of.take(each);
+    static_cast<void>(of.told());
+    const auto found = muster::cycle(of.known, 0);
+    REQUIRE(found.decisions.size() == 1);
+    CHECK(found.decisions.front().placements.size() == 1);
 }
 
 TEST_CASE("Koordinator's gangs of several groups are the same live and from a file") {
