@@ -85,11 +85,12 @@ int look_once(const controller_request& asked, kube::transport& by) {
     // It must not write while it lists.
     runs.stop();
     const std::int64_t until = runs.now().steady + asked.patience * kube::second;
+    complaints wrong;
     while (!runs.synced()) {
         const std::int64_t now = runs.now().steady;
+        wrong.say_new(runs.troubles());
         if (told_to_stop() || now >= until) {
-            for (const std::string& each : runs.troubles())
-                say(each);
+            say_not_listed();
             return usage;
         }
         runs.pump(std::min(until - now, kube::second));

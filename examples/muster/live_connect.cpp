@@ -67,6 +67,10 @@ void say(const std::string& line) {
     std::fprintf(stderr, "%s\n", line.c_str());
 }
 
+void say_not_listed() {
+    say("not all could be listed in time (--timeout)");
+}
+
 void complaints::say_new(std::vector<std::string> found) {
     for (const std::string& each : found)
         if (std::ranges::find(said_, each) == said_.end())

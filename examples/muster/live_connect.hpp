@@ -29,6 +29,9 @@ private:
     std::vector<std::string> said_;
 };
 
+/// That the first listing takes too long.
+void say_not_listed();
+
 /// Who this process is, unlike any other and any start of it before.
 [[nodiscard]] std::string own_identity();
 

@@ -192,11 +192,12 @@ std::vector<std::string> troubles_of(const live_cluster& of) {
 
 bool sync(live_cluster& cluster, live_view& view, std::int64_t seconds) {
     const std::int64_t until = cluster.now().steady + seconds * kube::second;
+    complaints wrong;
     while (!cluster.observe(view).synced) {
         const std::int64_t now = cluster.now().steady;
+        wrong.say_new(troubles_of(cluster));
         if (told_to_stop() || now >= until) {
-            for (const std::string& each : troubles_of(cluster))
-                say(each);
+            say_not_listed();
             return false;
         }
         cluster.pump(std::min(until - now, kube::second));

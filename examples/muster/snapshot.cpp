@@ -83,6 +83,7 @@ bool list(kube::transport& by, const kube::collection& of, std::int64_t until,
     how.may_be_absent = of.may_be_absent;
     kube::reflector from(how);
     gatherer sink{&of, &into};
+    complaints wrong;
     while (from.lists() == 0) {
         const std::int64_t now = kube::read_clock().steady;
         if (now >= until || told_to_stop())
@@ -92,15 +93,17 @@ bool list(kube::transport& by, const kube::collection& of, std::int64_t until,
         const std::int64_t wake = std::min(from.wakes(), until);
         for (const kube::arrival& each : by.poll(std::max<std::int64_t>(wake - now, 0))) {
             from.done(each.answer, kube::read_clock().steady, sink);
-            if (each.answer.status == 403 || each.answer.status == 401) {
-                say(from.trouble());
+            if (!from.trouble().empty())
+                wrong.say_new({from.trouble()});
+            if (each.answer.status == 403 || each.answer.status == 401)
                 return of.may_be_absent;
-            }
         }
     }
     if (from.lists() > 0)
         return true;
-    say(from.trouble().empty() ? how.path + ": no answer in time" : from.trouble());
+    if (from.trouble().empty())
+        say(how.path + ": no answer");
+    say_not_listed();
     return false;
 }
 

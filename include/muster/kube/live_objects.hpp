@@ -302,7 +302,7 @@ private:
         pod_record made;
         made.object = std::move(read_pod);
         if (is_broken)
-            made.object.unsupported.emplace_back("(unreadable)");
+            made.object.unsupported.push_back(broken_.at(name_of(of, key)).front());
         made.ours = std::ranges::find(how_.scheduler_names, made.object.scheduler_name) !=
                     how_.scheduler_names.end();
         made.own_gate = has_only_own_gate(object.value());
