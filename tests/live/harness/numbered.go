@@ -138,6 +138,7 @@ func numberedScenarios() []scenario {
 	}{
 		{"500", flaw{what: "refuse", code: 500}}, {"409", flaw{what: "refuse", code: 409}}, {"403", flaw{what: "refuse", code: 403}},
 		{"applied-without-answer", flaw{what: "lose"}}, {"never-arrives", flaw{what: "reset"}},
+		{"answer-swallowed", flaw{what: "swallow"}}, {"carried-out-late", flaw{what: "delay", span: 3 * time.Second}},
 	} {
 		add("03/every-bind-"+each.name, everyBind(each.what))
 	}

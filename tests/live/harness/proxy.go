@@ -4,6 +4,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -23,7 +24,8 @@ type flaw struct {
 	suffix string // of the path
 	skip   int    // so many pass before
 	times  int    // so many are befallen; 0: all that follow
-	// lose: carried out, no answer. reset: not carried out. refuse: code. truncate: half an answer.
+	// lose: carried out, and the connection ends. swallow: carried out, and nothing comes. delay: carried
+	// out after a span, whoever still waits. reset: not carried out. refuse: code. truncate: half an answer.
 	// half-line, end, hold, gone: of watches, after that many events. before, behind: something is done
 	// before it is passed on, or before its answer is. rewrite: of what is answered. count: nothing.
 	what   string
@@ -193,7 +195,11 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "delay":
 		time.Sleep(found.span)
 	}
-	passed, err := http.NewRequestWithContext(r.Context(), r.Method, p.to.url+r.URL.RequestURI(), bytes.NewReader(content))
+	until := r.Context()
+	if found.what == "delay" {
+		until = context.WithoutCancel(until)
+	}
+	passed, err := http.NewRequestWithContext(until, r.Method, p.to.url+r.URL.RequestURI(), bytes.NewReader(content))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
@@ -210,6 +216,15 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, answer.Body)
 		if found.do != nil {
 			found.do(string(content))
+		}
+		reset(w)
+		return
+	}
+	if found.what == "swallow" {
+		io.Copy(io.Discard, answer.Body)
+		select {
+		case <-r.Context().Done():
+		case <-time.After(30 * time.Second):
 		}
 		reset(w)
 		return

@@ -105,6 +105,22 @@ func wireScenarios() []scenario {
 		s.proxy.drop()
 		return firstOf(s.gang("g", 2), s.met(odd))
 	}))
+	add("16/malformed-quantities", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		odd := func(line string) string { return strings.ReplaceAll(line, `"cpu":"3"`, `"cpu":"3kk"`) }
+		s.befall(&flaw{verb: "WATCH", suffix: "/pods", what: "rewrite", change: odd}, &flaw{verb: "GET", suffix: "/pods", what: "rewrite", change: odd})
+		s.proxy.drop()
+		if err := firstOf(s.member("odd", "", "3", schedulerName), s.gang("g", 2),
+			s.becomes(podsOf(s.namespace)+"/odd", "says what cannot be read of it", func(found object) bool {
+				return strings.Contains(fmt.Sprint(at(found, "status", "conditions")), "3kk")
+			}), s.waits("odd", time.Second), s.restarted(), s.gang("h", 2), s.waits("odd", time.Second)); err != nil {
+			return err
+		}
+		// Its request can be read, and fits when others have left.
+		s.befall()
+		s.proxy.drop()
+		return firstOf(s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/g-0", ""), s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/g-1", ""),
+			s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/h-0", ""), s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/h-1", ""), s.restarted(), s.runs("odd", 1))
+	}))
 	add("17/storm-of-429", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		storm := &flaw{verb: "POST", suffix: "/binding", times: 12, what: "refuse", code: 429, after: "1"}
 		s.befall(storm)
@@ -180,6 +196,31 @@ func wireScenarios() []scenario {
 		}
 		return nil
 	}))
+	add("19/told-to-stop", onStage(map[string]int{"a": 2, "b": 2}, func(s *stage) error {
+		// What is under way ends, and the lease is given up: nobody needs to wait for its end.
+		if err := s.leases(30); err != nil {
+			return err
+		}
+		program, ended := s.program, make(chan error, 1)
+		planned := s.atBind(2, "before", func(string) { program.Process.Signal(syscall.SIGTERM) })
+		if err := firstOf(s.group("g", 4, ""), s.members("g", 4, "1")); err != nil {
+			return err
+		}
+		go func() { ended <- program.Wait() }()
+		select {
+		case err := <-ended:
+			if err != nil {
+				return fmt.Errorf("it ends with %v", err)
+			}
+		case <-time.After(20 * time.Second):
+			return fmt.Errorf("it does not end within 20 s")
+		}
+		_, lease := s.on.admin.get("/apis/coordination.k8s.io/v1/namespaces/muster-system/leases/muster-scheduler")
+		if holder := text(lease, "spec", "holderIdentity"); holder != "" {
+			return fmt.Errorf("%s holds the lease after its end", holder)
+		}
+		return firstOf(s.met(planned), s.startScheduler(s.in), s.runsWithin("g", 4, 15*time.Second))
+	}))
 	add("19/stopped-for-long", onStage(map[string]int{"a": 8}, func(s *stage) error {
 		if err := firstOf(s.leases(6), s.gang("g", 2)); err != nil {
 			return err
@@ -214,6 +255,22 @@ func wireScenarios() []scenario {
 		s.befall(once)
 		s.proxy.drop()
 		return firstOf(s.gang("g", 4), s.met(once))
+	}))
+	add("20/401-for-a-while", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		refused := &flaw{what: "refuse", code: 401}
+		s.befall(refused)
+		s.proxy.drop()
+		if err := firstOf(s.group("g", 4, ""), s.members("g", 4, "1"), s.waits("g", 6*time.Second)); err != nil {
+			return err
+		}
+		if found := s.proxy.used(refused); found < 2 || found > 150 {
+			return fmt.Errorf("%d requests in 6 s, though none was taken (expected 2 to 150)", found)
+		}
+		if said, err := os.ReadFile(s.log); err != nil || !strings.Contains(string(said), "401") {
+			return fmt.Errorf("it does not say that it is turned away: %q", said)
+		}
+		s.befall()
+		return s.runs("g", 4)
 	}))
 	add("20/token-rotated", onFiles(func(s *stage, files string) error {
 		if err := s.gang("g", 2); err != nil {
