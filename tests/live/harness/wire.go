@@ -305,6 +305,8 @@ func wireScenarios() []scenario {
 		s.proxy.drop()
 		return firstOf(s.group("h", 2, ""), s.members("h", 2, "1"), s.runsWithin("h", 2, 90*time.Second))
 	}))
+	made = append(made, scenario{name: "25/service-account", realOnly: "the embedded server has no service accounts",
+		tell: ofMuster("the stand-in has no lease", asServiceAccount)})
 	for _, each := range []struct{ name, says string }{
 		{"wrong-authority", "certificate"}, {"wrong-name", "certificate|name|host"}, {"expired", "expired|certificate"},
 		{"tls-1.1", "(?i)tls|ssl|version|protocol"}, {"truncated", ""},
@@ -312,6 +314,46 @@ func wireScenarios() []scenario {
 		add("21/"+each.name, func(on *server, in place, namespace string) error { return refusesServer(on, in, each.name, each.says) })
 	}
 	return made
+}
+
+// asServiceAccount tells that the scheduler does its work as the account that examples/deploy makes
+// for it, with a token as pods get them.
+func asServiceAccount(on *server, in place, namespace string) error {
+	return onFiles(func(s *stage, files string) error {
+		const account = "system:serviceaccount:muster-system:muster-scheduler"
+		code, answer := s.on.admin.post("/api/v1/namespaces/muster-system/serviceaccounts/muster-scheduler/token",
+			`{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"expirationSeconds":600}}`)
+		if code != 201 {
+			return fmt.Errorf("TokenRequest: %d %s", code, text(answer, "message"))
+		}
+		s.silenced()
+		s.on.admin.do("DELETE", "/apis/coordination.k8s.io/v1/namespaces/muster-system/leases/muster-scheduler", "", "")
+		if err := firstOf(write(filepath.Join(files, "token"), text(answer, "status", "token")), s.startSchedulerWith(s.in, filesConfig(s.proxy.url, files)),
+			s.gang("g", 4), s.says("g", "True")); err != nil {
+			return err
+		}
+		all, err := s.on.writes()
+		bound := 0
+		for _, each := range all {
+			if each.user == account && each.code >= 400 {
+				return unsafe(fmt.Sprintf("%s %s %s is answered with %d", each.verb, each.resource, each.name, each.code))
+			}
+			if each.user == account && each.resource == "pods/binding" && each.namespace == s.namespace {
+				bound++
+			}
+		}
+		if err == nil && bound != 4 {
+			err = fmt.Errorf("%d pods were bound by the account (expected 4)", bound)
+		}
+		return err
+	})(on, in, namespace)
+}
+
+// filesConfig is a kubeconfig whose token and authority are in files.
+func filesConfig(url, files string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- name: c\n  cluster: {server: %q, certificate-authority: %q}\n"+
+		"users:\n- name: u\n  user: {tokenFile: %q}\ncontexts:\n- name: c\n  context: {cluster: c, user: u}\n",
+		url, filepath.Join(files, "ca.crt"), filepath.Join(files, "token"))
 }
 
 // onFiles tells a story of a scheduler whose token and authority are in files.
@@ -324,9 +366,7 @@ func onFiles(story func(s *stage, files string) error) func(on *server, in place
 		}
 		s.program.Process.Kill()
 		s.program.Wait()
-		if err := s.startSchedulerWith(s.in, fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- name: c\n  cluster: {server: %q, certificate-authority: %q}\n"+
-			"users:\n- name: u\n  user: {tokenFile: %q}\ncontexts:\n- name: c\n  context: {cluster: c, user: u}\n",
-			s.proxy.url, filepath.Join(files, "ca.crt"), filepath.Join(files, "token"))); err != nil {
+		if err := s.startSchedulerWith(s.in, filesConfig(s.proxy.url, files)); err != nil {
 			return err
 		}
 		return story(s, files)

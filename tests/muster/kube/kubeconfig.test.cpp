@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/kube/kubeconfig.hpp>
 
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -168,6 +171,28 @@ clusters: [{name: c, cluster: {server: "https://first"}}]
 TEST_CASE("a pod without a service account is told so") {
     CHECK(in_cluster_connection("", "").error().find("this is no pod") == 0);
     CHECK(in_cluster_connection("10.0.0.1", "443", "/nowhere").error().find("/nowhere/token") == 0);
+}
+
+TEST_CASE("a pod finds its server by the environment, and who it is in its account's files") {
+    char folder[] = "/tmp/muster-test-XXXXXX";
+    REQUIRE(mkdtemp(folder) != nullptr);
+    const std::string in = folder;
+    for (const char* name : {"/token", "/ca.crt", "/namespace"})
+        std::ofstream(in + name) << "team";
+    const auto of = in_cluster_connection("10.0.0.1", "443", in);
+    REQUIRE(of);
+    CHECK(of->server == "https://10.0.0.1:443");
+    CHECK(of->token_file == in + "/token");
+    CHECK(of->authority.file == in + "/ca.crt");
+    CHECK(of->name_space == "team");
+    CHECK(of->verifies);
+    CHECK(in_cluster_connection("fd00::1", "6443", in)->server == "https://[fd00::1]:6443");
+    CHECK(in_cluster_connection("10.0.0.1", "tcp://10.0.0.1:443", in).error().find("is no URL") !=
+          std::string::npos);
+    std::remove((in + "/ca.crt").c_str());
+    CHECK(in_cluster_connection("10.0.0.1", "443", in).error().find(in + "/ca.crt") == 0);
+    for (const char* name : {"/token", "/namespace", ""})
+        std::remove((in + name).c_str());
 }
 
 TEST_CASE("servers are read as URLs, IPv6 too") {
