@@ -73,7 +73,9 @@ namespace detail {
 }
 
 /// How many pods of a Job Kueue may start it with, where that need not be all.
-[[nodiscard]] inline std::optional<std::int64_t> least_parallelism_of(const object_place& where) {
+[[nodiscard]] inline std::optional<std::int64_t> least_parallelism_of(const object_place& where,
+                                                                      diagnostics& out) {
+    constexpr std::string_view annotation = "kueue.x-k8s.io/job-min-parallelism";
     std::optional<std::int64_t> least;
     if (!where.source)
         return least;
@@ -83,13 +85,17 @@ namespace detail {
         object_reader metadata = metadata_at.as_object();
         const field annotations_at = metadata.optional("annotations");
         object_reader annotations = annotations_at.as_object();
-        const auto text =
-            annotations.optional("kueue.x-k8s.io/job-min-parallelism").as_string().value_or("");
-        std::int32_t value = 0;
-        const char* const end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), end, value);
-        if (error == std::errc{} && stop == end && value >= 1)
-            least = value;
+        if (const auto text = annotations.optional(annotation).as_string()) {
+            std::int32_t value = 0;
+            const char* const end = text->data() + text->size();
+            const auto [stop, error] = std::from_chars(text->data(), end, value);
+            if (error == std::errc{} && stop == end && value >= 1)
+                least = value;
+            else
+                report(out, severity::warning, where, {"metadata", "annotations", annotation},
+                       in_quotes(*text) + " is no number of pods, and counts as absent (expected a "
+                                          "whole number of at least 1)");
+        }
         annotations.ignore_rest();
         metadata.ignore_rest();
         object.ignore_rest();
@@ -212,8 +218,9 @@ private:
             return;
         const auto all = static_cast<std::int64_t>(made.members.size());
         made.tree.require_members(
-            root, std::max(made.tree[root].min_member,
-                           std::min(all, detail::least_parallelism_of(of.where).value_or(all))));
+            root,
+            std::max(made.tree[root].min_member,
+                     std::min(all, detail::least_parallelism_of(of.where, *out_).value_or(all))));
     }
 
     static bool asks_topology(const declared_gang& gang) {

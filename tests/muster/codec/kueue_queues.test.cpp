@@ -287,6 +287,8 @@ TEST_CASE(
         job("all", queued + ", namespace: team") +
         job("some", queued + ", namespace: team, annotations: "
                              "{kueue.x-k8s.io/job-min-parallelism: '2'}") +
+        job("odd", queued + ", namespace: team, annotations: "
+                            "{kueue.x-k8s.io/job-min-parallelism: 'two'}") +
         job("own", queued + ", namespace: team, annotations: "
                             "{kai.scheduler/batch-min-member: '2'}") +
         job("free", "namespace: team, annotations: {kueue.x-k8s.io/job-min-parallelism: '2'}");
@@ -297,7 +299,13 @@ TEST_CASE(
     for (const declared_gang& each : objects.gangs)
         minima[each.metadata.key.name] = each.tree[0].min_member;
     // Who is suspended by somebody else wants no pods yet.
-    CHECK(minima == std::map<std::string, std::int64_t>{{"all", 3}, {"some", 2}, {"own", 2}});
+    CHECK(minima ==
+          std::map<std::string, std::int64_t>{{"all", 3}, {"some", 2}, {"odd", 3}, {"own", 2}});
+    const auto odd = [](const diagnostic& each) {
+        return each.message == "\"two\" is no number of pods, and counts as absent (expected a "
+                               "whole number of at least 1)";
+    };
+    CHECK(std::ranges::count_if(out.findings(), odd) == 1);
 }
 
 TEST_CASE("a guarantee is told that nobody has to leave, of Kueue's and Volcano's queues alike") {
