@@ -74,7 +74,7 @@ public:
         if (core && kind == "Node")
             keep(made_.nodes, object, kind, read_node(object, context_));
         else if (core && kind == "Pod")
-            keep(made_.pods, object, kind, read_pod(object, context_));
+            keep(made_.pods, object, kind, read_waiting_pod(object));
         else if (core && kind == "Namespace")
             keep(made_.namespaces, object, kind, read_namespace(object, context_));
         else if (version == "scheduling.k8s.io/v1" && kind == "PriorityClass")
@@ -100,6 +100,14 @@ public:
     }
 
 private:
+    /// Behind the scheduler's own gate a pod waits like any other.
+    pod_object read_waiting_pod(object_reader& object) {
+        pod_object read = read_pod(object, context_);
+        if (read.schedulers_gate)
+            read.phase = pod_phase::pending;
+        return read;
+    }
+
     /// False for a kind that is not understood.
     bool takes_kueue(object_reader& object, std::string_view kind) {
         if (kind == "ClusterQueue")

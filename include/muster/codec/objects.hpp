@@ -100,6 +100,9 @@ struct pod_object {
     /// Those of `unsupported` by which it names a gang of another API than T9k's and ACK's.
     std::vector<std::string> gang_marks;
     pod_phase phase = pod_phase::pending;
+    /// Its one gate is that of Grove's dialect `seed`, which the scheduler takes off when it places
+    /// the pod.
+    bool schedulers_gate = false;
     /// As the API server has it, for counts: Pending, Running, Succeeded, Failed or Unknown.
     std::string api_phase = "Pending";
     std::string node;

@@ -239,6 +239,13 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     return seconds ? std::optional(*seconds * second) : std::nullopt;
 }
 
+[[nodiscard]] inline bool is_only_gate(const array_reader& gates, std::string_view name) {
+    const boost::json::value* const gate = gates.size() == 1 ? gates[0].value() : nullptr;
+    const boost::json::value* const found =
+        gate && gate->is_object() ? gate->get_object().if_contains("name") : nullptr;
+    return found && found->is_string() && std::string_view(found->get_string()) == name;
+}
+
 } // namespace detail
 
 /// A v1 Pod.
@@ -362,8 +369,10 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
                        " is not a phase (expected Pending, Running, Succeeded, Failed or Unknown)");
     else if (!read.node.empty())
         read.phase = pod_phase::bound;
-    else if (gates.size() > 0)
+    else if (gates.size() > 0) {
         read.phase = pod_phase::gated;
+        read.schedulers_gate = detail::is_only_gate(gates, translate::keys::grove_gate);
+    }
     if (read.node.empty() && read.phase == pod_phase::running)
         phase_at.error("the pod runs without spec.nodeName (expected the name of its node)");
     return read;

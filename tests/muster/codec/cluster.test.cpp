@@ -287,6 +287,10 @@ TEST_CASE("succeeded members count, failed, gated and terminating ones do not") 
     CHECK(with("", "nodeName: n1, ", "phase: Pending") == "admitted");
     CHECK(with("", "nodeName: n1, ", "phase: Failed") == "waiting at members");
     CHECK(with("", "schedulingGates: [{name: x}], ", "") == "waiting at members");
+    // The gate of Grove's dialect `seed` is the scheduler's own.
+    CHECK(with("", "schedulingGates: [{name: grove.io/podgang}], ", "") == "admitted");
+    CHECK(with("", "schedulingGates: [{name: grove.io/podgang}, {name: x}], ", "") ==
+          "waiting at members");
     CHECK(with("deletionTimestamp: '2024-01-01T00:00:00Z', ", "nodeName: n1, ", "phase: Running") ==
           "waiting at members");
 }
