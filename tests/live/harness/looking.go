@@ -136,6 +136,7 @@ func lookingScenarios() []scenario {
 		made = append(made, scenario{name: name, tell: ofMuster("the stand-in only schedules", tell)})
 	}
 	add("look/snapshot-plans-what-schedule-binds", onStage(map[string]int{"a": 3, "b": 2, "c": 4}, func(s *stage) error {
+		s.alone() // A file's pods are all planned, whoever schedules them.
 		// What nobody asks for bears on which node is the best fit, in a file and live.
 		if err := firstOf(s.change(s.nodePath("b")+"/status", `{"status":{"allocatable":{"example.com/gpu":"4"}}}`),
 			s.silenced(), s.group("g", 4, ""), s.members("g", 4, "1"), s.group("h", 2, ""), s.members("h", 2, "2"),

@@ -31,6 +31,14 @@ func (s *stage) kill(pod string) {
 	s.on.admin.do("DELETE", podsOf(s.namespace)+"/"+pod, "application/json", `{"gracePeriodSeconds":0}`)
 }
 
+// alone deletes all pods that other scenarios left on the server.
+func (s *stage) alone() {
+	_, left := s.on.admin.get("/api/v1/pods")
+	for _, each := range items(left, "items") {
+		s.on.admin.do("DELETE", podsOf(text(each, "metadata", "namespace"))+"/"+text(each, "metadata", "name"), "application/json", `{"gracePeriodSeconds":0}`)
+	}
+}
+
 func (s *stage) change(path, body string) error { return s.on.admin.expect(200, "PATCH", path, body) }
 
 func (s *stage) changeGroup(name string, min int) error {

@@ -48,11 +48,7 @@ func ackTables(s *stage, in place) error {
 	}
 	pods := strings.ReplaceAll(string(out), "namespace: default", "namespace: "+s.namespace)
 	loose := regexp.MustCompile(`(?m)^ *pod-group\.scheduling\.sigs\.k8s\.io/.*\n`).ReplaceAllString(pods, "")
-	// Its pods name no scheduler, nor do some that other scenarios left.
-	_, left := s.on.admin.get("/api/v1/pods")
-	for _, each := range items(left, "items") {
-		s.on.admin.do("DELETE", podsOf(text(each, "metadata", "namespace"))+"/"+text(each, "metadata", "name"), "application/json", `{"gracePeriodSeconds":0}`)
-	}
+	s.alone() // Its pods name no scheduler, nor do some that others left.
 	s.program.Process.Kill()
 	s.others = []string{"default-scheduler"}
 	if err := firstOf(s.startScheduler(in, "--scheduler-name", "default-scheduler"), s.apply(in, loose),
