@@ -62,6 +62,9 @@ at=(--server "http://127.0.0.1:${line##*:}")
 ! grep -q s3cret "$work/snapshot.json" || fail "the snapshot holds what containers may keep secret"
 planned=$("$muster" plan -f "$work/snapshot.json" -o pods --no-headers 2>&1) || true
 [[ $planned == *train-0*Running*train-1*Running* ]] || fail "plan: $planned"
+said=$("$muster" whatif -f "$work/snapshot.json" --cordon node-a 2>&1) || true
+[[ $said == *train*Waiting*NodeUnschedulable* ]] || fail "whatif: $said"
+said=$("$muster" explain -f "$work/snapshot.json" 2>&1) || fail "explain: $said"
 
 said=$("$muster" schedule "${at[@]}" --dry-run 2>&1) || fail "dry run: $said"
 [[ $said == $'start\tdefault/train\tdefault/train-0\tnode-a\nstart\tdefault/train\tdefault/train-1\tnode-a' ]] ||
