@@ -109,12 +109,17 @@ func (s *stage) startSchedulerWith(in place, access string, more ...string) erro
 		program = exec.Command(os.Args[0], arguments...)
 		program.Env = append(os.Environ(), "STAND_IN="+in.standIn)
 	}
+	dieWithUs(program)
+	return s.begin(program)
+}
+
+// begin starts a scheduler, which ends with the stage.
+func (s *stage) begin(program *exec.Cmd) error {
 	log, err := os.Create(filepath.Join(s.on.folder, fmt.Sprintf("schedule-%s-%d.log", s.namespace, len(s.ended))))
 	if err != nil {
 		return err
 	}
 	program.Stdout, program.Stderr = log, log
-	dieWithUs(program)
 	if err := program.Start(); err != nil {
 		return err
 	}
@@ -575,7 +580,7 @@ func crashScenarios() []scenario {
 }
 
 func liveScenarios() []scenario {
-	return slices.Concat(schedulingScenarios, lookingScenarios(), numberedScenarios(), absentScenarios(), wireScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), storyScenarios)
+	return slices.Concat(schedulingScenarios, lookingScenarios(), numberedScenarios(), absentScenarios(), wireScenarios(), podScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), storyScenarios)
 }
 
 // gone waits until a pod is no more.
