@@ -230,7 +230,9 @@ private:
             return;
         for (const boost::json::object& each : made.objects) {
             derived_kinds_.insert(grove_view::group_kind(each));
-            const auto* seen = ensure(each, gang.uid, false);
+            // Kubernetes' own API fills in what is not said.
+            const bool open = text_at(each, "apiVersion").starts_with("scheduling.k8s.io/");
+            const auto* seen = ensure(each, gang.uid, open);
             if constexpr (requires { backend_.status(options_.dialect, true, ""); })
                 if (seen && !is_terminating(*seen))
                     write_scheduling_status(*seen, gang.is_scheduled());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/lifecycle/grove_controller.hpp>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -244,6 +245,22 @@ TEST_CASE(
     CHECK(scale(3) == names{pods[0], pods[1], pods[2]});
     CHECK(scale(2) == names{pods[1], pods[2]});
     CHECK(scale(1) == names{pods[1]});
+}
+
+TEST_CASE("what Kubernetes fills into groups of its own API stays") {
+    std::string text = model();
+    for (std::size_t at = 0; (at = text.find("kai-scheduler", at)) != std::string::npos;)
+        text.replace(at, 13, "default-scheduler");
+    grove_server server = upstream(text);
+    server.dialect = grove_dialect::seed;
+    const muster::translate::default_backend backend{muster::translate::workload_version::v1_36};
+    server.settle("set", backend);
+    const names groups = server.names("scheduling.k8s.io/PodGroup");
+    REQUIRE(groups.size() == 5);
+    for (const std::string& each : groups)
+        server.at("scheduling.k8s.io/PodGroup " + each)["spec"].as_object()["disruptionMode"] =
+            "Pod";
+    CHECK(server.look("set", backend).is_quiet());
 }
 
 TEST_CASE("derived objects that were edited or deleted are restored") {
