@@ -920,6 +920,12 @@ int run(int argc, char** argv) {
         "snapshot", "A live cluster as a file that plan, explain and whatif take");
     cli::snapshot_request pictured;
     add_live(picturing, pictured);
+    picturing
+        .add_option("--scheduler-name", pictured.scheduler_names,
+                    "Leave out what waits for other schedulers; may be repeated (default: nothing "
+                    "is left out)")
+        ->allow_extra_args(false)
+        ->type_name("NAME");
     picturing.add_option("-o,--output", pictured.output, "Where to; stdout without")
         ->type_name("FILE");
     CLI::App& scheduling = *app.add_subcommand("schedule", "Schedules a live cluster");

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,11 +63,30 @@ void prune(json::object& object) {
     }
 }
 
+/// A pod that waits for another scheduler than one of these takes no room, and is not to be
+/// planned.
+bool waits_for_others(const json::object& pod, const std::vector<std::string>& names) {
+    const json::value* const spec = pod.if_contains("spec");
+    if (names.empty() || !spec || !spec->is_object())
+        return false;
+    const auto text = [&](const char* key) -> std::string_view {
+        const json::value* const value = spec->get_object().if_contains(key);
+        return value && value->is_string() ? std::string_view(value->get_string())
+                                           : std::string_view{};
+    };
+    return text("nodeName").empty() &&
+           std::ranges::find(names, text("schedulerName")) == names.end();
+}
+
 struct gatherer {
     const kube::collection* of;
     std::map<muster::codec::object_key, std::string>* into;
+    const std::vector<std::string>* scheduler_names;
 
     void upsert(const kube::arrived& object) {
+        if (of->holds == kube::content::pod &&
+            waits_for_others(object.value().get_object(), *scheduler_names))
+            return gone(object.who());
         json::object made{{"apiVersion", of->version}, {"kind", of->kind}};
         for (const auto& member : object.value().get_object())
             made[member.key()] = member.value();
@@ -77,12 +97,13 @@ struct gatherer {
 };
 
 bool list(kube::transport& by, const kube::collection& of, std::int64_t until,
+          const std::vector<std::string>& scheduler_names,
           std::map<muster::codec::object_key, std::string>& into) {
     kube::reflector_options how;
     how.path = of.path();
     how.may_be_absent = of.may_be_absent;
     kube::reflector from(how);
-    gatherer sink{&of, &into};
+    gatherer sink{&of, &into, &scheduler_names};
     complaints wrong;
     while (from.lists() == 0) {
         const std::int64_t now = kube::read_clock().steady;
@@ -118,7 +139,7 @@ int snapshot(const snapshot_request& asked) {
     bool first = true;
     for (const kube::collection& each : kinds()) {
         std::map<muster::codec::object_key, std::string> objects;
-        if (!list(*by, each, until, objects))
+        if (!list(*by, each, until, asked.scheduler_names, objects))
             return usage;
         for (const auto& [key, object] : objects) {
             text += (first ? "\n" : ",\n") + object;

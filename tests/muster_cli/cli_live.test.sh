@@ -62,6 +62,11 @@ at=(--server "http://127.0.0.1:${line##*:}")
 ! grep -q s3cret "$work/snapshot.json" || fail "the snapshot holds what containers may keep secret"
 planned=$("$muster" plan -f "$work/snapshot.json" -o pods --no-headers 2>&1) || true
 [[ $planned == *train-0*Running*train-1*Running* ]] || fail "plan: $planned"
+"$muster" snapshot "${at[@]}" --scheduler-name somebody-else -o "$work/others.json" 2>"$work/err" ||
+    fail "snapshot of another's pods: $(cat "$work/err")"
+! grep -q train-0 "$work/others.json" || fail "a snapshot holds what waits for others"
+"$muster" snapshot "${at[@]}" --scheduler-name t9k-scheduler 2>"$work/err" |
+    diff -q - "$work/snapshot.json" >/dev/null || fail "a snapshot of one's own pods lacks something"
 said=$("$muster" whatif -f "$work/snapshot.json" --cordon node-a 2>&1) || true
 [[ $said == *train*Waiting*NodeUnschedulable* ]] || fail "whatif: $said"
 said=$("$muster" explain -f "$work/snapshot.json" 2>&1) || fail "explain: $said"
