@@ -136,17 +136,18 @@ func lookingScenarios() []scenario {
 		made = append(made, scenario{name: name, tell: ofMuster("the stand-in only schedules", tell)})
 	}
 	add("look/snapshot-plans-what-schedule-binds", onStage(map[string]int{"a": 3, "b": 2, "c": 4}, func(s *stage) error {
-		s.alone() // A file's pods are all planned, whoever schedules them.
+		s.alone() // What earlier scenarios left waiting would be planned too.
 		// What nobody asks for bears on which node is the best fit, in a file and live.
 		if err := firstOf(s.change(s.nodePath("b")+"/status", `{"status":{"allocatable":{"example.com/gpu":"4"}}}`),
 			s.silenced(), s.group("g", 4, ""), s.members("g", 4, "1"), s.group("h", 2, ""), s.members("h", 2, "2"),
-			s.group("waits", 3, ""), s.members("waits", 3, "3"), s.member("single", "", "1", schedulerName)); err != nil {
+			s.group("waits", 3, ""), s.members("waits", 3, "3"), s.member("single", "", "1", schedulerName),
+			s.member("foreign", "", "1", "somebody-else")); err != nil {
 			return err
 		}
 		var planned map[string]string
 		file := filepath.Join(s.on.folder, s.namespace+".json")
 		if err := s.writesNothing("muster-scheduler", func() error {
-			if _, _, err := s.looksBy("muster-scheduler", "snapshot", "-o", file); err != nil {
+			if _, _, err := s.looksBy("muster-scheduler", "snapshot", "--scheduler-name", schedulerName, "-o", file); err != nil {
 				return err
 			}
 			found, err := plannedIn(s.in.muster, file, s.namespace)

@@ -580,7 +580,7 @@ func crashScenarios() []scenario {
 }
 
 func liveScenarios() []scenario {
-	return slices.Concat(schedulingScenarios, lookingScenarios(), numberedScenarios(), absentScenarios(), wireScenarios(), podScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), storyScenarios)
+	return slices.Concat(schedulingScenarios, lookingScenarios(), numberedScenarios(), absentScenarios(), wireScenarios(), podScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), scalingScenarios(), storyScenarios)
 }
 
 // gone waits until a pod is no more.

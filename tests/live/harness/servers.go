@@ -271,7 +271,8 @@ func startRealWith(binaries, folder string, audited bool) (made *server, err err
 			"--authorization-"+config[2:], "--leader-elect=false",
 			"--use-service-account-credentials=false",
 			"--service-account-private-key-file="+in("sa.key"), "--root-ca-file="+in("ca.crt"),
-			"--controllers=garbage-collector-controller,pod-garbage-collector-controller,"+
+			"--feature-gates=GenericWorkload=true",
+			"--controllers=garbage-collector-controller,pod-garbage-collector-controller,podgroup-protection-controller,"+
 				"namespace-controller,job-controller",
 			"--cert-dir="+in("kcm"), fmt.Sprintf("--secure-port=%d", managerPort))
 	}
