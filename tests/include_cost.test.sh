@@ -5,6 +5,7 @@
 #   include_cost.test.sh [--update]      --update rewrites that table
 set -euo pipefail
 . "$(dirname "$0")/script_tools.sh"
+. "$(dirname "$0")/include_chains.sh"
 
 umbrella_budget=70000
 table=$source/tests/data/include_cost.tsv
@@ -15,28 +16,34 @@ boost=$(echo '#include <boost/version.hpp>' | "$cxx" -E -dM -x c++ - |
     sed -n 's/^#define BOOST_LIB_VERSION "\(.*\)"$/\1/p')
 toolchain="$(basename "$cxx") $("$cxx" -dumpfullversion -dumpversion), Boost $boost"
 
-# measure HEADER: writes "HEADER <tab> total <tab> own", kept until something it includes changes.
+# measure HEADER...: of headers that each include the one before, writes for each
+# "HEADER <tab> total <tab> own", kept until something that they include changes.
 measure() {
-    local key=${1//\//.}
-    local result=$work/$key.cost depfile=$work/$key.d
+    local last=${*: -1} key result depfile
+    key=${last//\//.}
+    result=$work/$key.cost
+    depfile=$work/$key.d
+    [[ ! -f $work/$key.cpp || $(sed -n 's/^end_of //p' "$work/$key.cpp" | xargs) == "$*" ]] ||
+        rm -f "$result"
     if ! fresh "$result" "$depfile"; then
-        echo "#include <muster/$1>" >"$work/$key.cpp"
+        printf '#include <%s>\nend_of %s\n' $(printf '%s\n' "$@" | sed 's/.*/& &/') >"$work/$key.cpp"
         "$cxx" "${flags[@]}" -E -MMD -MF "$depfile" "$work/$key.cpp" |
-            awk -v header="$1" -v ours="$source/include/" '
+            awk -v ours="$source/include/" '
                 /^# [0-9]+ "/ { own = index($3, "\"" ours) == 1; next }
                 /^#/ { next }
-                length($0) > 0 { total++; if (own) mine++ }
-                END { printf "%s\t%d\t%d\n", header, total, mine }' >"$result.new" || return 1
+                /^end_of / { printf "%s\t%d\t%d\n", substr($2, 8), total, mine; next }
+                length($0) > 0 { total++; if (own) mine++ }' >"$result.new" || return 1
         mv "$result.new" "$result"
     fi
     cat "$result"
 }
 
 measure_all() {
-    local header
-    while IFS= read -r header; do
-        measure "$header" || return 1
-    done < <(find "$source/include/muster" -name '*.hpp' -printf '%P\n' | sort)
+    local headers
+    while read -r _ _ headers; do
+        # shellcheck disable=SC2086
+        measure $headers || return 1
+    done < <(cd "$source/include" && include_chains) | sort
 }
 
 measured=$(measure_all)

@@ -2,16 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
+
+#include <muster/testing/environment.hpp>
 
 namespace muster::inline v0_1 {
 namespace testing {
-
-/// A number from the environment, or `otherwise` where it is not set.
-[[nodiscard]] inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-    const char* set = std::getenv(name);
-    return set ? std::strtoull(set, nullptr, 10) : otherwise;
-}
 
 /// What random cases are made from: MUSTER_SEED, which a test prints.
 [[nodiscard]] inline std::uint64_t random_seed() {
@@ -21,8 +16,7 @@ namespace testing {
 /// How many random cases a test makes: MUSTER_CASES, or else what it usually makes, of which
 /// MUSTER_PART says only one in so many (for builds in which every case is slow).
 [[nodiscard]] inline std::uint64_t case_count(std::uint64_t usually) {
-    const std::uint64_t part = from_environment("MUSTER_PART", 1);
-    return from_environment("MUSTER_CASES", part > 1 ? (usually + part - 1) / part : usually);
+    return from_environment("MUSTER_CASES", part_of(usually));
 }
 
 /// Whether at least the usual number of cases is made, so that what they cover can be judged.

@@ -11,6 +11,7 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/policy/gang_order.hpp>
 #include <muster/policy/queue_order.hpp>
+#include <muster/testing/environment.hpp>
 #include <muster/testing/random.hpp>
 
 #include "../builders.hpp"
@@ -370,7 +371,7 @@ struct followed {
 };
 
 TEST_CASE_FIXTURE(followed, "an agenda that follows a few changes is as one made anew") {
-    for (int turn = 0; turn < 100; ++turn) {
+    for (std::uint64_t turns_left = testing::part_of(100); turns_left > 0; --turns_left) {
         for (std::int64_t events = chance.between(0, 3); events > 0; --events)
             happen();
         compare();
@@ -378,7 +379,7 @@ TEST_CASE_FIXTURE(followed, "an agenda that follows a few changes is as one made
 }
 
 TEST_CASE_FIXTURE(followed, "an agenda that follows many changes is as one made anew") {
-    for (int turn = 0; turn < 20; ++turn) {
+    for (std::uint64_t turns_left = testing::part_of(20); turns_left > 0; --turns_left) {
         for (std::int64_t events = chance.between(50, 300); events > 0; --events)
             happen();
         compare();

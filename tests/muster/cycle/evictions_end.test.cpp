@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
+#include <muster/testing/environment.hpp>
 #include <muster/testing/random.hpp>
 
 #include "../builders.hpp"
@@ -187,7 +188,7 @@ constexpr std::int64_t settled = 40;
 template<class Policy>
 std::size_t worlds_that_go_on(const Policy& how, bool below_one = false) {
     std::size_t found = 0;
-    for (std::uint64_t seed = 0; seed < 300; ++seed)
+    for (std::uint64_t seed = 0; seed < testing::part_of(300); ++seed)
         for (const bool two_kinds : {false, true})
             found +=
                 restless(seed, two_kinds, below_one).evictions(how, rounds, settled) > 0 ? 1U : 0U;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
+#include <muster/testing/environment.hpp>
 #include <muster/testing/random.hpp>
 
 #include "../builders.hpp"
@@ -193,7 +194,7 @@ std::string broken_promise(std::uint64_t seed) {
 
 TEST_CASE_TEMPLATE("the first in line starts no later than planned", Rule, easy_backfill,
                    conservative_backfill) {
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (std::uint64_t seed = 1; seed <= testing::part_of(300); ++seed) {
         const std::string fault = broken_promise<Rule>(seed);
         CHECK_MESSAGE(fault.empty(), "seed " << seed << ": " << fault);
     }

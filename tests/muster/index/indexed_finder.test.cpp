@@ -14,6 +14,7 @@
 #include <muster/index/indexed_finder.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/placement.hpp>
+#include <muster/testing/environment.hpp>
 #include <muster/testing/random.hpp>
 
 #include "../builders.hpp"
@@ -323,7 +324,7 @@ struct walk {
 
 template<class Score, std::size_t Fanout, std::size_t Thresholds>
 std::string walks(std::uint64_t seeds, bool ports) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+    for (std::uint64_t seed = 1; seed <= testing::part_of(seeds); ++seed)
         if (const std::string fault = walk<Score, Fanout, Thresholds>(seed, ports).run(150);
             !fault.empty())
             return "seed " + std::to_string(seed) + ": " + fault;
