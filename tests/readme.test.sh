@@ -68,7 +68,7 @@ try_program() {
     local flags=(-std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror
         -I "$source/include" -MMD -MF "$program.d")
     local runs=1
-    grep -q 'int main(' "$from" || { runs=0; flags+=(-c); }
+    grep -q 'int main(' "$from" || { runs=0; flags+=(-fsyntax-only); }
     if ! "$page_cxx" "${flags[@]}" "$program.cpp" -o "$program" 2>&1; then
         echo "$who: does not compile"
         return
@@ -144,7 +144,7 @@ check_command() {
     case $1 in
         kubectl)
             # tour.test.sh runs those that apply something.
-            [[ $2 == get && $3 =~ ^[a-z.,]+$ ]] || [[ $2 == apply && -f $source/$4 ]] ||
+            [[ $2 == get && $3 =~ ^[a-z.,]+$ ]] || [[ $2 == apply && $3 == -f && -e $source/$4 ]] ||
                 fault "README.md: kubectl: $*"
             ;;
         export) ;;
