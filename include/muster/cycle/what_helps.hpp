@@ -333,17 +333,27 @@ private:
     // ---- quotas --------------------------------------------------------------------------------
 
     /// The limits that bear on the gang: of its queue and of those above it, in the order of kinds.
+    /// Those of firm gangs keep others back as well: one that waits for its quota in a strict queue
+    /// holds up who comes after it.
     [[nodiscard]] std::vector<limit> limits_in_force() const {
         std::vector<limit> found;
         if (!members_.queue)
             return found;
+        const bool firm_matters = members_.queue->firm || firm_gang_waits();
         for (const bool firm : {false, true})
             for (std::optional<queue_index> at = members_.queue->queue;
-                 at && (!firm || members_.queue->firm); at = (*known_)[*at].parent)
+                 at && (!firm || firm_matters); at = (*known_)[*at].parent)
                 for (std::size_t column = 0; column < width; ++column)
                     if (ceilings_of(*at, firm).limited(kind_id{column}))
                         found.push_back({*at, kind_id{column}, firm});
         return found;
+    }
+
+    [[nodiscard]] bool firm_gang_waits() const {
+        return std::ranges::any_of(known_->gang_keys(), [&](const auto& each) {
+            const auto& gang = (*known_)[each.second];
+            return gang.queue && !gang.spec.preemptible && gang.placeable > 0;
+        });
     }
 
     [[nodiscard]] const limits<width>& ceilings_of(queue_index queue, bool firm) const {

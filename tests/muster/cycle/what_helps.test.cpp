@@ -342,6 +342,28 @@ TEST_CASE("the ceiling for what nobody may evict is raised, and what the queue d
     CHECK(queue.quota[cpu] == 20);
 }
 
+TEST_CASE("a firm gang's ceiling is raised for who waits behind it in a strict queue") {
+    lab of;
+    of.node("a", 100);
+    muster::queue<testing::world_width> made;
+    made.firm_quota.set(cpu, 7);
+    made.strict_order = true;
+    REQUIRE(of.known.upsert_queue("q", made) == event_result::applied);
+    REQUIRE(of.known.upsert_gang("runs", {.queue = "q", .preemptible = false}) ==
+            event_result::applied);
+    of.pod("runs-0", "runs", 3, "a");
+    const auto first = of.gang("before", 2, 3, "q");
+    muster::gang<std::string> spec = of.known[first].spec;
+    spec.preemptible = false;
+    spec.priority = 1;
+    REQUIRE(of.known.upsert_gang("before", spec) == event_result::applied);
+    const auto behind = of.gang("behind", 1, 1, "q");
+    const auto raised = all_of<raise_quota>(what_helps(of.known, behind, 0));
+    REQUIRE(raised.size() == 1);
+    CHECK(raised.front().firm);
+    CHECK(raised.front().to == 9);
+}
+
 TEST_CASE("where quota and room are missing, both are told together") {
     lab of;
     of.node("a", 8);
