@@ -50,9 +50,9 @@ public:
     [[nodiscard]] std::optional<std::vector<placement>> whole_gang() {
         if (!meet(0))
             return std::nullopt;
-        extend(0);
-        if (widen())
+        do {
             extend(0);
+        } while (widen());
         return made_;
     }
 

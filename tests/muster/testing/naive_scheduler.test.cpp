@@ -102,6 +102,24 @@ TEST_CASE("minima come first in tree order, the oldest member first, then what e
     CHECK(placed(made) == "nothing");
 }
 
+TEST_CASE("what is preferred is given up, and again what was then preferred in its place") {
+    world made;
+    add_node(made, "a", {3}).labels = {{"rank", "1"}, {"zone", "b"}};
+    add_node(made, "c", {4}).labels = {{"rank", "1"}, {"zone", "a"}};
+    add_node(made, "b", {7});
+    gang_tree tree;
+    tree.keep_together(vertex_index{0}, {{{"zone", "rank"}}, std::nullopt, 1});
+    tree.keep_together(tree.add(vertex_index{0}, 0, "later"), {{{"rank"}}, std::nullopt, 0});
+    static_cast<void>(tree.add(vertex_index{0}, 1, "first"));
+    add_gang(made, "gang", tree);
+    add_pod(made, "u", "gang", 2, {3});
+    add_pod(made, "z", "gang", 1, {3});
+    add_pod(made, "v", "gang", 1, {2}).spec.created = 1;
+    // `u` fills the zone of all. Without that, `z` goes where the rank is the same; `v` without
+    // both.
+    CHECK(placed(made) == "u@a z@c v@b ");
+}
+
 TEST_CASE("pod by pod two interleaved gangs starve each other, whole gangs do not") {
     world made;
     add_node(made, "a", {4});
