@@ -16,6 +16,7 @@
 #include <boost/json/object.hpp>
 
 #include <muster/lifecycle/grove_replica.hpp>
+#include <muster/lifecycle/grove_restore.hpp>
 #include <muster/lifecycle/grove_rolling.hpp>
 #include <muster/lifecycle/grove_status.hpp>
 #include <muster/lifecycle/grove_step.hpp>
@@ -106,11 +107,11 @@ private:
     /// All objects of one replica.
     void keep(replica_state& replica) {
         const auto owner = translate::grove_owner_of(set_, options_.dialect);
-        ensure(translate::grove_service(set_, replica.index, options_), set_.uid, true);
+        ensure(translate::grove_service(set_, replica.index, options_), set_.uid);
         for (std::size_t group = 0; group < set_.groups.size(); ++group)
             ensure(translate::grove_scaling_group_object(set_, replica.index, group,
                                                          replica.group_replicas[group], options_),
-                   set_.uid, true);
+                   set_.uid);
         const bool base_scheduled = replica.gangs.front().is_scheduled();
         for (gang_state& gang : replica.gangs)
             keep_gang(gang, base_scheduled);
@@ -141,7 +142,7 @@ private:
                                                           names.emplace_back(pod.name);
                                                   return names;
                                               }),
-               set_.uid, false);
+               set_.uid);
         if (gang.uid.empty())
             return;
         write_status(*gang.document, gang_status(gang, references_of(gang), now_));
@@ -230,9 +231,7 @@ private:
             return;
         for (const boost::json::object& each : made.objects) {
             derived_kinds_.insert(grove_view::group_kind(each));
-            // Kubernetes' own API fills in what is not said.
-            const bool open = text_at(each, "apiVersion").starts_with("scheduling.k8s.io/");
-            const auto* seen = ensure(each, gang.uid, open);
+            const auto* seen = ensure(each, gang.uid);
             if constexpr (requires { backend_.status(options_.dialect, true, ""); })
                 if (seen && !is_terminating(*seen))
                     write_scheduling_status(*seen, gang.is_scheduled());
@@ -277,12 +276,11 @@ private:
         }
         ensure(
             translate::grove_clique_object(set_, gang.gang, member.member, member.wanted, parent),
-            parent.uid, true);
+            parent.uid);
     }
 
     /// Creates `wanted`, or makes it again what it was. What somebody else owns stays as it is.
-    const boost::json::object* ensure(boost::json::object wanted, std::string_view owner,
-                                      bool open) {
+    const boost::json::object* ensure(boost::json::object wanted, std::string_view owner) {
         const std::string kind = grove_view::group_kind(wanted);
         const std::string_view name = text_at(wanted, "metadata", "name");
         wanted_.insert(kind + ' ' + std::string(name));
@@ -301,12 +299,9 @@ private:
             return nullptr;
         }
         kept_.insert(text_at(*seen, "metadata", "uid"));
-        const bool upstream = options_.dialect == translate::grove_dialect::upstream;
-        auto made =
-            upstream
-                ? restored(*seen, wanted, open, {"markUnschedulable", "schedulingBackoff", "queue"})
-                : restored(*seen, wanted, open, {"markUnschedulable", "schedulingBackoff"});
-        if (made)
+        // Upstream leaves a gang in the queue that somebody moved it to.
+        const bool may_move = options_.dialect == translate::grove_dialect::upstream;
+        if (auto made = restored(kind, *seen, wanted, may_move ? "queue" : ""))
             changes_.push_back({verb::replace, std::move(*made)});
         return seen;
     }
