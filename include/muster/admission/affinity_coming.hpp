@@ -17,10 +17,10 @@
 
 namespace muster::inline v0_1 {
 
-/// Terms between pods let the gang's nominated members come where they are to stand, in some order
-/// of turns: among those who stand now, or with `ahead` among those who will when whoever leaves
-/// has left and whoever is to come has come; only then with those who come to promised places.
-/// O(members² · terms + nodes · terms).
+/// Terms between pods let the gang's nominated members come where they are to stand, one after the
+/// other as they were nominated, whoever is hindered after those who are not: among those who stand
+/// now, or with `ahead` among those who will when whoever leaves has left and whoever is to come
+/// has come; only then with those who come to promised places. O(members² · terms + nodes · terms).
 template<class Traits>
 [[nodiscard]] bool terms_let_come(const state<Traits>& known, gang_index which, bool ahead) {
     constexpr std::size_t width = Traits::width;
@@ -34,6 +34,8 @@ template<class Traits>
         }
     if (!bear)
         return true;
+    // Whom a spread counts may have to come after whoever asks for it.
+    std::ranges::stable_sort(coming, {}, [&](pod_index pod) { return known[pod].turn; });
     std::optional<constraint_index> queue_nodes;
     if (group.queue && known[*group.queue].present)
         queue_nodes = known[*group.queue].nodes;

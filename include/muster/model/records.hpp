@@ -81,6 +81,9 @@ struct pod_record {
     /// No pod yet, but a place promised to whoever comes for one of that key that was told to move:
     /// nominated on `node` and known by no key.
     bool promised = false;
+    /// Of one that is nominated: how many of its gang had been before it. Terms between pods may
+    /// let some come only before others.
+    std::uint32_t turn = 0;
 
     /// It was seen on that node, so it waits no more, whatever its phase said.
     void stand_on(node_index seen_on) noexcept {

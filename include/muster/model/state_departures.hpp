@@ -96,21 +96,22 @@ public:
     // ---- for the cycle -------------------------------------------------------------------------
 
     /// Pods of one gang that a committed plan has nominated already; `placed` gives pairs of pod
-    /// and node.
+    /// and node, in the order of their turns.
     template<class Placements>
     void nominate_members(gang_index gang, const Placements& placed) {
         await(gang);
+        gang_record& group = gangs_[gang.value()];
         for (const auto& [pod, node] : placed) {
             pod_record& record = pods_[pod.value()];
             MUSTER_ASSERT(!record.node && record.phase == pod_phase::pending,
                           "only a pending pod is nominated");
             record.node = node;
             record.nominated = true;
+            record.turn = static_cast<std::uint32_t>(group.nominated++);
             this->stand(record, 1);
         }
         population_.moved();
-        gangs_[gang.value()].placeable -= placed.size();
-        gangs_[gang.value()].nominated += placed.size();
+        group.placeable -= placed.size();
         more_used(gang);
     }
 
@@ -246,7 +247,7 @@ protected:
         gang_record& group = gangs_[record.gang.value()];
         --group.placeable;
         await(record.gang);
-        ++group.nominated;
+        record.turn = static_cast<std::uint32_t>(group.nominated++);
         more_used(record.gang);
         mark_dirty(record.gang);
         return true;
