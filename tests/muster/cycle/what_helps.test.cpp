@@ -146,8 +146,9 @@ std::string check_remedies(const world& from, std::size_t& gangs, std::size_t& i
                     return "not least: " + key + text(known, each) + ", enough is" +
                            text(known, less);
         }
-        // Who wants nothing is not helped: it starts when those before it in a strict queue do.
-        if (!found.complete || known[which].placeable == 0)
+        // Who wants nothing that could be given is not helped: it starts when those before it in a
+        // strict queue do.
+        if (!found.complete || members_of(known, which).classes.empty())
             continue;
         free_pods standing;
         std::int64_t placeable = 0;
@@ -362,6 +363,28 @@ TEST_CASE("a firm gang's ceiling is raised for who waits behind it in a strict q
     REQUIRE(raised.size() == 1);
     CHECK(raised.front().firm);
     CHECK(raised.front().to == 9);
+}
+
+TEST_CASE("a gang none of whose pods can be placed is told no change, though one would let it by") {
+    lab of;
+    of.node("a", 3);
+    muster::queue<testing::world_width> made;
+    made.strict_order = true;
+    REQUIRE(of.known.upsert_queue("q", made) == event_result::applied);
+    const auto before = of.gang("before", 1, 2, "q");
+    muster::gang<std::string> spec = of.known[before].spec;
+    spec.tree = single_role(2);
+    REQUIRE(of.known.upsert_gang("before", spec) == event_result::applied);
+    of.pod("runs", "before", 2, "a");
+    spec.tree = single_role(0);
+    spec.priority = -1;
+    REQUIRE(of.known.upsert_gang("odd", spec) == event_result::applied);
+    muster::pod<testing::world_width> pod;
+    pod.where.unsupported = true;
+    REQUIRE(of.known.upsert_pod("odd-0", "odd", pod) == event_result::applied);
+    const auto odd = of.known.find_gang("odd")->index;
+    CHECK(what_helps(of.known, odd, 0).remedies.empty());
+    CHECK(starts_with(of.known, odd, {free_pods{{of.known.find_pod("runs")->index}}}));
 }
 
 TEST_CASE("where quota and room are missing, both are told together") {
