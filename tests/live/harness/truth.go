@@ -311,6 +311,17 @@ var truths = []truth{
 			t.lines[start] = strings.Replace(t.lines[start], from, "<version>", 1)
 		}
 	}},
+	{"pod-groups", func(t *transcript, ns string) {
+		pods, groups := podsOf(ns), "/apis/scheduling.k8s.io/v1alpha2/namespaces/"+ns+"/podgroups"
+		t.post(groups, `{"metadata":{"name":"g"},"spec":{"schedulingPolicy":{"gang":{"minCount":2}}}}`)
+		t.post(pods, pod("a", "", `,"schedulingGroup":{"podGroupName":"g"}`))
+		t.post(pods, pod("b", "", `,"schedulingGroup":{"podGroupName":"g"}`))
+		t.remove(groups+"/g", "")
+		t.merge(pods+"/a/status", `{"status":{"phase":"Succeeded"}}`)
+		t.get(groups + "/g")
+		t.remove(pods+"/b", "")
+		t.gone(groups + "/g")
+	}},
 	{"owners", func(t *transcript, ns string) {
 		maps := "/api/v1/namespaces/" + ns + "/configmaps"
 		owner := func(made object, more string) string {

@@ -10,25 +10,28 @@
 #include <vector>
 
 #include <muster/testing/api_server/json_values.hpp>
+#include <muster/testing/api_server/pod_group_objects.hpp>
 #include <muster/testing/api_server/registry.hpp>
 
 namespace muster::inline v0_1 {
 namespace testing {
 namespace api_server {
 
-/// What kube-controller-manager does for the server: the garbage collector by ownerReferences and
-/// the end of namespaces. Acts when the caller says so, so that a test can look in between.
+/// What kube-controller-manager does for the server: the garbage collector by ownerReferences, the
+/// end of namespaces, and that of PodGroups, which wait for their pods. Acts when the caller says
+/// so, so that a test can look in between.
 class controllers {
 public:
     explicit controllers(registry& on) : in_(&on) {}
 
     /// One round; what it changed may give the next one something to do. True when it changed
-    /// anything. O(objects) when something was deleted since the last one, else O(1).
+    /// anything. O(objects) when something was deleted or ended since the last one, else O(1).
     bool step() {
         if (!std::exchange(in_->owners_changed, false))
             return false;
         const std::uint64_t before = in_->objects.version();
         empty_namespaces();
+        release_groups();
         collect();
         if (in_->objects.version() != before)
             in_->owners_changed = true;
@@ -80,6 +83,24 @@ private:
             if (!left)
                 in_->erase(namespaces, {"", each});
         }
+    }
+
+    void release_groups() {
+        const std::size_t groups = in_->kinds.at("scheduling.k8s.io", "v1alpha2", "podgroups");
+        std::vector<entry> leaving;
+        for (const auto& [key, object] : in_->objects.all(groups))
+            if (is_leaving(*object) && has_finalizer(*object, pod_group_protection))
+                leaving.push_back({groups, key, object});
+        if (leaving.empty())
+            return;
+        std::set<object_key> active;
+        for (const auto& [key, object] : in_->objects.all(in_->kinds.at("", "v1", "pods")))
+            if (const std::string_view group = pod_group_of(*object);
+                !group.empty() && !has_ended(*object))
+                active.emplace(key.first, group);
+        for (const entry& each : leaving)
+            if (!active.contains(each.key))
+                drop_finalizer(each, pod_group_protection);
     }
 
     [[nodiscard]] std::vector<object_key> keys_in(std::size_t kind,

@@ -106,7 +106,7 @@ struct kind_info {
         .counts_generations = true;
     add("scheduling.k8s.io", "v1alpha2", "workloads", "Workload", {"wl"}, true).counts_generations =
         true;
-    with_status(add("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup", {"pg"}, true), true);
+    with_status(add("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup", {"pg"}, true), false);
     for (const auto& [plural, kind, namespaced] :
          {std::tuple{"roles", "Role", true}, std::tuple{"rolebindings", "RoleBinding", true},
           std::tuple{"clusterroles", "ClusterRole", false},

@@ -18,6 +18,7 @@
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/kinds.hpp>
 #include <muster/testing/api_server/object_store.hpp>
+#include <muster/testing/api_server/pod_group_objects.hpp>
 #include <muster/testing/api_server/pod_objects.hpp>
 #include <muster/testing/api_server/schema.hpp>
 #include <muster/testing/api_server/tidy.hpp>
@@ -65,7 +66,7 @@ public:
     object_store objects;
     /// Nanoseconds since 1970.
     std::int64_t now;
-    /// Something was deleted, so that owners may be gone.
+    /// Something was deleted, so that owners may be gone, or a pod of a group has ended.
     bool owners_changed = false;
 
     [[nodiscard]] std::string time_now() const {
@@ -212,6 +213,9 @@ public:
         const bool leaves = object_at(made, {"metadata"})->contains("deletionTimestamp") &&
                             (!finalizers || finalizers->empty()) &&
                             integer_at(made, {"metadata", "deletionGracePeriodSeconds"}) == 0;
+        // Its group may wait for that.
+        if (of.plural == "pods" && has_ended(made) && !pod_group_of(made).empty())
+            owners_changed = true;
         done.body = *objects.put(kind, key, std::move(made));
         if (leaves)
             erase(kind, key);
@@ -384,6 +388,8 @@ private:
                 return refusal;
             default_pod(made, time_now());
         }
+        if (is_pod_group(of))
+            default_pod_group(made);
         if (of.plural == "namespaces") {
             detail::set_default(make_object(make_object(made, "metadata"), "labels"),
                                 "kubernetes.io/metadata.name",

@@ -74,6 +74,11 @@ inline void tidy_node(json::object& made) {
 
 } // namespace detail
 
+/// A PodGroup of Kubernetes' own, whatever others are called so.
+[[nodiscard]] inline bool is_pod_group(const kind_info& of) noexcept {
+    return of.plural == "podgroups" && of.group == "scheduling.k8s.io";
+}
+
 /// Writes an object down as Kubernetes' own types would: empty lists are left out, and fields that
 /// are always there are there. Custom objects keep what they say, but for their metadata.
 inline void tidy(const kind_info& of, json::object& made) {
@@ -96,6 +101,10 @@ inline void tidy(const kind_info& of, json::object& made) {
         detail::tidy_node(made);
     if (of.group.empty() && of.plural == "pods")
         detail::time_conditions(made, {"lastProbeTime", "lastTransitionTime"});
+    if (is_pod_group(of)) {
+        detail::set_default(make_object(made, "spec"), "podGroupTemplateRef", nullptr);
+        static_cast<void>(make_object(made, "status"));
+    }
 }
 
 } // namespace api_server

@@ -208,6 +208,32 @@ TEST_CASE("an object with finalizers goes with the last of them") {
     CHECK(server.get(at).code == 404);
 }
 
+TEST_CASE("a PodGroup of Kubernetes' own goes when the last of its pods has ended or is gone") {
+    asking server;
+    const std::string in = "/api/v1/namespaces/default/pods";
+    const std::string groups = "/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups";
+    REQUIRE(server.post(groups, R"({"metadata":{"name":"g"},"spec":{}})").code == 201);
+    CHECK(server.field(groups + "/g", {"spec", "disruptionMode"}) == "Pod");
+    const std::string rest = R"("},"spec":{"containers":[{"name":"c","image":"i"}],)"
+                             R"("schedulingGroup":{"podGroupName":"g"}}})";
+    for (const std::string name : {"a", "b"})
+        REQUIRE(server.post(in, R"({"metadata":{"name":")" + name + rest).code == 201);
+    CHECK(server.remove(groups + "/g").code == 200);
+    server.store.settle();
+    CHECK_FALSE(server.field(groups + "/g", {"metadata", "deletionTimestamp"}).empty());
+    CHECK(server.remove(in + "/a").code == 200);
+    server.store.settle();
+    CHECK(server.get(groups + "/g").code == 200);
+    SUBCASE("ended") {
+        CHECK(server.merge(in + "/b/status", R"({"status":{"phase":"Failed"}})").code == 200);
+    }
+    SUBCASE("gone") {
+        CHECK(server.remove(in + "/b").code == 200);
+    }
+    server.store.settle();
+    CHECK(server.get(groups + "/g").code == 404);
+}
+
 TEST_CASE("what is owned goes with its last owner, and a namespace with all that is in it") {
     asking server;
     const std::string maps = "/api/v1/namespaces/default/configmaps";
