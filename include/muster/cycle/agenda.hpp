@@ -34,6 +34,10 @@ struct agenda_entry {
     /// Pods that come to stand somewhere may change its answer, and how far that had gone.
     bool waits_for_pods = false;
     std::uint64_t population_epoch = 0;
+    /// What its queue uses may change its answer, and how far that had gone: with less quota left,
+    /// who was undecided may be proven not to fit.
+    bool waits_for_quota = false;
+    std::uint64_t use_epoch = 0;
     /// It waits for room, as far as is known.
     bool wants_room = false;
     /// The cycle's budget ended before it had its own.

@@ -198,6 +198,9 @@ struct engine {
         entry.waits_for_pods =
             !came && (known[entry.gang].nominated > 0 || deciding.waits_for_pods());
         entry.population_epoch = known.population().epoch();
+        const auto& queue = known[entry.gang].queue;
+        entry.waits_for_quota = queue && outcome.kind == answer::undecided;
+        entry.use_epoch = entry.waits_for_quota ? known.use_epoch(*queue) : 0;
         leaves.forget(entry.gang);
         if (came || known[entry.gang].nominated > 0)
             return;

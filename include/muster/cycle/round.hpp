@@ -33,7 +33,8 @@ template<class Traits>
 [[nodiscard]] bool settled(const state<Traits>& known, gang_index which) {
     const auto& group = known[which];
     if (group.dirty || !group.last.known || group.last.unreached_since > 0 ||
-        group.last.held_back || group.last.at == gate::order)
+        group.last.held_back || group.last.at == gate::order ||
+        group.last.kind == answer::undecided)
         return false;
     if (group.last.kind == answer::admitted && group.placeable == 0)
         return true;
@@ -225,7 +226,7 @@ private:
 
     /// The gang's answer may have changed.
     [[nodiscard]] bool must_ask(const agenda_entry& entry) const {
-        if (entry.open || queues_moved_ || pods_came(entry))
+        if (entry.open || queues_moved_ || pods_came(entry) || quota_moved(entry))
             return true;
         if (!released_ || entry.asleep)
             return false;
@@ -407,6 +408,11 @@ private:
 
     [[nodiscard]] bool pods_came(const agenda_entry& entry) const {
         return entry.waits_for_pods && entry.population_epoch != known_->population().epoch();
+    }
+
+    [[nodiscard]] bool quota_moved(const agenda_entry& entry) const {
+        return entry.waits_for_quota &&
+               entry.use_epoch != known_->use_epoch(*(*known_)[entry.gang].queue);
     }
 
     /// Members placed in this cycle bear on a gang that was asked before.

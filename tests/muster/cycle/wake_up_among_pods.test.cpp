@@ -356,6 +356,32 @@ TEST_CASE("an undecided gang is told that there is no room once pods that stand 
     CHECK(is(answered(in.known, "g"), answer::waiting, gate::space));
 }
 
+TEST_CASE("an undecided gang is told that there is no room once others use its queue's quota") {
+    scene in;
+    ok(in.known.upsert_queue("q", quota_of(5)));
+    auto group = gang_of(2);
+    group.queue = "q";
+    ok(in.known.upsert_gang("g", group));
+    ok(in.known.upsert_pod("g-0", "g", asking(1)));
+    auto choosy = asking(0);
+    choosy.where.pods = near("web");
+    ok(in.known.upsert_pod("g-1", "g", choosy));
+    auto lost = asking(0);
+    lost.where.selector = label_is("no", "node");
+    ok(in.known.upsert_pod("g-2", "g", lost));
+    ok(in.known.upsert_gang("other", gang_of(1)));
+    ok(in.known.upsert_pod("other-0", "other", in_phase(pod_phase::running, asking(5)), "a-0"));
+    // With g-0 and g-1 it might start.
+    static_cast<void>(cycle(in.known, 0));
+    CHECK(is(answered(in.known, "g"), answer::undecided, gate::space));
+    auto moved = gang_of(1);
+    moved.queue = "q";
+    ok(in.known.upsert_gang("other", moved));
+    static_cast<void>(cycle(in.known, 0));
+    CHECK(is(answered(in.known, "g"), answer::waiting, gate::space));
+    CHECK(cycle(in.known, 0).counters.asked == 0);
+}
+
 TEST_CASE("a gang short of room is told that it can never start once its own terms leave no way") {
     scene in;
     for (const char* node : {"a-0", "a-1", "b-0"})
