@@ -33,8 +33,10 @@ template<class Traits>
 [[nodiscard]] bool settled(const state<Traits>& known, gang_index which) {
     const auto& group = known[which];
     if (group.dirty || !group.last.known || group.last.unreached_since > 0 ||
-        group.last.held_back || group.last.at == gate::order ||
-        group.last.kind == answer::undecided)
+        group.last.held_back || group.last.at == gate::order)
+        return false;
+    // What others came to use of its quota may prove that it does not fit.
+    if (group.last.kind == answer::undecided && group.queue)
         return false;
     if (group.last.kind == answer::admitted && group.placeable == 0)
         return true;
