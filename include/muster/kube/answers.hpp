@@ -48,7 +48,9 @@ struct judged_answer {
         made.what = outcome::gone;
         break;
     case 409:
-        made.what = says("UID in precondition")     ? outcome::replaced
+        // Of a write, and of a deletion or an eviction.
+        made.what = says("UID in precondition") || says("UID in the precondition")
+                        ? outcome::replaced
                     : says(".spec.schedulingGates") ? outcome::gated
                                                     : outcome::conflict;
         break;

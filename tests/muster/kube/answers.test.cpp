@@ -25,6 +25,9 @@ http_answer answer(int status, const std::string& message = {}) {
 TEST_CASE("what became of a write is told by code, and a conflict by its words") {
     CHECK(judge(answer(201)).what == outcome::applied);
     CHECK(judge(answer(404)).what == outcome::gone);
+    CHECK(judge(answer(409, "the UID in the precondition (a) does not match the UID in record (b). "
+                            "The object might have been deleted and then recreated"))
+              .what == outcome::replaced);
     CHECK(judge(answer(409, "Precondition failed: UID in precondition: a, UID in object meta: b"))
               .what == outcome::replaced);
     CHECK(judge(answer(409, "pod web-0 has non-empty .spec.schedulingGates")).what ==
