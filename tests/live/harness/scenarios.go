@@ -233,7 +233,8 @@ var scenarios = []scenario{
 		change := func(code int, name, body string) error { return on.admin.expect(code, "PATCH", pods+"/"+name, body) }
 		return firstOf(change(422, "p", label("null")), change(422, "loose", label(`"g"`)),
 			change(200, "p", `{"metadata":{"labels":{"x":"y"}}}`), change(200, "p", note(`"g"`)),
-			change(422, "p", note(`"h"`)), change(422, "p", note("null")))
+			change(422, "p", note(`"h"`)), change(422, "p", note("null")),
+			change(422, "p/status", label(`"other"`)), change(200, "p/status", `{"status":{"message":"m"}}`))
 	}},
 	{name: "deploy/roles", realOnly: "the embedded server lets everybody in do anything", tell: func(on *server, in place, ns string) error {
 		may := func(who, verb, group, resource, sub, in, name string) (bool, error) {
