@@ -116,8 +116,10 @@ bool list(kube::transport& by, const kube::collection& of, std::int64_t until,
             from.done(each.answer, kube::read_clock().steady, sink);
             if (!from.trouble().empty())
                 wrong.say_new({from.trouble()});
-            if (each.answer.status == 403 || each.answer.status == 401)
+            if (each.answer.status == 403)
                 return of.may_be_absent;
+            if (each.answer.status == 401)
+                return false;
         }
     }
     if (from.lists() > 0)

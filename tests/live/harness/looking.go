@@ -63,6 +63,7 @@ func (s *stage) writesNothing(user string, told func() error) error {
 func (s *stage) silenced() error {
 	s.program.Process.Kill()
 	s.program.Wait()
+	s.silent = true
 	// Of what it sent last the server may still be telling its log.
 	return s.calm()
 }
@@ -147,6 +148,11 @@ func lookingScenarios() []scenario {
 		var planned map[string]string
 		file := filepath.Join(s.on.folder, s.namespace+".json")
 		if err := s.writesNothing("muster-scheduler", func() error {
+			unread := &flaw{verb: "GET", suffix: "/podgroups", times: 1, what: "refuse", code: 401}
+			s.befall(unread)
+			if _, _, err := s.looksBy("muster-scheduler", "snapshot", "-o", file); err == nil {
+				return errors.New("a snapshot ends well without the groups, of which 401 told it nothing")
+			}
 			if _, _, err := s.looksBy("muster-scheduler", "snapshot", "--scheduler-name", schedulerName, "-o", file); err != nil {
 				return err
 			}
