@@ -28,6 +28,7 @@ func (s *stage) startProgram(in place, command, user string, more ...string) (*e
 	if err := program.Start(); err != nil {
 		return nil, err
 	}
+	s.programs = append(s.programs, program)
 	s.ended = append(s.ended, func() {
 		program.Process.Kill()
 		program.Wait()

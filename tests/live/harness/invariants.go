@@ -2,6 +2,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -205,10 +206,12 @@ func (s *stage) metric(name string) (float64, bool) { return metricOf(s.log, nam
 
 func metricOf(path, name string) (float64, bool) {
 	log, err := os.ReadFile(path)
-	found := statusAt.FindSubmatch(log)
-	if err != nil || found == nil {
+	// Whoever starts over says it again.
+	said := statusAt.FindAllSubmatch(log, -1)
+	if err != nil || len(said) == 0 {
 		return 0, false
 	}
+	found := said[len(said)-1]
 	caller := http.Client{Timeout: 5 * time.Second}
 	answer, err := caller.Get(string(found[1]) + "/metrics")
 	if err != nil {
@@ -258,8 +261,11 @@ func (s *stage) coherent() error {
 		code, list := s.on.admin.get("/api/v1/pods")
 		there = len(items(list, "items"))
 		follows, known = s.metric("muster_pods")
-		return code == 200 && (!known || int(follows) == there)
+		return code == 200 && (s.silent || known && int(follows) == there)
 	}) {
+		if !known {
+			return errors.New("the scheduler does not say how many pods it follows")
+		}
 		return fmt.Errorf("the scheduler follows %v pods of %d", follows, there)
 	}
 	return nil

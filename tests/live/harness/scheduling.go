@@ -22,9 +22,11 @@ type stage struct {
 	kubelets  *kubelets
 	proxy     *proxy
 	program   *exec.Cmd
-	refusals  bool   // kubelets may refuse pods here
-	log       string // of the program
-	frozen    bool   // the server was, and received late what was written early
+	programs  []*exec.Cmd // all that were started
+	silent    bool        // the scenario ended the scheduler, and started no other
+	refusals  bool        // kubelets may refuse pods here
+	log       string      // of the program
+	frozen    bool        // the server was, and received late what was written early
 	partial   time.Duration
 	lease     int           // in seconds; 2, unless it says more
 	note      func() string // of what was measured
@@ -71,6 +73,9 @@ func onStage(cpus map[string]int, story func(s *stage) error, flaws ...*flaw) fu
 			return err
 		}
 		s.proxy.plan()
+		if err := s.fallen(); err != nil {
+			return err
+		}
 		if in.standIn == "" {
 			if err := firstOf(s.calm(), s.coherent(), s.waitsSaid()); err != nil {
 				return err
@@ -123,7 +128,8 @@ func (s *stage) begin(program *exec.Cmd) error {
 	if err := program.Start(); err != nil {
 		return err
 	}
-	s.program, s.log = program, log.Name()
+	s.program, s.log, s.silent = program, log.Name(), false
+	s.programs = append(s.programs, program)
 	s.ended = append(s.ended, func() {
 		program.Process.Kill()
 		program.Wait()
@@ -131,6 +137,23 @@ func (s *stage) begin(program *exec.Cmd) error {
 		// Whoever comes next need not wait until it is over.
 		s.on.admin.do("DELETE", "/apis/coordination.k8s.io/v1/namespaces/muster-system/leases/muster-scheduler", "", "")
 	})
+	return nil
+}
+
+// fallen names a program that ended by itself: whom a scenario ends it kills, or waits for.
+func (s *stage) fallen() error {
+	for _, each := range s.programs {
+		var how syscall.WaitStatus
+		if each.ProcessState != nil {
+			continue
+		}
+		if found, err := syscall.Wait4(each.Process.Pid, &how, syscall.WNOHANG, nil); err != nil || found == 0 {
+			continue
+		}
+		if !how.Signaled() || how.Signal() != syscall.SIGKILL {
+			return unsafe(fmt.Sprintf("muster %s ended by itself: exit %d, signal %d", each.Args[1], how.ExitStatus(), how.Signal()))
+		}
+	}
 	return nil
 }
 
