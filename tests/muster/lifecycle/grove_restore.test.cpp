@@ -128,8 +128,10 @@ void foreign_fields_stay(const Backend& backend) {
     CHECK_FALSE(server.look("set", backend).is_quiet());
     server.settle("set", backend);
     for (const auto& [name, each] : server.objects)
-        if (name.starts_with("schedul"))
-            CHECK_MESSAGE(each.at("spec").as_object().contains("filledIn"), name);
+        if (name.starts_with("schedul")) {
+            const std::string& of = name; // clang 14 captures no structured binding
+            CHECK_MESSAGE(each.at("spec").as_object().contains("filledIn"), of);
+        }
 }
 
 } // namespace
