@@ -12,7 +12,9 @@
 #include <doctest/doctest.h>
 
 #include <muster/adapter/driver.hpp>
+#include <muster/kube/group_status.hpp>
 #include <muster/testing/api_server/kubelets.hpp>
+#include <muster/testing/cluster_conformance.hpp>
 
 #include "store_carrier.hpp"
 
@@ -131,6 +133,74 @@ struct world {
     }
 };
 
+/// A client of it, to be held to what every cluster promises.
+struct promised {
+    using cluster_type = kube::cluster<width, store_carrier, kube::group_status>;
+    using traits = cluster_type::traits;
+
+    world server;
+    store_carrier carrier{server.store};
+    bool loses = false;
+    cluster_type client;
+
+    explicit promised(bool elects)
+        : client(carrier, scheduler(elects ? std::optional<std::string>("a") : std::nullopt)) {
+        carrier.harm = [this](const kube::http_request& asked) {
+            return asked.path.ends_with("/binding") && std::exchange(loses, false)
+                       ? store_carrier::mishap::lost
+                       : store_carrier::mishap::none;
+        };
+    }
+
+    cluster_type& cluster() { return client; }
+    state<traits> make_state() { return state<traits>(client.objects().pods_kind()); }
+    static codec::object_key pod(const std::string& name) { return {"team", name}; }
+    static std::string node(const std::string& name) { return name; }
+    static codec::group_key gang(const std::string& name) {
+        return {"team", name, codec::group_origin::pod_group};
+    }
+    void put_node(const std::string& name, std::int64_t size) {
+        server.node(name, static_cast<int>(size));
+    }
+    void put_gang(const std::string& name, std::int64_t minimum) {
+        const std::string at =
+            "/apis/scheduler.tensorstack.dev/v1beta1/namespaces/team/podgroups/" + name;
+        if (server.ask("GET", at).code != 200)
+            return server.group(name, static_cast<int>(minimum));
+        request change;
+        change.method = "PATCH";
+        change.content_type = "application/merge-patch+json";
+        change.body = R"({"spec":{"minMember":)" + std::to_string(minimum) + "}}";
+        read_target(at, change);
+        REQUIRE(server.store.handle(change).code == 200);
+    }
+    void create_pod(const std::string& name, const std::string& in, bool ours) {
+        server.pod(name, in, "1", ours ? "t9k-scheduler" : "somebody-else");
+    }
+    void delete_pod(const std::string& name) {
+        static_cast<void>(server.ask("DELETE", "/api/v1/namespaces/team/pods/" + name,
+                                     R"({"gracePeriodSeconds":0})"));
+    }
+    std::string uid_of(const std::string& name) {
+        return server.at("/api/v1/namespaces/team/pods/" + name, {"metadata", "uid"});
+    }
+    std::string node_of(const std::string& name) { return server.where(name); }
+    void bind_elsewhere(const std::string& name, const std::string& on) {
+        server.post("/api/v1/namespaces/team/pods/" + name + "/binding",
+                    R"({"target":{"kind":"Node","name":")" + on + R"("}})");
+    }
+    bool lose_next_answer() {
+        loses = true;
+        return true;
+    }
+    void wait() {
+        client.pump(0);
+        carrier.pass(20 * kube::millisecond);
+        client.pump(0);
+    }
+};
+static_assert(muster::testing::conformance_world<promised>);
+
 /// A scheduler that runs on it.
 struct process {
     store_carrier carrier;
@@ -157,6 +227,19 @@ struct process {
 };
 
 } // namespace
+
+TEST_CASE("a client of a Kubernetes API server is a cluster") {
+    using conformance = muster::testing::cluster_conformance<promised>;
+    for (const auto& rule : conformance::rules())
+        for (const bool elects : {false, true}) {
+            const std::string name(rule.name);
+            CAPTURE(name);
+            CAPTURE(elects);
+            promised fresh(elects);
+            for (const std::string& wrong : conformance::check(rule, fresh))
+                FAIL_CHECK(wrong);
+        }
+}
 
 TEST_CASE("a gang is bound whole, by uid, and its status and one event tell of it") {
     world of;
