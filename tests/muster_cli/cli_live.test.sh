@@ -91,12 +91,42 @@ while IFS= read -r -t 30 line <&5; do
     [[ $line != "2 pods bound" ]] || { bound=yes; break; }
 done
 [[ $bound == yes && $page ]] || { fail "nothing was bound: $heard"; finish; }
-exec 3<>"/dev/tcp/127.0.0.1/$page"
-printf 'GET /metrics HTTP/1.1\r\n\r\n' >&3
-grep -q '^muster_pods_bound_total 2$' <(cat <&3) || fail "the metrics do not say so"
-exec 3<&-
+# answers CODE PATH: what the page at `page` says of it is in `said`.
+answers() {
+    exec 3<>"/dev/tcp/127.0.0.1/$page"
+    printf 'GET %s HTTP/1.1\r\n\r\n' "$2" >&3
+    said=$(cat <&3)
+    exec 3<&-
+    [[ $said == "HTTP/1.1 $1 "* ]] || fail "$2 does not answer $1: $said"
+}
+answers 200 /metrics
+grep -q '^muster_pods_bound_total 2$' <<<"$said" || fail "the metrics do not say so"
+answers 200 /healthz
+answers 200 /readyz
+answers 404 /
+answers 404 /healthz/ping
 kill -TERM "$scheduler"
 wait "$scheduler" || fail "it ends with $?: $(cat <&5)"
+scheduler=
+# It lives without a server, but is of no use.
+exec 5<&-
+"$muster" schedule --server "http://127.0.0.1:1" --lease-namespace default --address 127.0.0.1 \
+    --port 0 2>"$work/log" &
+scheduler=$!
+exec 5<"$work/log"
+page=
+complains=no
+while [[ ! $page || $complains == no ]] && IFS= read -r -t 30 line <&5; do
+    [[ ! $line =~ ^"status at http://127.0.0.1:"([0-9]+)/metrics$ ]] || page=${BASH_REMATCH[1]}
+    [[ $line != *"/api/v1/nodes: "* ]] || complains=yes
+done
+[[ $page && $complains == yes ]] || { fail "without a server: no page, or no complaint"; finish; }
+answers 200 /healthz
+answers 503 /readyz
+answers 200 /metrics
+grep -q '^muster_synced 0$' <<<"$said" || fail "the metrics do not say that nothing is listed"
+kill -TERM "$scheduler"
+wait "$scheduler" || fail "without a server it ends with $?: $(cat <&5)"
 scheduler=
 said=$("$muster" schedule --server "http://127.0.0.1:1" --timeout 1 --dry-run 2>&1) && fail "nobody is there"
 [[ $said == *"/api/v1/nodes: "* ]] || fail "it does not say that nobody is there: $said"
