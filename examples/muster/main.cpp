@@ -611,8 +611,14 @@ void add_up(CLI::App& to, cli::up_request& asked) {
 #ifdef MUSTER_HAS_LIVE
     asked.beside = {"schedule", "controller"};
 #endif
-    to.footer("Custom kinds are served once their definitions are there: name those files first.\n"
-              "Annotations say how pods fare: muster.dev/run-seconds, muster.dev/exit-code.");
+    to.footer(
+        "Custom kinds are served once their definitions are there: name those files first.\n"
+        "Annotations say how pods fare: muster.dev/run-seconds, muster.dev/exit-code.\n"
+        "A fault says what goes wrong (delay, lose_answer, refuse, reset, truncate, half_line,\n"
+        "end_watch, hold_watch, gone, gone_in_stream, compact), with which requests (verb,\n"
+        "resource, name), and how often (skip, times; 0 = always, percent):\n"
+        "  --fault "
+        "'{\"what\":\"refuse\",\"code\":429,\"verb\":\"create\",\"percent\":20,\"times\":0}'");
     to.add_option("-f,--filename", asked.files,
                   "Objects that are there from the start: definitions, nodes, queues; may be "
                   "repeated")
@@ -633,6 +639,14 @@ void add_up(CLI::App& to, cli::up_request& asked) {
     to.add_option("--pod-delay", asked.pod_milliseconds,
                   "Milliseconds that a bound pod takes to run, and a deleted one to go")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{3'600'000}))
+        ->capture_default_str();
+    to.add_option(
+          "--fault", asked.faults,
+          "What goes wrong with requests; may be repeated, the first that befalls one counts")
+        ->allow_extra_args(false)
+        ->type_name("RULE");
+    to.add_option("--seed", asked.seed,
+                  "Of chances and uids: the same requests meet the same faults")
         ->capture_default_str();
 }
 

@@ -189,6 +189,23 @@ bool read_tokens(const std::string& path, std::map<std::string, std::string, std
     return true;
 }
 
+/// False when one of them is no rule.
+bool plan_faults(const std::vector<std::string>& rules, faults& trouble) {
+    for (const std::string& each : rules) {
+        const auto document = parse_json(each);
+        auto rule =
+            document && document->is_object() ? read_rule(document->get_object()) : std::nullopt;
+        if (!rule) {
+            complain("--fault " + each +
+                     R"(: no such fault (expected e.g. )"
+                     R"({"what":"refuse","code":429,"verb":"create","percent":20,"times":0}))");
+            return false;
+        }
+        trouble.plan(*std::move(rule));
+    }
+    return true;
+}
+
 /// Commands of this program that run as processes of their own, and end when this one does.
 class companions {
 public:
@@ -251,6 +268,9 @@ private:
 } // namespace
 
 int up(const up_request& asked) {
+    faults trouble(asked.seed);
+    if (!plan_faults(asked.faults, trouble))
+        return usage;
     api_store store(asked.seed, clock_now());
     // Where leases are, for programs that are started by hand.
     if (const auto wrong = add(store, {{"apiVersion", "v1"},
@@ -261,7 +281,6 @@ int up(const up_request& asked) {
     }
     if (!load(store, asked.files))
         return invalid_input;
-    faults trouble(asked.seed);
     kubelets nodes(store);
     nodes.start_delay = nodes.stop_delay = asked.pod_milliseconds * 1'000'000;
 

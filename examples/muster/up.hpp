@@ -22,6 +22,9 @@ struct up_request {
     bool no_kubelets = false;
     /// How long a bound pod takes to run, and a deleted one to go.
     std::int64_t pod_milliseconds = 500;
+    /// Rules of what goes wrong with requests, as JSON.
+    std::vector<std::string> faults = {};
+    /// Of these, and of uids.
     std::uint64_t seed = 1;
     /// Commands of this program that run beside it, on its cluster.
     std::vector<std::string> beside = {};

@@ -66,6 +66,35 @@ kill -TERM "$server"
 wait "$server" || fail "it ends with $?"
 server=
 
+# What befalls the requests, and which uids there are, follows from the seed.
+half='{"what":"refuse","code":503,"verb":"list","resource":"nodes","percent":50,"times":0}'
+# fares SEED: how 24 lists of nodes fare after one other, and then the uid of the node.
+fares() {
+    local each
+    start --plain -f "$work/nodes.yaml" --seed "$1" --fault '{"what":"refuse","code":429,"name":"node-a"}' --fault "$half"
+    ask GET /api/v1/nodes/node-a "" | head -1
+    for each in {1..24}; do
+        ask GET /api/v1/nodes "" | head -1
+    done
+    ask GET /api/v1/nodes/node-a "" | grep -oE '"uid":"[^"]+"'
+    kill -TERM "$server"
+    wait "$server" || fail "it ends with $?"
+}
+fares 7 >"$work/seven"
+fares 7 >"$work/again"
+fares 8 >"$work/eight"
+contains " 429 " "$(head -1 "$work/seven")"
+contains " 503 " "$(cat "$work/seven")"
+contains " 200 " "$(cat "$work/seven")"
+contains '"uid"' "$(tail -1 "$work/seven")"
+diff "$work/seven" "$work/again" || fail "the same seed gives other faults"
+! diff -q <(head -25 "$work/seven") <(head -25 "$work/eight") >/dev/null || fail "another seed gives the same faults"
+[[ $(tail -1 "$work/seven") != "$(tail -1 "$work/eight")" ]] || fail "another seed gives the same uids"
+for each in reset '{"what":"flood"}' '{"what":"reset","percnt":5}' '{"what":"reset","percent":"5"}' '[]'; do
+    run 1 up --plain --kubeconfig "$work/config" --fault "$each"
+    contains "--fault $each: no such fault" "$(cat "$work/err")"
+done
+
 printf 'kind: Flower\napiVersion: example.dev/v1\nmetadata: {name: f}\n' >"$work/odd.yaml"
 run 2 up --kubeconfig "$work/config" -f "$work/odd.yaml"
 contains "Flower f: no such kind is served" "$(cat "$work/err")"

@@ -33,15 +33,31 @@ inline constexpr std::array<std::pair<std::string_view, fault::effect>, 11> faul
     {"compact", fault::effect::compact},
 }};
 
+} // namespace detail
+
 /// A rule as JSON: {"verb": "create", "resource": "pods/binding", "skip": 1, "times": 1,
-/// "what": "refuse", "code": 429, "retryAfter": 3}. Nothing when `what` is no fault.
+/// "what": "refuse", "code": 429, "retryAfter": 3}. Nothing when `what` is no fault, and for a
+/// field that no rule has: without it, the rule would befall what it is not meant for.
 [[nodiscard]] inline std::optional<fault_rule> read_rule(const json::object& from) {
-    const auto* const found = std::ranges::find(fault_words, text_at(from, {"what"}),
+    using namespace std::string_view_literals;
+    static constexpr std::array words{"verb"sv, "resource"sv, "name"sv, "what"sv};
+    static constexpr std::array numbers{"skip"sv,       "times"sv,        "percent"sv, "code"sv,
+                                        "retryAfter"sv, "milliseconds"sv, "events"sv};
+    for (const auto& each : from) {
+        const std::string_view name = each.key();
+        const bool good = std::ranges::find(words, name) != words.end()
+                              ? each.value().is_string()
+                              : std::ranges::find(numbers, name) != numbers.end() &&
+                                    integer_at(from, {name}).value_or(-1) >= 0;
+        if (!good)
+            return std::nullopt;
+    }
+    const auto* const found = std::ranges::find(detail::fault_words, text_at(from, {"what"}),
                                                 &std::pair<std::string_view, fault::effect>::first);
-    if (found == fault_words.end())
+    if (found == detail::fault_words.end())
         return std::nullopt;
     const auto number = [&](std::string_view name, std::int64_t fallback) {
-        return std::max<std::int64_t>(0, integer_at(from, {name}).value_or(fallback));
+        return integer_at(from, {name}).value_or(fallback);
     };
     fault_rule made;
     made.verb = text_at(from, {"verb"});
@@ -57,6 +73,8 @@ inline constexpr std::array<std::pair<std::string_view, fault::effect>, 11> faul
     made.befalls.events = static_cast<std::size_t>(number("events", 0));
     return made;
 }
+
+namespace detail {
 
 [[nodiscard]] inline json::object shown(const journal_entry& of) {
     return {{"time", time_text(of.time)},
@@ -97,7 +115,7 @@ inline constexpr std::array<std::pair<std::string_view, fault::effect>, 11> faul
         if (!body || !body->is_array())
             return bad_request("faults are a list of rules");
         for (const json::value& each : body->get_array()) {
-            auto rule = each.is_object() ? detail::read_rule(each.get_object()) : std::nullopt;
+            auto rule = each.is_object() ? read_rule(each.get_object()) : std::nullopt;
             if (!rule)
                 return bad_request("no such fault: " + json::serialize(each));
             trouble.plan(*std::move(rule));
