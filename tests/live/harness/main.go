@@ -97,7 +97,11 @@ func main() {
 	if *scaled || *compared {
 		end(scale(in, folder, *compared, *rounds, *gangs))
 	}
-	if *long > 0 {
+	if *long != 0 && *long < shortestSoak {
+		fmt.Fprintf(os.Stderr, "--long takes %v at least: the scheduler is killed every half minute\n", shortestSoak)
+		end(2)
+	}
+	if *long != 0 {
 		longestScenario = *long + 5*time.Minute
 		both := []work{}
 		for _, each := range []work{{name: "long/soak", on: "fake"}, {name: "long/soak", on: "real"}} {

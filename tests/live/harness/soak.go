@@ -20,9 +20,27 @@ func residentNow(process int) float64 {
 	return made / 1024
 }
 
+// A soak is no shorter: its scheduler is killed once at least.
+const shortestSoak = time.Minute
+
+// comparedSoFar gives how often the scheduler that runs held what it knows against a fresh listing,
+// and an error when that proved a mistake or when it does not say.
+func (s *stage) comparedSoFar() (float64, error) {
+	wrong, known := s.metric("muster_cache_mismatch_total")
+	times, counted := s.metric("muster_cache_comparisons_total")
+	if !known || !counted {
+		return 0, fmt.Errorf("the scheduler does not say what its comparisons proved")
+	}
+	if wrong != 0 {
+		return 0, unsafe(fmt.Sprintf("comparisons proved %v mistakes", wrong))
+	}
+	return times, nil
+}
+
 // soak lets gangs come and go for so long, on nodes that hold fewer than want to run, while the
 // scheduler is killed every half minute. At the end all have run, none was bound in part for long,
-// no node ever held too much, and the last process was as large as the first at the same age.
+// no node ever held too much, what was known never differed from what a fresh listing says, and the
+// last process was as large as the first at the same age.
 func soak(span time.Duration) scenario {
 	cpus := map[string]int{}
 	for at := range 20 {
@@ -55,15 +73,16 @@ func soak(span time.Duration) scenario {
 				s.sweep()
 			}
 			if time.Since(killed) > 30*time.Second {
-				if wrong, known := s.metric("muster_cache_mismatch_total"); known && wrong != 0 {
-					return unsafe(fmt.Sprintf("comparisons proved %v mistakes", wrong))
+				found, err := s.comparedSoFar()
+				if err != nil {
+					return err
 				}
-				found, known := s.metric("muster_cache_comparisons_total")
-				if known && found == 0 {
-					return fmt.Errorf("in half a minute nothing was compared")
+				size := residentNow(s.program.Process.Pid)
+				if found == 0 || size == 0 {
+					return fmt.Errorf("in half a minute it compared %v times, and holds %v MiB", found, size)
 				}
 				compared += found
-				sizes = append(sizes, residentNow(s.program.Process.Pid))
+				sizes = append(sizes, size)
 				killed = time.Now()
 				if err := s.restarted(); err != nil {
 					return err
@@ -77,6 +96,14 @@ func soak(span time.Duration) scenario {
 			return list["items"] != nil && len(items(list, "items")) == 0
 		}) {
 			return fmt.Errorf("some of %d gangs never ran", made)
+		}
+		last, err := s.comparedSoFar()
+		if err != nil {
+			return err
+		}
+		compared += last
+		if len(sizes) == 0 {
+			return fmt.Errorf("within %v it was never killed", span)
 		}
 		s.note = func() string {
 			return fmt.Sprintf("%d gangs, killed %d times, compared %.0f times, partial for %.2f s at most, %.1f MiB before the first kill and %.1f before the last",
