@@ -45,6 +45,7 @@ func main() {
 	}
 	source := flag.String("source", ".", "the tree")
 	muster := flag.String("muster", "", "the program under test")
+	twin := flag.String("twin", "", "with -scale: the program that binds without deciding")
 	binaries := flag.String("binaries", "", "folder with etcd, kube-apiserver, kube-controller-manager, kubectl; empty: no real server")
 	list := flag.Bool("list", false, "name the scenarios and end")
 	scaled := flag.Bool("scale", false, "only measure: 500 gangs of 20 pods on 1,000 nodes, latency, memory")
@@ -93,7 +94,7 @@ func main() {
 	if *serve {
 		end(serveReal(*binaries, folder))
 	}
-	in := place{*source, *binaries, *muster, *standIn}
+	in := place{*source, *binaries, *muster, *twin, *standIn}
 	if *scaled || *compared {
 		end(scale(in, folder, *compared, *rounds, *gangs))
 	}

@@ -19,6 +19,8 @@ import (
 const (
 	scaleNodes = 1000
 	scaleSize  = 20
+	// Pods in a second that are asked for where no kubelets take part.
+	wantedAlone = 1000
 )
 
 // atOnce calls something for each number below the count, so many at a time, and gives what went wrong.
@@ -51,20 +53,19 @@ func atOnce(count, parallel int, each func(at int) error) error {
 
 // contestant is somebody who binds the pods of gangs.
 type contestant struct {
-	name      string
-	scheduler string // of its pods
-	group     func(name string) (path, body string)
-	pod       string // what its pods say of their group, with %s for its name
-	start     func(m *meter) (*exec.Cmd, error)
+	name  string
+	group func(name string) (path, body string)
+	pod   string // what its pods say of their group, with %s for its name
+	start func(m *meter) (*exec.Cmd, error)
+	tells bool // it has metrics
 }
 
 // meter is a server of some nodes on which contestants are measured.
 type meter struct {
-	on     *server
-	in     place
-	nodes  int
-	placed []string // the node of a pod, by the pod's number: for the twin
-	stop   func()
+	on    *server
+	in    place
+	nodes int
+	stop  func()
 }
 
 func (m *meter) fill() error {
@@ -189,18 +190,17 @@ type figures struct {
 
 // measure makes the contestant bind all pods that wait, and gives how many ran, or were bound, in a
 // second between the first bind and the last.
-func (m *meter) measure(who contestant, gangs int, kubelets bool) (figures, error) {
-	made := figures{}
-	if err := m.wish(who, gangs); err != nil {
-		return made, err
+func (m *meter) measure(who contestant, gangs int, kubelets bool) (made figures, err error) {
+	if err = m.wish(who, gangs); err != nil {
+		return
 	}
 	defer m.clear(who)
 	if kubelets {
 		at := startKubelets(m.on.admin)
 		defer at.end()
 		defer func() {
-			if found := at.refusedSoFar(); len(found) > 0 {
-				fmt.Printf("FAILED: kubelets refused %d pods of %s\n", len(found), who.name)
+			if found := at.refusedSoFar(); len(found) > 0 && err == nil {
+				err = fmt.Errorf("kubelets refused %d pods of %s", len(found), who.name)
 			}
 		}()
 		time.Sleep(2 * time.Second)
@@ -238,11 +238,15 @@ func (m *meter) measure(who contestant, gangs int, kubelets bool) (figures, erro
 	made.whole, made.before = last.Sub(began), found.first.Sub(began)
 	if program != nil {
 		made.memory = peakMemory(program.Process.Pid)
-		share := func(metric string) float64 {
-			spent, _ := metricOf(filepath.Join(m.on.folder, who.name+".log"), metric)
-			return spent / last.Sub(began).Seconds()
+	}
+	if who.tells {
+		for metric, into := range map[string]*float64{"muster_step_seconds_sum": &made.turns, "muster_decision_seconds_total": &made.decisions} {
+			spent, known := metricOf(filepath.Join(m.on.folder, who.name+".log"), metric)
+			if !known {
+				return made, fmt.Errorf("%s does not tell %s", who.name, metric)
+			}
+			*into = spent / last.Sub(began).Seconds()
 		}
-		made.turns, made.decisions = share("muster_step_seconds_sum"), share("muster_decision_seconds_total")
 	}
 	return made, m.packed()
 }
@@ -301,52 +305,13 @@ func t9kGroup(name string) (string, string) {
 
 const t9kPod = `,"labels":{"` + groupLabel + `":"%s"}},"spec":{"schedulerName":"` + schedulerName + `"`
 
-var muster = contestant{name: "muster", group: t9kGroup, pod: t9kPod, start: func(m *meter) (*exec.Cmd, error) {
+var muster = contestant{name: "muster", group: t9kGroup, pod: t9kPod, tells: true, start: func(m *meter) (*exec.Cmd, error) {
 	return m.startProgram("muster.log", m.in.muster, "schedule", "--kubeconfig", m.on.kubeconfig, "--scheduler-name", schedulerName, "--no-leader-elect", "--port", "0")
 }}
 
-// twin binds pods to places that it knows beforehand: the same watches, the same writes for each gang,
-// as many requests at once, and no decision.
+// twin is a scheduler with Muster's client, watches and writes that knows its places beforehand.
 var twin = contestant{name: "twin", group: t9kGroup, pod: t9kPod, start: func(m *meter) (*exec.Cmd, error) {
-	ctx, stop := context.WithCancel(context.Background())
-	m.stop = stop
-	for _, path := range []string{"/api/v1/nodes", "/api/v1/pods", groups[:len(groups)-len("namespaces/")] + "podgroups"} {
-		events := make(chan object, 1000)
-		go m.on.admin.watch(ctx, path+"?watch=1", events)
-		go func() {
-			for {
-				select {
-				case <-events:
-				case <-ctx.Done():
-					return
-				}
-			}
-		}()
-	}
-	_, list := m.on.admin.get(podsOf(scaleSpace))
-	uids := map[string]string{}
-	for _, each := range items(list, "items") {
-		uids[text(each, "metadata", "name")] = text(each, "metadata", "uid")
-	}
-	go atOnce(len(uids), 32, func(at int) error {
-		group := fmt.Sprintf("g%03d", at/scaleSize)
-		name := fmt.Sprintf("%s-%02d", group, at%scaleSize)
-		code, answer := m.on.admin.post(podsOf(scaleSpace)+"/"+name+"/binding", binding(name, uids[name], fmt.Sprintf("node-%04d", at%m.nodes)))
-		if code != 201 {
-			return fmt.Errorf("%s: %d %s", name, code, text(answer, "message"))
-		}
-		if at%scaleSize == scaleSize-1 {
-			path := groups + scaleSpace + "/podgroups/" + group
-			for _, phase := range []string{"True", "Running"} {
-				m.on.admin.merge(path+"/status", `{"status":{"conditions":[{"type":"GroupScheduled","status":"True","reason":"`+phase+`"}]}}`)
-			}
-			m.on.admin.post("/api/v1/namespaces/"+scaleSpace+"/events", fmt.Sprintf(
-				`{"metadata":{"name":"%s.1"},"involvedObject":{"kind":"PodGroup","namespace":%q,"name":%q},"reason":"Scheduled","message":"bound","type":"Normal","count":1}`,
-				group, scaleSpace, group))
-		}
-		return nil
-	})
-	return nil, nil
+	return m.startProgram("twin.log", m.in.twin, m.on.kubeconfig)
 }}
 
 // bare binds and nothing else.
@@ -456,8 +421,11 @@ func scale(in place, folder string, compare bool, rounds, gangs int) int {
 	}
 	figure("with kubelets, first bind to last Running", median(rates), "pods/s", 0, true)
 	figure("the same as a share of the twin's, median of the pairs", median(ratios), "%", 90, true)
-	figure("without kubelets", median(alone), "pods/s", 1000, true)
+	figure("without kubelets", median(alone), "pods/s", wantedAlone, true)
 	figure("the bare bind loop", median(loops), "pods/s", 0, true)
+	if median(alone) < wantedAlone && median(loops) < wantedAlone {
+		fmt.Println("  missed because the server takes no more here: that loop only binds, 32 at a time")
+	}
 	figure("the decisions' share of the time, most of all runs", slices.Max(decisions), "%", 2, false)
 	figure("the share of all of the scheduler's turns, its requests with them", median(turns), "%", 0, false)
 	figure("memory at most", median(memory), "MiB", 0, false)

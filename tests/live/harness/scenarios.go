@@ -17,6 +17,7 @@ type place struct {
 	source   string // the tree
 	binaries string // etcd, kube-apiserver, kubectl
 	muster   string
+	twin     string // for figures: binds to places that it knows beforehand
 	standIn  string // who schedules in the place of muster: nobody, gangs or none
 }
 
