@@ -65,7 +65,10 @@ func ackTables(s *stage, in place) error {
 }
 
 const gangsOfGrove = "/apis/scheduler.grove.io/v1alpha1/namespaces/"
-const kaiGroups = "podgroups.scheduling.run.ai"
+
+func kaiGroups(namespace string) string {
+	return "/apis/scheduling.run.ai/v2alpha2/namespaces/" + namespace + "/podgroups"
+}
 
 // groveExample tells the six steps of Grove's complete example. Muster schedules in KAI's place;
 // Kubernetes' own scheduler is not there.
@@ -89,14 +92,9 @@ func groveExample(dialect string) func(s *stage, in place, controller *exec.Cmd)
 			}
 		}
 		// 3: KAI's groups, derived from them and owned by them.
-		groups := kaiGroupsOf(s)
-		if !eventually(20*time.Second, func() bool { return len(items(groups(), "items")) == 2 }) {
-			return fmt.Errorf("there are %d of KAI's groups", len(items(groups(), "items")))
-		}
-		for _, each := range items(groups(), "items") {
-			if owner := items(each, "metadata", "ownerReferences"); len(owner) != 1 || text(owner[0], "kind") != "PodGang" {
-				return fmt.Errorf("%s is owned by %v", text(each, "metadata", "name"), owner)
-			}
+		groups := kaiGroups(s.namespace)
+		if err := firstOf(s.holds(groups, 2), s.asPrinted(in, dialect, 0), s.asPrinted(in, dialect, 1)); err != nil {
+			return err
 		}
 		// 4: pods, which wait. In the seed's dialect the scheduler takes their gates. There is no queue:
 		// KAI's default queue admits everybody then.
@@ -121,9 +119,9 @@ func groveExample(dialect string) func(s *stage, in place, controller *exec.Cmd)
 			s.becomes(gangsOfGrove+s.namespace+"/podgangs/ml-training-0", "runs", func(found object) bool { return text(found, "status", "phase") == "Running" })); err != nil {
 			return err
 		}
-		for _, each := range items(groups(), "items") {
-			path := "/apis/scheduling.run.ai/v2alpha2/namespaces/" + s.namespace + "/podgroups/" + text(each, "metadata", "name")
-			if err := s.becomes(path, "says that it is scheduled", func(found object) bool {
+		_, list := s.on.admin.get(groups)
+		for _, each := range items(list, "items") {
+			if err := s.becomes(groups+"/"+text(each, "metadata", "name"), "says that it is scheduled", func(found object) bool {
 				for _, one := range items(found, "status", "schedulingConditions") {
 					if text(one, "type") == "Scheduled" && text(one, "status") == "True" {
 						return true
@@ -145,56 +143,46 @@ func groveExample(dialect string) func(s *stage, in place, controller *exec.Cmd)
 		if err := s.shows(in, "NAME AGE\nml-training-0 1s\nml-training-1 1s\nml-training-2 1s", "podgangs"); err != nil {
 			return err
 		}
-		if !eventually(20*time.Second, func() bool { return len(items(groups(), "items")) == 3 }) {
-			return fmt.Errorf("there are %d of KAI's groups", len(items(groups(), "items")))
-		}
-		if err := s.runs("ml-training-2-", 5); err != nil {
+		if err := firstOf(s.holds(groups, 3), s.runs("ml-training-2-", 5)); err != nil {
 			return err
+		}
+		for at := range 3 {
+			if err := s.asPrinted(in, dialect, at); err != nil {
+				return err
+			}
 		}
 		if _, err := s.on.kubectl(in, "delete", "pcs", "ml-training", "-n", s.namespace); err != nil {
 			return err
 		}
-		if err := firstOf(s.empty(gangsOfGrove+s.namespace+"/podgangs"), s.empty("/apis/scheduling.run.ai/v2alpha2/namespaces/"+s.namespace+"/podgroups"),
-			s.empty(podsOf(s.namespace))); err != nil {
+		if err := firstOf(s.empty(gangsOfGrove+s.namespace+"/podgangs"), s.empty(groups), s.empty(podsOf(s.namespace))); err != nil {
 			return err
 		}
 		return defaultBackend(s, in, dialect)
 	}
 }
 
-func kaiGroupsOf(s *stage) func() object {
-	return func() object {
-		_, found := s.on.admin.get("/apis/scheduling.run.ai/v2alpha2/namespaces/" + s.namespace + "/podgroups")
-		return found
-	}
-}
-
 // defaultBackend tells the sixth step: a set for Kubernetes' own scheduler.
 func defaultBackend(s *stage, in place, dialect string) error {
-	label, wanted := "grove.io/scheduler-name", "default-scheduler"
-	replaced := []string{"namespace: default", "namespace: " + s.namespace, "schedulerName: \"\"", "schedulerName: default-scheduler"}
+	label, wanted, group := "grove.io/scheduler-name", "default-scheduler", ""
+	replaced := []string{"namespace: default", "namespace: " + s.namespace}
 	if dialect == "seed" {
-		label, wanted = "grove.io/scheduler-backend", "default"
+		label, wanted, group = "grove.io/scheduler-backend", "default", "inference-service-0-inference-service-0-servers"
 	} else {
 		replaced = append(replaced, "        replicas: 3", "        roleName: server\n        replicas: 3")
 	}
-	gang := gangsOfGrove + s.namespace + "/podgangs/inference-service-0"
+	path := gangsOfGrove + s.namespace + "/podgangs/inference-service-0"
 	if err := firstOf(s.applyFile(in, "tests/data/grove/inference-service.yaml", replaced...),
-		s.becomes(gang, "is there", func(found object) bool { return text(found, "metadata", "name") != "" })); err != nil {
+		s.becomes(path, "is there", func(found object) bool { return text(found, "metadata", "name") != "" }), s.handedOver(group)); err != nil {
 		return err
 	}
-	_, found := s.on.admin.get(gang)
-	if value := text(found, "metadata", "labels", label); value != wanted {
+	_, gang := s.on.admin.get(path)
+	if value := text(gang, "metadata", "labels", label); value != wanted {
 		return fmt.Errorf("its label is %s (expected %s)", value, wanted)
 	}
 	if dialect == "seed" {
-		return s.becomes("/apis/scheduling.k8s.io/v1alpha2/namespaces/"+s.namespace+"/workloads", "holds one",
-			func(found object) bool {
-				all := items(found, "items")
-				return len(all) == 1 && text(all[0], "metadata", "name") == "inference-service-0"
-			})
+		return s.asWorkload(in, gang)
 	}
-	return nil
+	return s.withoutWorkload()
 }
 
 // stories are the samples of the pages, by kubectl.
