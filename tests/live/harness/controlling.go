@@ -231,7 +231,7 @@ var controllerScenarios = []scenario{
 				func(found object) bool { return strings.Contains(text(found, "data", "hostfile"), "mpi-worker-1") }),
 			s.ends("mpi-launcher", 0), s.phase("mpijobs", "mpi", "Succeeded"))
 	})},
-	{name: "controller/deletion-cascades", tell: controlled(map[string]int{"a": 4}, func(s *stage, in place, _ *exec.Cmd) error {
+	{name: "controller/deletion-cascades", manager: true, tell: controlled(map[string]int{"a": 4}, func(s *stage, in place, _ *exec.Cmd) error {
 		if err := firstOf(s.genericJob(in), s.runs("generic-example-worker-", 4)); err != nil {
 			return err
 		}
@@ -316,7 +316,7 @@ var controllerScenarios = []scenario{
 		}
 		return s.rests()
 	})},
-	{name: "controller/grove-set", tell: controlled(map[string]int{"a": 8}, func(s *stage, in place, _ *exec.Cmd) error {
+	{name: "controller/grove-set", manager: true, tell: controlled(map[string]int{"a": 8}, func(s *stage, in place, _ *exec.Cmd) error {
 		if err := s.apply(in, cliqueSetOf("koord-scheduler")); err != nil {
 			return err
 		}

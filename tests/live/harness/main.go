@@ -140,6 +140,9 @@ func works(in place, wanted func(string) bool) []work {
 				if on.real == nil {
 					return verdict{"skipped", "there is no real server to compare with"}
 				}
+				if each.manager && !on.real.manager {
+					return verdict{"skipped", noManager}
+				}
 				return sameTruth(on, each)
 			}})
 		}
@@ -159,6 +162,8 @@ func works(in place, wanted func(string) bool) []work {
 	return made
 }
 
+const noManager = "there is no kube-controller-manager"
+
 func sameTruth(on *lane, of truth) verdict {
 	tell := func(on *server) []string {
 		made := &transcript{on: on.admin, names: map[string]string{}}
@@ -175,6 +180,10 @@ func sameTruth(on *lane, of truth) verdict {
 func (s scenario) on(on *server, why string, in place) verdict {
 	if on == nil || in.binaries == "" {
 		why = "there is no real server, and no kubectl"
+	} else if _, missing := os.Stat(filepath.Join(in.binaries, "kubectl")); missing != nil {
+		why = "there is no kubectl"
+	} else if why == "" && s.manager && !on.manager {
+		why = noManager
 	}
 	if why != "" {
 		return verdict{"skipped", why}

@@ -153,7 +153,7 @@ func groveScaled(of groveBackend) func(s *stage, in place, controller *exec.Cmd)
 func scalingScenarios() []scenario {
 	made := []scenario{}
 	for _, each := range groveBackends {
-		made = append(made, scenario{name: "controller/grove-scaled-" + each.name, tell: controlled(map[string]int{"a": 16}, groveScaled(each), each.options...)})
+		made = append(made, scenario{name: "controller/grove-scaled-" + each.name, manager: true, tell: controlled(map[string]int{"a": 16}, groveScaled(each), each.options...)})
 	}
 	return made
 }

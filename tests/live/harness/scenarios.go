@@ -28,7 +28,9 @@ type scenario struct {
 	realOnly string
 	// fakeOnly says why the real server cannot show it.
 	fakeOnly string
-	tell     func(on *server, in place, namespace string) error
+	// manager says that it needs a kube-controller-manager: of what is deleted, something else goes too.
+	manager bool
+	tell    func(on *server, in place, namespace string) error
 }
 
 func write(path, content string) error { return os.WriteFile(path, []byte(content), 0o600) }

@@ -33,6 +33,7 @@ type server struct {
 	authority  []byte
 	trust      *authority // of the proxy, and of the real server
 	prepared   bool
+	manager    bool      // something deletes what goes with its owner or its namespace
 	process    *exec.Cmd // that answers requests
 	ended      []func()
 	reading    sync.Mutex
@@ -275,6 +276,7 @@ func startRealWith(binaries, folder string, audited bool) (made *server, err err
 			"--controllers=garbage-collector-controller,pod-garbage-collector-controller,podgroup-protection-controller,"+
 				"namespace-controller,job-controller",
 			"--cert-dir="+in("kcm"), fmt.Sprintf("--secure-port=%d", managerPort))
+		made.manager = true
 	}
 	return
 }
@@ -283,7 +285,7 @@ var served = regexp.MustCompile(`^serving \d+ nodes at (https://127\.0\.0\.1:\d+
 
 // startFake starts `muster up`.
 func startFake(muster, folder string, arguments ...string) (*server, error) {
-	made := &server{name: "fake", folder: folder}
+	made := &server{name: "fake", folder: folder, manager: true}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}

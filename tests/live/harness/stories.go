@@ -208,8 +208,8 @@ var storyScenarios = []scenario{
 	{name: "stories/ack-tables", tell: withKubectl(map[string]int{}, func(s *stage, in place) error {
 		return firstOf(s.addGPUs("a", 4), ackTables(s, in))
 	})},
-	{name: "stories/grove-complete-example", tell: controlled(map[string]int{}, groveExample("seed"), "--dialect", "seed", "--backend", "workload-1.36")},
-	{name: "stories/grove-upstream", tell: controlled(map[string]int{}, groveExample("upstream"), "--backend", "workload-1.36")},
+	{name: "stories/grove-complete-example", manager: true, tell: controlled(map[string]int{}, groveExample("seed"), "--dialect", "seed", "--backend", "workload-1.36")},
+	{name: "stories/grove-upstream", manager: true, tell: controlled(map[string]int{}, groveExample("upstream"), "--backend", "workload-1.36")},
 }
 
 // withKubectl tells a story with the scheduler alone.

@@ -142,7 +142,9 @@ func (t *transcript) told(path string) {
 // truth is a sequence of requests to which both servers must give the same answers.
 type truth struct {
 	name string
-	tell func(t *transcript, namespace string)
+	// manager says that it needs a kube-controller-manager.
+	manager bool
+	tell    func(t *transcript, namespace string)
 }
 
 func podText(name, more string) string {
@@ -168,7 +170,7 @@ func configMap(name, more string) string {
 }
 
 var truths = []truth{
-	{"objects", func(t *transcript, ns string) {
+	{name: "objects", tell: func(t *transcript, ns string) {
 		maps := "/api/v1/namespaces/" + ns + "/configmaps"
 		t.post(maps, configMap("a", ""))
 		t.post(maps, configMap("a", ""))
@@ -183,7 +185,7 @@ var truths = []truth{
 		t.remove(maps+"/a", "")
 		t.remove(maps+"/a", "")
 	}},
-	{"writes-and-versions", func(t *transcript, ns string) {
+	{name: "writes-and-versions", tell: func(t *transcript, ns string) {
 		maps := "/api/v1/namespaces/" + ns + "/configmaps"
 		made := t.post(maps, configMap("a", ""))
 		first, _ := json.Marshal(made)
@@ -204,7 +206,7 @@ var truths = []truth{
 		t.ask("PATCH", maps+"/a?dryRun=All", "application/merge-patch+json", `{"data":{"z":"1"}}`)
 		t.get(maps + "/a")
 	}},
-	{"pods", func(t *transcript, ns string) {
+	{name: "pods", tell: func(t *transcript, ns string) {
 		pods := podsOf(ns)
 		t.post(pods, pod("plain", "", ""))
 		t.post(pods, pod("gated", "", `,"schedulingGates":[{"name":"a/b"}],"schedulerName":"muster"`))
@@ -229,7 +231,7 @@ var truths = []truth{
 		t.post(pods, pod("classed", "", `,"priorityClassName":"`+ns+`"`))
 		t.remove("/apis/scheduling.k8s.io/v1/priorityclasses/"+ns, "")
 	}},
-	{"binding", func(t *transcript, ns string) {
+	{name: "binding", tell: func(t *transcript, ns string) {
 		pods := podsOf(ns)
 		uid := text(t.post(pods, pod("a", "", "")), "metadata", "uid")
 		t.post(pods, pod("gated", "", `,"schedulingGates":[{"name":"a/b"}]`))
@@ -244,7 +246,7 @@ var truths = []truth{
 		t.remove(pods+"/a", `{"gracePeriodSeconds":0}`)
 		t.get(pods + "/a")
 	}},
-	{"deletion", func(t *transcript, ns string) {
+	{name: "deletion", tell: func(t *transcript, ns string) {
 		pods := podsOf(ns)
 		for _, name := range []string{"bound", "free", "held"} {
 			more := ""
@@ -269,7 +271,7 @@ var truths = []truth{
 		t.gone(pods + "/evicted")
 		t.post(pods+"/evicted/eviction", `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"evicted"}}`)
 	}},
-	{"lists-and-selectors", func(t *transcript, ns string) {
+	{name: "lists-and-selectors", tell: func(t *transcript, ns string) {
 		pods := podsOf(ns)
 		t.post(pods, pod("a", `,"labels":{"app":"x","tier":"1"}`, ""))
 		t.post(pods, pod("b", `,"labels":{"app":"y"}`, `,"schedulerName":"muster"`))
@@ -295,7 +297,7 @@ var truths = []truth{
 		named("?limit=2&continue=" + text(first, "metadata", "continue"))
 		t.askAs("application/json;as=Table;v=v1;g=meta.k8s.io", "GET", "/api/v1/namespaces/"+ns+"/configmaps?labelSelector=x", "", "")
 	}},
-	{"watches", func(t *transcript, ns string) {
+	{name: "watches", tell: func(t *transcript, ns string) {
 		maps := "/api/v1/namespaces/" + ns + "/configmaps"
 		t.post(maps, configMap("a", ""))
 		_, list := t.on.get(maps)
@@ -311,7 +313,7 @@ var truths = []truth{
 			t.lines[start] = strings.Replace(t.lines[start], from, "<version>", 1)
 		}
 	}},
-	{"pod-groups", func(t *transcript, ns string) {
+	{name: "pod-groups", manager: true, tell: func(t *transcript, ns string) {
 		pods, groups := podsOf(ns), "/apis/scheduling.k8s.io/v1alpha2/namespaces/"+ns+"/podgroups"
 		t.post(groups, `{"metadata":{"name":"g"},"spec":{"schedulingPolicy":{"gang":{"minCount":2}}}}`)
 		t.post(pods, pod("a", "", `,"schedulingGroup":{"podGroupName":"g"}`))
@@ -322,7 +324,7 @@ var truths = []truth{
 		t.remove(pods+"/b", "")
 		t.gone(groups + "/g")
 	}},
-	{"owners", func(t *transcript, ns string) {
+	{name: "owners", manager: true, tell: func(t *transcript, ns string) {
 		maps := "/api/v1/namespaces/" + ns + "/configmaps"
 		owner := func(made object, more string) string {
 			return `,"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"` +
@@ -345,7 +347,7 @@ var truths = []truth{
 		t.gone(maps + "/root")
 		t.get(maps + "/child")
 	}},
-	{"namespaces", func(t *transcript, ns string) {
+	{name: "namespaces", manager: true, tell: func(t *transcript, ns string) {
 		other := ns + "-2"
 		t.post("/api/v1/namespaces", `{"metadata":{"name":"`+other+`"}}`)
 		maps := "/api/v1/namespaces/" + other + "/configmaps"
@@ -358,7 +360,7 @@ var truths = []truth{
 		t.on.merge(maps+"/a", `{"metadata":{"finalizers":null}}`)
 		t.gone("/api/v1/namespaces/" + other)
 	}},
-	{"leases", func(t *transcript, ns string) {
+	{name: "leases", tell: func(t *transcript, ns string) {
 		leases := "/apis/coordination.k8s.io/v1/namespaces/" + ns + "/leases"
 		made := t.post(leases, `{"metadata":{"name":"l"},"spec":{"holderIdentity":"a","leaseDurationSeconds":15,"renewTime":"2026-01-01T00:00:00.000000Z"}}`)
 		held, _ := json.Marshal(made)
@@ -366,13 +368,13 @@ var truths = []truth{
 		t.put(leases+"/l", strings.Replace(string(held), `"a"`, `"c"`, 1))
 		t.put(leases+"/l", `{"metadata":{"name":"l"},"spec":{"holderIdentity":"d"}}`)
 	}},
-	{"events", func(t *transcript, ns string) {
+	{name: "events", tell: func(t *transcript, ns string) {
 		events := "/api/v1/namespaces/" + ns + "/events"
 		t.post(events, `{"metadata":{"name":"e.1"},"involvedObject":{"kind":"Pod","namespace":"`+ns+`","name":"p"},"reason":"R","message":"m","type":"Normal","count":1,"firstTimestamp":"2026-01-01T00:00:00Z","lastTimestamp":"2026-01-01T00:00:00Z","source":{"component":"muster"}}`)
 		t.strategic(events+"/e.1", `{"count":2}`)
 		t.merge(events+"/none", `{"count":2}`)
 	}},
-	{"custom-kinds", func(t *transcript, ns string) {
+	{name: "custom-kinds", tell: func(t *transcript, ns string) {
 		group := ns + ".example.dev"
 		t.on.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gangs.`+group+`"},"spec":{
 			"group":"`+group+`","scope":"Namespaced","names":{"kind":"Gang","plural":"gangs"},"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
@@ -410,7 +412,7 @@ var truths = []truth{
 		t.remove(gangs+"/a", "")
 		t.on.do("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gangs."+group, "", "")
 	}},
-	{"nodes", func(t *transcript, ns string) {
+	{name: "nodes", tell: func(t *transcript, ns string) {
 		nodes := "/api/v1/nodes"
 		t.post(nodes, `{"metadata":{"name":"`+ns+`","labels":{"zone":"a"}},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"110"},"conditions":[{"type":"Ready","status":"True"}]}}`)
 		t.strategic(nodes+"/"+ns, `{"spec":{"unschedulable":true,"taints":[{"key":"k","effect":"NoSchedule"}]}}`)
@@ -420,7 +422,7 @@ var truths = []truth{
 		t.strategic(nodes+"/"+ns+"/status", `{"status":{"conditions":[{"type":"Ready","status":"False"},{"type":"Other","status":"True"}]}}`)
 		t.remove(nodes+"/"+ns, "")
 	}},
-	{"budgets", func(t *transcript, ns string) {
+	{name: "budgets", tell: func(t *transcript, ns string) {
 		pods, budgets := podsOf(ns), "/apis/policy/v1/namespaces/"+ns+"/poddisruptionbudgets"
 		t.post(pods, pod("p", `,"labels":{"app":"x"}`, ""))
 		t.post(pods+"/p/binding", binding("p", "", "no-such-node-4"))
@@ -438,7 +440,7 @@ var truths = []truth{
 		t.get(pods + "/p")
 		t.remove(pods+"/p", `{"gracePeriodSeconds":0}`)
 	}},
-	{"tables", func(t *transcript, ns string) {
+	{name: "tables", tell: func(t *transcript, ns string) {
 		pods := podsOf(ns)
 		t.on.post(pods, pod("a", "", ""))
 		t.on.post(pods, pod("b", "", `,"schedulingGates":[{"name":"a/b"}]`))
