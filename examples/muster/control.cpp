@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -95,6 +96,7 @@ int look_once(const controller_request& asked, kube::transport& by) {
         }
         runs.pump(std::min(until - now, kube::second));
     }
+    wrong.say_new(runs.denials());
     bool any = false;
     runs.for_each_step([&](const kube::object_id& id, const muster::lifecycle::object_step& step) {
         for (const auto& note : step.notes)
@@ -153,6 +155,8 @@ int run_controllers(const controller_request& asked, kube::transport& by) {
                            [&] { return std::to_string(runs.objects().size()) + " objects"; });
         std::vector<std::string> troubles = runs.troubles();
         const std::size_t count = troubles.size();
+        // To go without is a choice: it is said, and no trouble.
+        std::ranges::move(runs.denials(), std::back_inserter(troubles));
         shown->tell_troubles(std::move(troubles));
         shown->serve(now, [&] { return metrics_of(runs, count); });
         if (const auto ended = shown->ended(runs, now))

@@ -68,6 +68,7 @@ public:
                          [&](reflector_options& watch) {
                              watch.query = kind.query;
                              watch.may_be_absent = !kind.built_in;
+                             watch.may_be_denied = kind.may_be_denied;
                          });
     }
     controllers(const controllers&) = delete;
@@ -112,9 +113,21 @@ public:
     /// What goes wrong at the moment, a line each; empty when all is well.
     [[nodiscard]] std::vector<std::string> troubles() const {
         std::vector<std::string> found = with_.troubles();
+        for (std::size_t at = 0; at < with_.followed().size(); ++at)
+            if (const reflector& each = with_.followed()[at]; each.is_denied() || !is_needed(at))
+                std::erase(found, each.trouble());
         for (const auto& [id, each] : works_)
             for (const std::string& trouble : each.troubles)
                 found.push_back(name_of(id) + ": " + trouble);
+        return found;
+    }
+
+    /// What may not be read and is done without, a line each.
+    [[nodiscard]] std::vector<std::string> denials() const {
+        std::vector<std::string> found;
+        for (const reflector& each : with_.followed())
+            if (each.is_denied())
+                found.push_back(each.trouble());
         return found;
     }
 
@@ -153,15 +166,54 @@ private:
         void gone(const listed_object& who) { to->lose(kind, who); }
     };
 
+    /// The stream of the owners that alone need this one; nullptr when others do as well.
+    [[nodiscard]] const reflector* needed_by(std::size_t at) const {
+        const std::vector<followed_kind>& kinds = cache_.kinds();
+        for (std::size_t other = 0; other < kinds.size() && !kinds[at].needed_by.empty(); ++other)
+            if (kinds[other].as == followed_kind::role::owner &&
+                kinds[other].kind == kinds[at].needed_by)
+                return &with_.followed()[other];
+        return nullptr;
+    }
+    [[nodiscard]] bool is_needed(std::size_t at) const {
+        const reflector* const owners = needed_by(at);
+        return owners == nullptr || !owners->is_absent();
+    }
+
     /// What is owned is listed when its owners were: it is never older than they.
     [[nodiscard]] bool may_start(std::size_t at) const {
         const std::vector<reflector>& all = with_.followed();
-        if (cache_.kinds()[at].as != followed_kind::role::owned || all[at].synced())
+        if (!is_needed(at))
+            return false;
+        if (all[at].synced())
+            return true;
+        if (const reflector* const owners = needed_by(at); owners && !owners->synced())
+            return false;
+        if (cache_.kinds()[at].as != followed_kind::role::owned)
             return true;
         for (std::size_t other = 0; other < all.size(); ++other)
-            if (cache_.kinds()[other].as != followed_kind::role::owned && !all[other].synced())
+            if (cache_.kinds()[other].as != followed_kind::role::owned && is_needed(other) &&
+                !all[other].synced())
                 return false;
         return true;
+    }
+
+    /// What is known of all that is needed is no half of a list.
+    [[nodiscard]] bool is_whole() const {
+        const std::vector<reflector>& all = with_.followed();
+        for (std::size_t at = 0; at < all.size(); ++at)
+            if (!all[at].is_whole() && is_needed(at))
+                return false;
+        return true;
+    }
+    /// When all of it was last known to be all there is. Steady.
+    [[nodiscard]] std::int64_t as_of(std::int64_t now) const {
+        const std::vector<reflector>& all = with_.followed();
+        std::int64_t oldest = now;
+        for (std::size_t at = 0; at < all.size(); ++at)
+            if (const std::int64_t known = all[at].as_of(now); known < oldest && is_needed(at))
+                oldest = known;
+        return oldest;
     }
 
     void send() {
@@ -171,11 +223,11 @@ private:
                 each.forget();
         }
         with_.send_watches([&](std::size_t at) { return may_start(at); });
-        const bool whole = with_.is_whole();
+        const bool whole = is_whole();
         synced_ |= whole;
         wakes_ = never_comes;
         if (const instant at = now(); synced_ && whole && with_.may_write() &&
-                                      at.steady - with_.as_of(at.steady) <= how_.stale_after)
+                                      at.steady - as_of(at.steady) <= how_.stale_after)
             look_around(at);
         send_writes(now().steady);
         with_.send_events_and_election();

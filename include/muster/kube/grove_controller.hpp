@@ -26,7 +26,8 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// Grove's PodCliqueSets, for `controllers`.
+/// Grove's PodCliqueSets, for `controllers`. Where they may not be read, nothing is done for them,
+/// and nothing else of Grove's is asked for.
 struct grove_controller {
     translate::grove_options options;
     /// Which version of their APIs the backends write.
@@ -61,6 +62,11 @@ struct grove_controller {
             made.push_back({native, "PodGroup", "podgroups"});
         if (workloads == version::v1_37)
             made.push_back({native, "CompositePodGroup", "compositepodgroups"});
+        for (followed_kind& each : made) {
+            each.may_be_denied = is_set(each);
+            if (!each.built_in && !is_set(each))
+                each.needed_by = "PodCliqueSet";
+        }
         return made;
     }
 

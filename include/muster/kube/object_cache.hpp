@@ -36,6 +36,11 @@ struct followed_kind {
     std::string query{}; ///< selectors of what is followed, escaped
     /// Part of every server.
     bool built_in = false;
+    /// Where it may not be read, there is none of it.
+    bool may_be_denied = false;
+    /// The kind of owners that alone need it: it is not asked for while they are not served, or may
+    /// not be read.
+    std::string needed_by{};
 
     /// Of the collection; in all namespaces when none is given.
     [[nodiscard]] std::string path(std::string_view name_space) const {

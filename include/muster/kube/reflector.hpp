@@ -146,6 +146,10 @@ public:
     [[nodiscard]] bool synced() const noexcept { return synced_; }
     /// What was told is no half of a list.
     [[nodiscard]] bool is_whole() const noexcept { return synced_ && !partial_; }
+    /// The last list was none: the kind is not served, or may not be read.
+    [[nodiscard]] bool is_absent() const noexcept { return absent_; }
+    /// It may not be read, and nothing else is wrong.
+    [[nodiscard]] bool is_denied() const noexcept { return denied_; }
     /// When what is known was last known to be all there is: now while a watch is open.
     [[nodiscard]] std::int64_t as_of(std::int64_t now) const noexcept {
         const bool open = phase_ == phase::watching && opened_ && now - heard_ < how_.silence;
@@ -187,6 +191,7 @@ private:
 
     void failed(phase then, std::string what, std::int64_t now,
                 std::optional<std::int64_t> retry_after = {}) {
+        denied_ = false;
         trouble_ = how_.path + ": " + std::move(what);
         const std::int64_t wait = std::max(backoff_.failed(now, jitter_), retry_after.value_or(0));
         if (then == phase::to_list)
@@ -243,6 +248,7 @@ private:
             absent_ = true;
             sweep(sink, ++pass_);
             begin_list(now + how_.pauses.most);
+            denied_ = denied;
             if (denied)
                 trouble_ = how_.path + ": " + describe(answer);
             return;
@@ -302,6 +308,7 @@ private:
         ++lists_;
         synced_ = true;
         partial_ = false;
+        denied_ = false;
         trouble_.clear();
     }
 
@@ -420,6 +427,7 @@ private:
     std::int64_t well_ = 0;
     bool partial_ = false; ///< a list has told some of its objects
     bool absent_ = false;
+    bool denied_ = false;
     std::int64_t relist_at_ = never_comes;
     std::map<codec::object_key, entry> known_;
     bool synced_ = false;

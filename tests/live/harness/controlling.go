@@ -38,12 +38,43 @@ func (s *stage) startProgram(in place, command, user string, more ...string) (*e
 	return program, nil
 }
 
+// mayRunGrove gives the role of Grove's sets to the controller, or takes it, and waits until the
+// server knows: until then it refuses, or allows, what it should not.
+func (s *server) mayRunGrove(allowed bool) error {
+	const role = controllerUser + "-grove"
+	const bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+	if allowed {
+		s.admin.post(bindings, `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"user-`+role+`"},`+
+			`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"`+role+`"},`+
+			`"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"`+controllerUser+`"}]}`)
+	} else {
+		s.admin.do("DELETE", bindings+"/user-"+role, "", "")
+	}
+	if !eventually(10*time.Second, func() bool {
+		code, answer := s.admin.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", `{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview",`+
+			`"spec":{"user":"`+controllerUser+`","resourceAttributes":{"verb":"list","group":"grove.io","resource":"podcliquesets"}}}`)
+		found, _ := at(answer, "status", "allowed").(bool)
+		return code == 404 || code == 201 && found == allowed // 404: a server that lets everybody do all.
+	}) {
+		return fmt.Errorf("whether the controller may list Grove's sets never becomes %v", allowed)
+	}
+	return nil
+}
+
 // controlled tells a story with the controller under test running beside the scheduler, each with
-// its own role alone.
+// its own roles alone.
 func controlled(cpus map[string]int, story func(s *stage, in place, controller *exec.Cmd) error, options ...string) func(on *server, in place, namespace string) error {
+	return controlledBy(true, cpus, story, options...)
+}
+
+// controlledBy does so with the controller's role for Grove's sets, or without.
+func controlledBy(grove bool, cpus map[string]int, story func(s *stage, in place, controller *exec.Cmd) error, options ...string) func(on *server, in place, namespace string) error {
 	return func(on *server, in place, namespace string) error {
 		if in.standIn != "" || !hasCommand(in.muster, "controller") {
 			return skipped("this muster has no command controller")
+		}
+		if err := on.mayRunGrove(grove); err != nil {
+			return err
 		}
 		return onStage(cpus, func(s *stage) error {
 			controller, err := s.startProgram(in, "controller", controllerUser, append([]string{"-v", "--namespace", namespace}, options...)...)
@@ -192,6 +223,20 @@ var controllerScenarios = []scenario{
 	{name: "controller/job-succeeds", tell: controlled(map[string]int{"a": 4}, func(s *stage, in place, _ *exec.Cmd) error {
 		return firstOf(s.genericJob(in), s.runs("generic-example-worker-", 4), s.ends("generic-example-worker-0", 0),
 			s.phase("genericjobs", "generic-example", "Succeeded"))
+	})},
+	{name: "controller/without-grove", tell: controlledBy(false, map[string]int{"a": 4}, func(s *stage, in place, controller *exec.Cmd) error {
+		if err := firstOf(s.apply(in, cliqueSetOf("koord-scheduler")), s.genericJob(in), s.runs("generic-example-worker-", 4),
+			s.ends("generic-example-worker-0", 0), s.phase("genericjobs", "generic-example", "Succeeded")); err != nil || s.on.name == "fake" {
+			return err // The other lets everybody do all.
+		}
+		said, err := os.ReadFile(controller.Stderr.(*os.File).Name())
+		if err != nil {
+			return err
+		}
+		if strings.Count(string(said), "/podcliquesets: ") != 1 || strings.Count(string(said), "HTTP 403") != 1 {
+			return fmt.Errorf("the controller does not complain once, that it may not read sets, but says\n%s", said)
+		}
+		return nil
 	})},
 	{name: "controller/job-restarts", tell: controlled(map[string]int{"a": 4}, func(s *stage, in place, _ *exec.Cmd) error {
 		// Every replica fails once, and then succeeds.

@@ -203,6 +203,60 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("whoever may not read sets runs the jobs of others, and asks for nothing of Grove's") {
+    grove_world of;
+    of.create(
+        "/apis/batch.tensorstack.dev/v1beta1/namespaces/default/genericjobs",
+        R"({"apiVersion":"batch.tensorstack.dev/v1beta1","kind":"GenericJob",)"
+        R"("metadata":{"name":"job"},"spec":{"scheduler":{"t9kScheduler":{"queue":"default"}},)"
+        R"("replicaSpecs":[{"type":"worker","replicas":2,"template":{"spec":{"containers":[)"
+        R"({"name":"c","image":"i"}]}}}]}})");
+    of.create(sets, set("kai-scheduler"));
+    process run(of);
+    std::size_t asked = 0;
+    run.carrier.harm = [&](const kube::http_request& what) {
+        const bool t9k = what.path.starts_with("/api/v1/") ||
+                         what.path.find(".tensorstack.dev/") != std::string::npos;
+        asked += t9k || what.path.ends_with("/podcliquesets") ? 0U : 1U;
+        return t9k ? muster_test::store_carrier::mishap::none
+                   : muster_test::store_carrier::mishap::refused;
+    };
+    run.run(of, 2 * minute);
+    CHECK(of.running() == 2);
+    CHECK(asked == 0);
+    CHECK(run.runs.is_quiet());
+    // That is said, but nothing goes wrong.
+    CHECK(run.runs.troubles() == names{});
+    const names denials = run.runs.denials();
+    REQUIRE(denials.size() == 1);
+    CHECK(denials.front().starts_with("/apis/grove.io/v1alpha1/podcliquesets: "));
+    CHECK(denials.front().find("403") != std::string::npos);
+
+    // Once they may be read, they run as well.
+    run.carrier.harm = {};
+    run.run(of, minute);
+    CHECK(run.runs.troubles() == names{});
+    CHECK(run.runs.denials() == names{});
+    CHECK(of.running() == 5);
+    CHECK(of.names(gangs) == names{"train-0"});
+
+    // What is there stays when they may be read no more.
+    run.carrier.harm = [&](const kube::http_request& what) {
+        return what.path.find("grove.io/") != std::string::npos
+                   ? muster_test::store_carrier::mishap::refused
+                   : muster_test::store_carrier::mishap::none;
+    };
+    const std::size_t deleted = of.writes("delete", "pods");
+    run.run(of, 80 * minute);
+    CHECK(of.writes("delete", "pods") == deleted);
+    of.end("job-worker-0", 1);
+    run.run(of, 5 * second);
+    CHECK(of.at("/apis/batch.tensorstack.dev/v1beta1/namespaces/default/genericjobs/job",
+                {"status", "phase"}) == "Failed");
+    CHECK(run.runs.troubles() == names{});
+    CHECK(run.runs.denials().size() == 1);
+}
+
 TEST_CASE("gates stay closed while the backend's kind is not served, and it is told") {
     controller_world of; // without KAI's PodGroups
     of.create(sets, set("kai-scheduler"));
