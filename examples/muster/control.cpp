@@ -150,6 +150,7 @@ int run_controllers(const controller_request& asked, kube::transport& by) {
     for (;;) {
         const std::int64_t now = runs.now().steady;
         shown->progress.turned(now);
+        shown->progress.sees(runs.is_fresh());
         shown->tell_lead(runs.leads());
         shown->tell_synced(runs.synced(),
                            [&] { return std::to_string(runs.objects().size()) + " objects"; });

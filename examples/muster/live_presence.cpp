@@ -30,7 +30,6 @@ void live_presence::tell_lead(bool leads) {
 }
 
 void live_presence::tell_synced(bool synced, const std::function<std::string()>& what_is_listed) {
-    progress.synced(synced);
     if (!std::exchange(was_synced_, synced) && synced)
         say("listed: " + what_is_listed());
 }

@@ -142,7 +142,9 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
         const std::int64_t now = cluster.now().steady;
         status.steps.observe(now - began);
         shown->progress.turned(now);
-        shown->progress.owes_cycle(made.leads && made.view.synced && !made.decided, now);
+        const bool fresh = made.view.synced && began - made.view.as_of <= options.stale_after;
+        shown->progress.sees(fresh);
+        shown->progress.owes_cycle(made.leads && fresh && !made.decided, now);
         if (made.decided)
             shown->progress.cycled(now);
         shown->tell_lead(made.leads);

@@ -91,12 +91,16 @@ while IFS= read -r -t 30 line <&5; do
     [[ $line != "2 pods bound" ]] || { bound=yes; break; }
 done
 [[ $bound == yes && $page ]] || { fail "nothing was bound: $heard"; finish; }
-# answers CODE PATH: what the page at `page` says of it is in `said`.
-answers() {
+# ask PATH: what the page at `page` says of it is in `said`.
+ask() {
     exec 3<>"/dev/tcp/127.0.0.1/$page"
-    printf 'GET %s HTTP/1.1\r\n\r\n' "$2" >&3
+    printf 'GET %s HTTP/1.1\r\n\r\n' "$1" >&3
     said=$(cat <&3)
     exec 3<&-
+}
+# answers CODE PATH
+answers() {
+    ask "$2"
     [[ $said == "HTTP/1.1 $1 "* ]] || fail "$2 does not answer $1: $said"
 }
 answers 200 /metrics
@@ -108,8 +112,36 @@ answers 404 /healthz/ping
 kill -TERM "$scheduler"
 wait "$scheduler" || fail "it ends with $?: $(cat <&5)"
 scheduler=
-# It lives without a server, but is of no use.
 exec 5<&-
+
+# When its server goes away it lives on, but what it knows is soon too old to act on.
+"$muster" schedule "${at[@]}" --no-leader-elect --address 127.0.0.1 --port 0 2>"$work/log" &
+scheduler=$!
+exec 5<"$work/log"
+page=
+listed=no
+while [[ ! $page || $listed == no ]] && IFS= read -r -t 30 line <&5; do
+    [[ ! $line =~ ^"status at http://127.0.0.1:"([0-9]+)/metrics$ ]] || page=${BASH_REMATCH[1]}
+    [[ $line != "listed: "* ]] || listed=yes
+done
+[[ $page && $listed == yes ]] || { fail "with a server: no page, or nothing listed"; finish; }
+answers 200 /readyz
+kill "$server"
+wait "$server" || true
+server=
+for ((tries = 0; tries < 150; ++tries)); do
+    ask /readyz
+    [[ $said == "HTTP/1.1 200 "* ]] || break
+    sleep 0.2
+done
+answers 503 /readyz
+answers 200 /healthz
+kill -TERM "$scheduler"
+wait "$scheduler" || fail "with its server gone it ends with $?: $(cat <&5)"
+scheduler=
+exec 5<&-
+
+# It lives without a server, but is of no use.
 "$muster" schedule --server "http://127.0.0.1:1" --lease-namespace default --address 127.0.0.1 \
     --port 0 2>"$work/log" &
 scheduler=$!

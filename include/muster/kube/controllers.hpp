@@ -97,6 +97,11 @@ public:
 
     [[nodiscard]] instant now() const { return with_.now(); }
     [[nodiscard]] bool synced() const noexcept { return synced_; }
+    /// All is listed, and what is known is fresh enough to act on.
+    [[nodiscard]] bool is_fresh() const {
+        const std::int64_t at = now().steady;
+        return synced_ && is_whole() && at - as_of(at) <= how_.stale_after;
+    }
     [[nodiscard]] bool leads() const { return with_.leads(); }
     [[nodiscard]] const object_cache& objects() const noexcept { return cache_; }
     [[nodiscard]] std::uint64_t looks() const noexcept { return looks_; }
@@ -223,12 +228,10 @@ private:
                 each.forget();
         }
         with_.send_watches([&](std::size_t at) { return may_start(at); });
-        const bool whole = is_whole();
-        synced_ |= whole;
+        synced_ |= is_whole();
         wakes_ = never_comes;
-        if (const instant at = now(); synced_ && whole && with_.may_write() &&
-                                      at.steady - as_of(at.steady) <= how_.stale_after)
-            look_around(at);
+        if (with_.may_write() && is_fresh())
+            look_around(now());
         send_writes(now().steady);
         with_.send_events_and_election();
     }

@@ -25,8 +25,8 @@ namespace muster::inline v0_1 {
 namespace kube {
 
 /// Whether a scheduler lives and is ready, from what it reports of itself. Alive: its loop goes
-/// round, whether or not it leads, and while it leads and work waits its cycles end. Ready:
-/// besides, all is listed.
+/// round, whether or not it leads or hears of its server, and while it leads and sees well its
+/// cycles end. Ready: besides, it sees well.
 class progress {
 public:
     /// `longest`: how long a cycle or a turn of the loop may take.
@@ -34,27 +34,28 @@ public:
 
     void turned(std::int64_t now) noexcept { turned_ = now; }
     void cycled(std::int64_t now) noexcept { cycled_ = now; }
-    /// It leads and something waits for a cycle, since now if it did not before.
+    /// It leads, sees well and made no cycle, since now if it did not before.
     void owes_cycle(bool owes, std::int64_t now) noexcept {
         if (!owes)
             owed_ = never_comes;
         else if (owed_ == never_comes)
             owed_ = now;
     }
-    void synced(bool is) noexcept { synced_ = is; }
+    /// All is listed, and what is known is no older than it may be to be acted on.
+    void sees(bool well) noexcept { sees_ = well; }
 
     [[nodiscard]] bool alive(std::int64_t now) const noexcept {
         return now - turned_ <= longest_ &&
                (owed_ == never_comes || now - std::max(owed_, cycled_) <= longest_);
     }
-    [[nodiscard]] bool ready(std::int64_t now) const noexcept { return synced_ && alive(now); }
+    [[nodiscard]] bool ready(std::int64_t now) const noexcept { return sees_ && alive(now); }
 
 private:
     std::int64_t longest_;
     std::int64_t turned_ = 0;
     std::int64_t cycled_ = 0;
     std::int64_t owed_ = never_comes;
-    bool synced_ = false;
+    bool sees_ = false;
 };
 
 /// A status page over plain HTTP: GET of a few paths, read-only, one request per connection. It

@@ -84,8 +84,13 @@ TEST_CASE("alive is who turns, and whose cycles end while they are owed") {
     of.turned(0);
     CHECK(of.alive(minute));
     CHECK_FALSE(of.ready(minute));
-    of.synced(true);
+    of.sees(true);
     CHECK(of.ready(minute));
+    // Its server's silence is not its own fault.
+    of.sees(false);
+    CHECK(of.alive(minute));
+    CHECK_FALSE(of.ready(minute));
+    of.sees(true);
     CHECK_FALSE(of.alive(minute + 1));
     of.turned(10 * minute);
     CHECK(of.alive(10 * minute));
