@@ -126,14 +126,23 @@ func (m *meter) look(ctx context.Context) (*seen, error) {
 	if code != 200 {
 		return nil, fmt.Errorf("pods: %d", code)
 	}
-	events := make(chan object, 1000)
+	version := text(list, "metadata", "resourceVersion")
 	go func() {
-		defer close(events)
-		m.on.admin.watch(ctx, podsOf(scaleSpace)+"?watch=1&resourceVersion="+text(list, "metadata", "resourceVersion"), events)
-	}()
-	go func() {
-		for event := range events {
-			made.take(event, time.Now())
+		// A server ends the watches of those who are too slow for it.
+		for ctx.Err() == nil {
+			events := make(chan object, 1000)
+			go func() {
+				defer close(events)
+				m.on.admin.watch(ctx, podsOf(scaleSpace)+"?watch=1&resourceVersion="+version, events)
+			}()
+			for event := range events {
+				if text(event, "type") == "ERROR" {
+					fmt.Println("FAILED: the watch of what is measured has a gap:", text(event, "object", "message"))
+					return
+				}
+				version = text(event, "object", "metadata", "resourceVersion")
+				made.take(event, time.Now())
+			}
 		}
 	}()
 	return made, nil
