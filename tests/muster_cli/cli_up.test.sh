@@ -25,6 +25,12 @@ start() {
     read -r line <&4 || { fail "muster up $*: $(cat "$work/err")"; finish; }
     port=${line##*:}
 }
+# stop: it ends when it is told to, and ends well.
+stop() {
+    kill -TERM "$server"
+    wait "$server" || fail "it ends with $?"
+    server=
+}
 # ask METHOD PATH [BODY]: the answer, with its head.
 ask() {
     exec 3<>"/dev/tcp/127.0.0.1/$port"
@@ -54,17 +60,13 @@ done
 exec 3<&-
 [[ $ran == yes ]] || fail "the pod never ran"
 contains '"resource":"pods/binding"' "$(ask GET /muster/journal "")"
-kill -TERM "$server"
-wait "$server" || fail "it ends with $?"
-server=
+stop
 
 start -f "$work/nodes.yaml"
 [[ $line == "serving 1 nodes at https://127.0.0.1:$port" ]] || fail "it says: $line"
 contains "certificate-authority-data: " "$(cat "$work/config")"
 contains "token: " "$(cat "$work/config")"
-kill -TERM "$server"
-wait "$server" || fail "it ends with $?"
-server=
+stop
 
 # What befalls the requests, and which uids there are, follows from the seed.
 half='{"what":"refuse","code":503,"verb":"list","resource":"nodes","percent":50,"times":0}'
@@ -77,8 +79,7 @@ fares() {
         ask GET /api/v1/nodes "" | head -1
     done
     ask GET /api/v1/nodes/node-a "" | grep -oE '"uid":"[^"]+"'
-    kill -TERM "$server"
-    wait "$server" || fail "it ends with $?"
+    stop
 }
 fares 7 >"$work/seven"
 fares 7 >"$work/again"
