@@ -19,6 +19,8 @@
 #include <muster/codec/topology_reader.hpp>
 #include <muster/resource/quantity_text.hpp>
 
+#include "bind_claim.hpp"
+
 namespace cli {
 namespace {
 
@@ -56,6 +58,8 @@ public:
             return remove_gang(change.value);
         case edit::kind::remove_pod:
             return remove_pod(change.value);
+        case edit::kind::bind_claim:
+            return bind_claim(key_of(change.value), *objects_);
         case edit::kind::set:
             break;
         }
@@ -465,8 +469,9 @@ private:
 } // namespace
 
 std::string option_text(const edit& change) {
-    constexpr std::string_view names[] = {"--add-nodes",   "--cordon",     "--uncordon", "--drain",
-                                          "--remove-gang", "--remove-pod", "--set"};
+    constexpr std::string_view names[] = {"--add-nodes",  "--cordon",      "--uncordon",
+                                          "--drain",      "--remove-gang", "--remove-pod",
+                                          "--bind-claim", "--set"};
     return std::string(names[static_cast<std::size_t>(change.what)]) + " " + change.value;
 }
 

@@ -20,6 +20,7 @@ struct edit {
         drain,
         remove_gang,
         remove_pod,
+        bind_claim,
         set
     };
     kind what = kind::set;

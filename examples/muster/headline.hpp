@@ -38,6 +38,13 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
             ++counts["node(s) had untolerated taint {" + taint.key + ": " + taint.value + "}"];
             return;
         }
+    if ((found & (muster::obstacle_volume | muster::obstacle_unbound_volume)) != 0 &&
+        (found & muster::obstacle_selector) == 0) {
+        ++counts[(found & muster::obstacle_volume) != 0
+                     ? "node(s) had volume node affinity conflict"
+                     : "node(s) didn't find available persistent volumes to bind"];
+        return;
+    }
     if (!muster::eligible(query, node)) {
         ++counts["node(s) didn't match Pod's node affinity/selector"];
         return;
@@ -50,7 +57,9 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
     for (std::size_t column = 0; column < Traits::width; ++column)
         if (of.request[column] > 0 && of.request[column] > free[column]) {
             const std::string& name = kinds.name(muster::kind_id{column});
-            ++counts[name == "pods" ? "Too many pods" : "Insufficient " + name];
+            ++counts[name == "pods"                            ? "Too many pods"
+                     : name.starts_with("attachable-volumes-") ? "node(s) exceed max volume count"
+                                                               : "Insufficient " + name];
         }
 }
 

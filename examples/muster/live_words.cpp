@@ -73,7 +73,7 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
         context.detail = detail_of(*cluster, gang.key, each.code);
         context.queue = each.queue ? known[*each.queue].key : gang.spec.queue.value_or("");
         reason_line line;
-        line.code = code_name(each.code);
+        line.code = code_name(each);
         line.kind = kind_name(each.kind);
         line.message = reason_text(each, context);
         lines.push_back(std::move(line));

@@ -824,6 +824,8 @@ void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
     add("--remove-gang", kind::remove_gang, "[NAMESPACE/]NAME",
         "The group and all its pods are gone");
     add("--remove-pod", kind::remove_pod, "[NAMESPACE/]NAME", "The pod is gone");
+    add("--bind-claim", kind::bind_claim, "[NAMESPACE/]NAME",
+        "The PersistentVolumeClaim is bound to a volume that every node reaches");
     add("--set", kind::set, "WHAT=VALUE",
         "A field of a queue or group:\n"
         "queue.NAME.quota.RESOURCE=QUANTITY (or none), .deserved.RESOURCE=QUANTITY,\n"

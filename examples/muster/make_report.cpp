@@ -13,6 +13,7 @@
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/pod_group_status.hpp>
 #include <muster/codec/queue_status.hpp>
+#include <muster/codec/volume_words.hpp>
 #include <muster/cycle/forecast.hpp>
 #include <muster/muster.hpp>
 
@@ -339,7 +340,8 @@ private:
         tries_left_ -= found.probes;
         line.changes_sought = true;
         line.changes_complete = found.complete;
-        const change_teller<Width> tell(before_, known_->kinds, which, asked_->default_namespace);
+        const change_teller<Width> tell(before_, known_->kinds, known_->volumes, which,
+                                        asked_->default_namespace);
         for (const muster::remedy& each : found.remedies) {
             auto& to = line.remedies.emplace_back();
             for (const muster::change& one : each)
@@ -640,7 +642,28 @@ private:
             if (pod.unsupported.empty())
                 out += "required anti-affinity of a pod that stands already";
         }
+        if (out.empty())
+            return waiting_volumes_text(volumes_of(facts));
         return others > 0 ? out + " (+" + std::to_string(others) + " pods)" : out;
+    }
+
+    /// Of the members that wait.
+    [[nodiscard]] volumes_of_pods volumes_of(const group_facts& facts) const {
+        volumes_of_pods found;
+        for (const std::size_t member : facts.members) {
+            const object_key& key = known_->objects->pods[member].metadata.key;
+            const volume_effects* const volumes = known_->volumes.find(key);
+            if (volumes && known_->state[known_->state.pod_keys().at(key)].placeable())
+                found.emplace_back(key.name, volumes);
+        }
+        return found;
+    }
+    [[nodiscard]] std::string volume_detail(const group_facts& facts) const {
+        std::vector<const muster::node<Width>*> nodes;
+        for (const muster::node_index node : known_->state.node_order())
+            if (known_->state[node].present)
+                nodes.push_back(&known_->state[node].spec);
+        return volume_reach_text(volumes_of(facts), nodes);
     }
 
     /// All that bears on the reasons of a group that was stopped at the search: groups alike in it
@@ -716,7 +739,7 @@ private:
             for (const muster::gang_index owner : each.owners)
                 line.kept_for.push_back(name_of(owner));
             context.owners = line.kept_for;
-            line.code = code_name(each.code);
+            line.code = code_name(each);
             line.kind = kind_name(each.kind);
             line.not_minimal = each.not_minimal;
             // That of another queue may stand in the way.
@@ -728,6 +751,8 @@ private:
                 line.needed = amount_text(*line.resource, each.amount_needed);
                 line.left = amount_text(*line.resource, each.amount_left);
             }
+            if (each.code == muster::reason_code::volume_out_of_reach)
+                context.volumes = volume_detail(facts);
             line.message = reason_text(each, context);
             for (const muster::role_shortage& one : each.roles)
                 line.roles.push_back(

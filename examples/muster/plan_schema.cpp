@@ -166,7 +166,7 @@ const char* const plan_schema = R"json({
       "additionalProperties": false,
       "required": ["code", "kind", "roles", "message"],
       "properties": {
-        "code": {"enum": ["GroupMissing", "GroupMalformed", "MembersDisagree", "NotEnoughMembers", "QueueUnknown", "QueueClosed", "QueueForbidden", "UnsupportedConstraint", "InsufficientResource", "QuotaExceeded", "NodeSelectorMismatch", "UntoleratedTaint", "NodeUnschedulable", "TopologyFragmented", "HostPortTaken", "SpreadUneven", "AffinityUnmet", "AntiAffinityMet", "KeptOffByOthers", "RoomReserved", "BehindInQueue", "SearchBudgetSpent", "FitsByNow"]},
+        "code": {"enum": ["GroupMissing", "GroupMalformed", "MembersDisagree", "NotEnoughMembers", "QueueUnknown", "QueueClosed", "QueueForbidden", "UnsupportedConstraint", "VolumeNotReady", "InsufficientResource", "QuotaExceeded", "NodeSelectorMismatch", "UntoleratedTaint", "NodeUnschedulable", "TopologyFragmented", "HostPortTaken", "VolumeOutOfReach", "VolumeInUse", "SpreadUneven", "AffinityUnmet", "AntiAffinityMet", "KeptOffByOthers", "RoomReserved", "BehindInQueue", "SearchBudgetSpent", "FitsByNow"]},
         "kind": {"enum": ["blocking", "blockingTogether", "contributing"]},
         "notMinimal": {"description": "Some of those that block together may not be needed: the search ended first.", "const": true},
         "queue": {"description": "The queue that it is about: the group's own, or one above.", "type": "string", "minLength": 1},
@@ -204,7 +204,7 @@ const char* const plan_schema = R"json({
       "additionalProperties": false,
       "required": ["kind"],
       "properties": {
-        "kind": {"enum": ["FreePods", "AddNodes", "UncordonNodes", "RaiseQuota", "RaiseDeserved", "OpenQueue", "TolerateTaint", "DropNodeSelector", "DropNodeAffinity", "DropPodAffinity", "DropPodAntiAffinity", "DropTopologySpread", "DropTopology", "LowerMinimum"]},
+        "kind": {"enum": ["FreePods", "AddNodes", "UncordonNodes", "RaiseQuota", "RaiseDeserved", "OpenQueue", "TolerateTaint", "DropNodeSelector", "DropNodeAffinity", "DropPodAffinity", "DropPodAntiAffinity", "DropTopologySpread", "DropTopology", "BindClaims", "LowerMinimum"]},
         "pods": {
           "type": "array",
           "items": {
@@ -219,6 +219,7 @@ const char* const plan_schema = R"json({
             }
           }
         },
+        "claims": {"type": "array", "items": {"type": "string", "minLength": 1}},
         "like": {"description": "The node that the new ones are like.", "type": "string", "minLength": 1},
         "count": {"type": "integer", "minimum": 1},
         "nodes": {"type": "array", "items": {"type": "string", "minLength": 1}},

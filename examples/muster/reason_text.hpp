@@ -10,6 +10,7 @@
 
 #include <muster/admission/certificate.hpp>
 #include <muster/admission/reason.hpp>
+#include <muster/codec/volume_plan.hpp>
 #include <muster/model/answer.hpp>
 #include <muster/model/gang.hpp>
 #include <muster/resource/kind_table.hpp>
@@ -40,6 +41,10 @@ using muster::reason_kind;
         return "QueueForbidden";
     case reason_code::unsupported_constraint:
         return "UnsupportedConstraint";
+    case reason_code::volume_not_ready:
+        return "VolumeNotReady";
+    case reason_code::volume_out_of_reach:
+        return "VolumeOutOfReach";
     case reason_code::insufficient_resource:
         return "InsufficientResource";
     case reason_code::quota_exceeded:
@@ -74,6 +79,17 @@ using muster::reason_kind;
     return "SearchBudgetSpent";
 }
 
+/// A term between pods that stands for a volume that they share.
+[[nodiscard]] inline bool is_about_volume(const muster::reason& what) {
+    return what.topology == muster::codec::cluster_mark ||
+           what.topology == muster::codec::node_mark;
+}
+
+/// The stable name of a reason, for machines.
+[[nodiscard]] inline std::string_view code_name(const muster::reason& what) {
+    return is_about_volume(what) ? "VolumeInUse" : code_name(what.code);
+}
+
 [[nodiscard]] constexpr std::string_view kind_name(reason_kind kind) noexcept {
     return kind == reason_kind::blocking            ? "blocking"
            : kind == reason_kind::blocking_together ? "blockingTogether"
@@ -103,8 +119,8 @@ using muster::reason_kind;
 /// An amount as the core counts it, as a canonical quantity: kinds of bytes by powers of two, all
 /// others by powers of ten.
 [[nodiscard]] inline std::string amount_text(std::string_view kind, std::int64_t amount) {
-    const bool bytes =
-        kind == "memory" || kind == "ephemeral-storage" || kind.starts_with("hugepages-");
+    const bool bytes = kind == "memory" || kind == "ephemeral-storage" ||
+                       kind.starts_with("hugepages-") || kind.ends_with("/requests.storage");
     return muster::quantity_text(
         amount, kind == "cpu" ? muster::quantity_scale::milli : muster::quantity_scale::units,
         bytes ? muster::quantity_format::binary_si : muster::quantity_format::decimal_si);
@@ -124,6 +140,8 @@ struct reason_context {
     std::string queue;
     /// What exactly is wrong with a group, or not modelled of its members.
     std::string detail;
+    /// Its volumes, and from how many nodes each is reached.
+    std::string volumes;
     /// For whom room is kept, as NAMESPACE/NAME.
     std::vector<std::string> owners;
 };
@@ -137,6 +155,12 @@ public:
         : what_(&what), context_(&context), who_(context.single_pod ? "the pod" : "the gang") {}
 
     [[nodiscard]] std::string text() const {
+        if (is_about_volume(*what_))
+            return what_->topology == muster::codec::cluster_mark
+                       ? "another pod uses a claim that one pod alone may use "
+                         "(ReadWriteOncePod)" +
+                             roles()
+                       : "nodes have a pod that uses the same disk" + stopped();
         switch (what_->code) {
         case reason_code::group_missing:
             return "there is no PodGroup " + context_->group + " in namespace " +
@@ -154,6 +178,10 @@ public:
             return "queue " + context_->queue + " does not take namespace " + context_->name_space;
         case reason_code::unsupported_constraint:
             return "not modelled: " + context_->detail;
+        case reason_code::volume_not_ready:
+            return context_->detail;
+        case reason_code::volume_out_of_reach:
+            return "too few nodes reach the volumes: " + context_->volumes + roles();
         case reason_code::insufficient_resource:
             return resource() + roles();
         case reason_code::quota_exceeded:

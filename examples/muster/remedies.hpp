@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -31,9 +32,11 @@ class change_teller {
 
 public:
     change_teller(const muster::state<traits>& known, const muster::kind_table& kinds,
-                  muster::gang_index which, std::string default_namespace)
+                  const muster::codec::volume_plan& volumes, muster::gang_index which,
+                  std::string default_namespace)
         : known_(&known),
           kinds_(&kinds),
+          volumes_(&volumes),
           which_(which),
           default_namespace_(std::move(default_namespace)) {}
 
@@ -155,6 +158,30 @@ public:
                 {{"kind", "DropTopology"}, {"role", std::move(role)}, {"level", level}}};
     }
 
+    [[nodiscard]] change_line operator()(const muster::ready_volumes&) const {
+        std::set<std::string> claims;
+        for (const muster::pod_index member : (*known_)[which_].members) {
+            const auto& pod = (*known_)[member];
+            const auto* const volumes = volumes_->find(pod.key);
+            if (volumes && pod.placeable())
+                for (const std::string& claim : volumes->missing)
+                    claims.insert(short_name(pod.key.name_space, claim));
+        }
+        change_line line;
+        boost::json::array names;
+        for (const std::string& claim : claims) {
+            line.text += (line.text.empty() ? "" : ", ") + claim;
+            line.options.push_back("--bind-claim " + claim);
+            names.emplace_back(claim);
+        }
+        line.text = (claims.size() == 1
+                         ? "this claim is bound: "
+                         : "these " + std::to_string(claims.size()) + " claims are bound: ") +
+                    line.text;
+        line.details = {{"kind", "BindClaims"}, {"claims", std::move(names)}};
+        return line;
+    }
+
     [[nodiscard]] change_line operator()(const muster::lower_minimum& what) const {
         const auto& tree = (*known_)[which_].spec.tree;
         const std::string& role = tree[what.at].name;
@@ -189,6 +216,7 @@ private:
 
     const muster::state<traits>* known_;
     const muster::kind_table* kinds_;
+    const muster::codec::volume_plan* volumes_;
     muster::gang_index which_;
     std::string default_namespace_;
 };

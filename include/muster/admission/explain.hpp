@@ -59,6 +59,9 @@ struct named_constraint {
         case reason_code::node_selector_mismatch:
             force.selector = on;
             break;
+        case reason_code::volume_out_of_reach:
+            force.volumes = on;
+            break;
         case reason_code::untolerated_taint:
             force.taints = on;
             break;
@@ -107,6 +110,10 @@ public:
             if (members.together[at].required)
                 listed_.push_back({reason_code::topology_fragmented, {}, at});
         listed_.push_back({reason_code::host_port_taken, {}, 0});
+        if (std::ranges::any_of(members.classes, [&](const auto& each) {
+                return !known.constraint_sets()[each.where].value.volumes.empty();
+            }))
+            listed_.push_back({reason_code::volume_out_of_reach, {}, 0});
     }
 
     /// Blocking reasons, or those that block together, then contributing ones. Empty when the gang
@@ -353,6 +360,14 @@ private:
     std::optional<std::int64_t> quota_left_;
 };
 
+/// Every member that is held is so by its volumes alone.
+template<class Traits>
+[[nodiscard]] bool only_volumes_hold(const state<Traits>& known, gang_index which) {
+    return std::ranges::none_of(known[which].members, [&](pod_index member) {
+        return known[member].placeable() && known.where(member).value.unsupported;
+    });
+}
+
 /// Reasons of the gates before the search.
 template<class Traits>
 [[nodiscard]] reason gate_reason(const state<Traits>& known, gang_index which,
@@ -368,8 +383,9 @@ template<class Traits>
         break;
     case gate::members:
     case gate::unsupported: {
-        made.code = at == gate::members ? reason_code::not_enough_members
-                                        : reason_code::unsupported_constraint;
+        made.code = at == gate::members              ? reason_code::not_enough_members
+                    : only_volumes_hold(known, which) ? reason_code::volume_not_ready
+                                                      : reason_code::unsupported_constraint;
         std::vector<std::int64_t> counts = members.alive;
         if (at == gate::unsupported)
             for (std::size_t role = 0; role < counts.size(); ++role)

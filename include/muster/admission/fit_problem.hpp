@@ -27,9 +27,10 @@ struct constraints_in_force {
     /// By the order of `gang_members::together`; all from the 64th on share a bit.
     std::uint64_t topologies = ~std::uint64_t{0};
     bool ports = true;
+    bool volumes = true;
 
     [[nodiscard]] static constexpr constraints_in_force none() noexcept {
-        return {0, 0, false, false, false, 0, false};
+        return {0, 0, false, false, false, 0, false, false};
     }
 };
 
@@ -82,6 +83,8 @@ struct fit_problem {
         mask |= obstacle_selector;
     if (force.taints)
         mask |= obstacle_taint | (now ? unsigned{obstacle_condition_taint} : 0U);
+    if (force.volumes)
+        mask |= obstacle_volume | (now ? unsigned{obstacle_unbound_volume} : 0U);
     if (force.cordon && now)
         mask |= obstacle_cordon;
     return static_cast<std::uint8_t>(mask);

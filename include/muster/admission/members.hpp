@@ -50,7 +50,7 @@ struct gang_members {
     std::vector<std::int64_t> holding;
     /// Per vertex (leaves only): members that exist, whatever they do.
     std::vector<std::int64_t> alive;
-    /// Per vertex (leaves only): members that wait with constraints that are not modelled.
+    /// Per vertex (leaves only): members that wait and are held, see `constraints::held`.
     std::vector<std::int64_t> unsupported;
     /// Vertices whose members are to stand together, in the order of the vertices.
     detail::sequence<closeness> together;
@@ -64,7 +64,7 @@ struct gang_members {
 template<std::size_t Width>
 class member_sorter {
 public:
-    /// Members whose constraints are not modelled belong to no class. O(members).
+    /// Members that are held belong to no class. O(members).
     template<class Traits>
     void sort(const state<Traits>& known, gang_index which, gang_members<Width>& into) {
         const auto& group = known[which];
@@ -149,8 +149,8 @@ private:
         const auto& shape = known.shapes()[record.shape];
         const constraints& where = known.constraint_sets()[shape.where].value;
         found = {round_,
-                 where.unsupported ? unsupported : static_cast<std::uint32_t>(into.classes.size())};
-        if (!where.unsupported)
+                 where.held() ? unsupported : static_cast<std::uint32_t>(into.classes.size())};
+        if (!where.held())
             into.classes.push_back(
                 {record.role, record.shape, shape.request, shape.where, &where.ports, 0, 0});
         return found.of;

@@ -155,7 +155,7 @@ public:
 
 private:
     [[nodiscard]] bool may_move(pod_index pod) const {
-        return !known_->where(pod).value.unsupported && !detail::terms_bear_on(*known_, pod);
+        return !known_->where(pod).value.held() && !detail::terms_bear_on(*known_, pod);
     }
     [[nodiscard]] bool over_quota(gang_index which) const {
         const auto& queues = known_->accounts().queues();

@@ -27,6 +27,8 @@ enum class reason_code : std::uint8_t {
     queue_forbidden,
     /// Members carry constraints that are not modelled.
     unsupported_constraint,
+    /// Members have volumes that no node can use for now.
+    volume_not_ready,
     insufficient_resource,
     quota_exceeded,
     node_selector_mismatch,
@@ -36,6 +38,8 @@ enum class reason_code : std::uint8_t {
     /// stand in two.
     topology_fragmented,
     host_port_taken,
+    /// Too few nodes reach the members' volumes, or can have these provisioned.
+    volume_out_of_reach,
     // Terms between pods, as the first member that finds no node meets them.
     spread_uneven,
     affinity_unmet,

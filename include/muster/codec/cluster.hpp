@@ -16,12 +16,14 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/codec/cluster_checks.hpp>
+#include <muster/codec/cluster_volumes.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/peer_queue_reader.hpp>
 #include <muster/codec/topology_reader.hpp>
+#include <muster/codec/volume_plan.hpp>
 #include <muster/model/state.hpp>
 #include <muster/resource/kind_table.hpp>
 
@@ -53,6 +55,7 @@ struct cluster {
     timestamp now = 0;
     /// All groups, those with nothing to decide among them.
     std::map<group_key, group_facts> groups;
+    volume_plan volumes;
 };
 
 struct cluster_options {
@@ -66,8 +69,9 @@ struct cluster_options {
 
 namespace detail {
 
-/// Every kind that an input names, in the order of names.
-[[nodiscard]] inline std::set<std::string_view> kinds_of(const manifests& objects) {
+/// Every kind that an input names, or that is counted for its volumes, in the order of names.
+[[nodiscard]] inline std::set<std::string_view> kinds_of(const manifests& objects,
+                                                         const volume_plan& volumes = {}) {
     std::set<std::string_view> names{"pods"};
     const auto note = [&](const auto& amounts) {
         for (const auto& each : amounts)
@@ -81,6 +85,8 @@ namespace detail {
         for (const auto* amounts :
              {&queue.quota, &queue.firm_quota, &queue.deserved, &queue.guarantee})
             note(*amounts);
+    for (const auto& each : volumes.kinds)
+        names.insert(each.first);
     return names;
 }
 
@@ -130,10 +136,39 @@ longest_run(const manifests& objects, const group_facts& facts,
 
 } // namespace detail
 
-/// A pod as the core has it. One that asks for a kind that the table does not know waits.
+namespace detail {
+
+/// Adds what the volumes of a pod ask for. False when a kind is unknown.
+template<std::size_t Width>
+[[nodiscard]] bool add_volumes(pod<Width>& spec, const volume_effects& from,
+                               const kind_table& kinds) {
+    bool known = true;
+    for (const auto& [kind, amount] : from.amounts)
+        if (const auto column = kinds.find(kind))
+            spec.request[*column] = saturating_add(spec.request[*column], amount);
+        else
+            known = false;
+    spec.where.volumes = from.reach;
+    spec.where.volume_not_ready = !from.waits.empty();
+    for (const auto& [key, value] : from.labels)
+        spec.labels.set(key, value);
+    if (!from.near.empty() || !from.apart.empty()) {
+        pod_terms terms = std::move(spec.where.pods).value_or(pod_terms{});
+        terms.affinity.insert(terms.affinity.end(), from.near.begin(), from.near.end());
+        terms.anti_affinity.insert(terms.anti_affinity.end(), from.apart.begin(), from.apart.end());
+        spec.where.pods = std::move(terms);
+    }
+    return known;
+}
+
+} // namespace detail
+
+/// A pod as the core has it, with what its volumes ask for, if anything. One that asks for a kind
+/// that the table does not know waits.
 template<std::size_t Width>
 [[nodiscard]] pod<Width> core_pod(const pod_object& object, vertex_index role,
-                                  const kind_table& kinds, kind_id pods_kind) {
+                                  const kind_table& kinds, kind_id pods_kind,
+                                  const volume_effects* volumes = nullptr) {
     pod<Width> spec;
     bool unknown = false;
     spec.role = role;
@@ -144,12 +179,14 @@ template<std::size_t Width>
             unknown = true;
     spec.request[pods_kind] = 1;
     spec.where = object.where;
+    spec.labels = object.metadata.labels;
+    if (volumes)
+        unknown |= !detail::add_volumes(spec, *volumes, kinds);
     spec.where.unsupported = unknown || !object.unsupported.empty();
     spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
     spec.started = object.started ? object.started : object.scheduled;
     spec.phase = object.phase;
     spec.terminating = object.metadata.terminating;
-    spec.labels = object.metadata.labels;
     spec.ready = object.ready;
     return spec;
 }
@@ -157,7 +194,8 @@ template<std::size_t Width>
 /// A node as the core has it. Kinds that the table does not know are left out: nothing asks for
 /// them.
 template<std::size_t Width>
-[[nodiscard]] node<Width> core_node(const node_object& object, const kind_table& kinds) {
+[[nodiscard]] node<Width> core_node(const node_object& object, const kind_table& kinds,
+                                    const volume_plan& volumes = {}) {
     node<Width> spec;
     for (const auto& [kind, amount] : object.allocatable)
         if (const auto column = kinds.find(kind))
@@ -166,6 +204,16 @@ template<std::size_t Width>
     spec.taints = object.taints;
     spec.unschedulable = object.unschedulable;
     spec.name = object.metadata.key.name;
+    for (const auto& [kind, supply] : volumes.kinds)
+        if (const auto column = kinds.find(kind))
+            spec.allocatable[*column] = supply.at(spec.name);
+    if (volumes.marks_nodes) {
+        spec.labels.set(std::string(node_mark), spec.name);
+        spec.labels.set(std::string(cluster_mark), "all");
+    }
+    if (const auto marks = volumes.node_labels.find(spec.name); marks != volumes.node_labels.end())
+        for (const std::string& each : marks->second)
+            spec.labels.set(each, "here");
     return spec;
 }
 
@@ -264,12 +312,13 @@ void check_guarantee(const queue_object& of, const cluster<Width>& in, diagnosti
 }
 
 template<std::size_t Width>
-[[nodiscard]] cluster<Width> make_cluster(const manifests& objects,
-                                          const std::set<std::string_view>& kinds,
-                                          const cluster_options& options, diagnostics& out) {
+[[nodiscard]] cluster<Width>
+make_cluster(const manifests& objects, const std::set<std::string_view>& kinds, volume_plan volumes,
+             const cluster_options& options, diagnostics& out) {
     MUSTER_ASSERT(kinds.size() <= Width, "the cluster is as wide as its kinds ask for");
     cluster<Width> made;
     made.objects = &objects;
+    made.volumes = std::move(volumes);
     made.now = options.now.value_or(objects.newest.value_or(0));
     for (const std::string_view kind : kinds)
         static_cast<void>(made.kinds.intern(kind));
@@ -281,7 +330,8 @@ template<std::size_t Width>
         if (!object.allocatable.contains("pods"))
             report(out, severity::warning, object.metadata.where, {"status", "allocatable"},
                    "no pods are listed, so no pod fits (expected e.g. pods: 110)");
-        check(state.upsert_node(object.metadata.key.name, core_node<Width>(object, made.kinds)),
+        check(state.upsert_node(object.metadata.key.name,
+                                core_node<Width>(object, made.kinds, made.volumes)),
               object.metadata, out);
     }
     bool default_queue_exists = false;
@@ -321,6 +371,8 @@ template<std::size_t Width>
     std::vector<const group_map::value_type*> group_of;
     made.groups = find_groups(objects, lookup, group_of, out);
     keep_groups_together(objects, options.levels, made.groups, out);
+    for (auto& [key, facts] : made.groups)
+        check_lone_claims(objects, made.volumes, facts);
     check_cluster(objects, made.groups, options.queue_namespace, out);
     for (const auto& [key, facts] : made.groups) {
         const event_result taken =
@@ -331,7 +383,8 @@ template<std::size_t Width>
     for (std::size_t at = 0; at < objects.pods.size(); ++at) {
         const pod_object& object = objects.pods[at];
         const auto& [group, facts] = *group_of[at];
-        pod<Width> spec = core_pod<Width>(object, facts.role_of(object), made.kinds, pods_kind);
+        pod<Width> spec = core_pod<Width>(object, facts.role_of(object), made.kinds, pods_kind,
+                                          made.volumes.find(object.metadata.key));
         spec.where.unsupported = spec.where.unsupported || !facts.unsupported.empty();
         std::optional<std::string> on;
         if (!object.node.empty())
@@ -352,7 +405,9 @@ template<std::size_t Width>
 template<std::size_t Width>
 [[nodiscard]] cluster<Width> make_cluster(const manifests& objects, const cluster_options& options,
                                           diagnostics& out) {
-    return detail::make_cluster<Width>(objects, detail::kinds_of(objects), options, out);
+    volume_plan volumes = plan_volumes(objects, out);
+    const auto kinds = detail::kinds_of(objects, volumes);
+    return detail::make_cluster<Width>(objects, kinds, std::move(volumes), options, out);
 }
 
 /// Makes the cluster as wide as its kinds ask for and calls `use(cluster<Width>&)`; more than
@@ -361,11 +416,12 @@ template<std::size_t Width>
 template<class Use>
 void with_cluster(const manifests& objects, const cluster_options& options, diagnostics& out,
                   const Use& use, const manifests* foreseen = nullptr) {
-    std::set<std::string_view> kinds = detail::kinds_of(objects);
+    volume_plan volumes = plan_volumes(objects, out);
+    std::set<std::string_view> kinds = detail::kinds_of(objects, volumes);
     if (foreseen != nullptr)
         kinds.merge(detail::kinds_of(*foreseen));
     const auto run = [&]<std::size_t Width>(std::integral_constant<std::size_t, Width>) {
-        auto made = detail::make_cluster<Width>(objects, kinds, options, out);
+        auto made = detail::make_cluster<Width>(objects, kinds, volumes, options, out);
         use(made);
     };
     if (kinds.size() <= usual_kinds)

@@ -20,6 +20,7 @@
 #include <muster/codec/peer_queue_reader.hpp>
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/reading_context.hpp>
+#include <muster/codec/storage_reader.hpp>
 #include <muster/codec/t9k_reader.hpp>
 #include <muster/codec/topology_reader.hpp>
 
@@ -83,6 +84,8 @@ public:
             keep(made_.budgets, object, kind, read_disruption_budget(object, context_));
         else if (version == "kai.scheduler/v1alpha1" && kind == "Topology")
             keep(made_.topologies, object, kind, read_topology(object, context_));
+        else if (takes_storage(object, version, kind))
+            return;
         else if (t9k && kind == "PodGroup")
             keep(made_.pod_groups, object, kind, read_pod_group(object, context_));
         else if (t9k && kind == "Queue")
@@ -106,6 +109,28 @@ private:
         if (read.schedulers_gate)
             read.phase = pod_phase::pending;
         return read;
+    }
+
+    /// False for what is not about storage.
+    bool takes_storage(object_reader& object, std::string_view version, std::string_view kind) {
+        storage_objects& to = made_.storage;
+        const bool core = version == "v1";
+        const bool storage = version == "storage.k8s.io/v1";
+        if (core && kind == "PersistentVolumeClaim")
+            keep(to.claims, object, kind, read_claim(object, context_));
+        else if (core && kind == "PersistentVolume")
+            keep(to.volumes, object, kind, read_volume(object, context_));
+        else if (storage && kind == "StorageClass")
+            keep(to.classes, object, kind, read_storage_class(object, context_));
+        else if (storage && kind == "CSINode")
+            keep(to.nodes, object, kind, read_csi_node(object, context_));
+        else if (storage && kind == "CSIDriver")
+            keep(to.drivers, object, kind, read_csi_driver(object, context_));
+        else if (storage && kind == "CSIStorageCapacity")
+            keep(to.capacities, object, kind, read_storage_capacity(object, context_));
+        else
+            return false;
+        return true;
     }
 
     /// False for a kind that is not understood.
@@ -149,10 +174,12 @@ private:
 } // namespace detail
 
 /// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass,
-/// PodDisruptionBudget, T9k's PodGroup and Queue, KAI's Queue and Topology, Volcano's Queue,
-/// Kueue's ClusterQueue, Cohort, LocalQueue, ResourceFlavor and WorkloadPriorityClass. Objects of
-/// other kinds are counted. What is wrong goes to `out` with its place; the objects are to be used
-/// only when there is no error, and while the documents live. O(input).
+/// PodDisruptionBudget, what storage is made of (PersistentVolumeClaim, PersistentVolume,
+/// StorageClass, CSINode, CSIDriver, CSIStorageCapacity), T9k's PodGroup and Queue, KAI's Queue and
+/// Topology, Volcano's Queue, Kueue's ClusterQueue, Cohort, LocalQueue, ResourceFlavor and
+/// WorkloadPriorityClass. Objects of other kinds are counted. What is wrong goes to `out` with its
+/// place; the objects are to be used only when there is no error, and while the documents live.
+/// O(input).
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {
     detail::manifest_reader reader(options);

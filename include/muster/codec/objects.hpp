@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,9 +11,9 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
-#include <muster/codec/diagnostic.hpp>
 #include <muster/codec/document.hpp>
-#include <muster/codec/field_path.hpp>
+#include <muster/codec/object_metadata.hpp>
+#include <muster/codec/storage_objects.hpp>
 #include <muster/model/constraints.hpp>
 #include <muster/model/gang.hpp>
 #include <muster/model/labels.hpp>
@@ -27,52 +25,6 @@
 
 namespace muster::inline v0_1 {
 namespace codec {
-
-/// Nanoseconds since 1970-01-01T00:00:00Z.
-using timestamp = std::int64_t;
-
-/// The name of a namespaced object.
-struct object_key {
-    std::string name_space;
-    std::string name;
-
-    [[nodiscard]] friend auto operator<=>(const object_key&, const object_key&) = default;
-};
-
-/// Where an object stands in the input; line and column are looked up only when something is
-/// reported. The document must live until then.
-struct object_place {
-    const document* source = nullptr;
-    /// Of an object in lists: its positions, that in the outermost list first.
-    std::vector<std::size_t> items;
-};
-
-/// Reports on an object that was read before; `below` leads from it to the field.
-inline void report(diagnostics& out, severity level, const object_place& at,
-                   std::initializer_list<path_step> below, std::string_view message) {
-    out.add_made(level, [&] {
-        std::vector<path_step> steps;
-        for (const std::size_t item : at.items) {
-            steps.emplace_back("items");
-            steps.emplace_back(item);
-        }
-        steps.insert(steps.end(), below);
-        const path_view path(steps);
-        return diagnostic{level, at.source ? at.source->locate(path) : location{"(input)", 0, 0},
-                          to_text(path), std::string(message)};
-    });
-}
-
-struct object_metadata {
-    object_key key;
-    std::string uid;
-    label_set labels;
-    label_set annotations;
-    /// Absent for an object that was never created: it counts as created now.
-    std::optional<timestamp> created;
-    bool terminating = false;
-    object_place where;
-};
 
 /// An amount of one kind in thousandths, wide enough for sums, with the way it was written.
 struct named_amount {
@@ -99,6 +51,8 @@ struct pod_object {
     std::vector<std::string> unsupported;
     /// Those of `unsupported` by which it names a gang of another API than T9k's and ACK's.
     std::vector<std::string> gang_marks;
+    /// Those of its volumes that bear on where it may stand.
+    std::vector<pod_volume> volumes;
     pod_phase phase = pod_phase::pending;
     /// Its one gate is that of Grove's dialect `seed`, which the scheduler takes off when it places
     /// the pod.
@@ -306,6 +260,7 @@ struct manifests {
     std::vector<workload_priority_object> workload_priorities;
     std::vector<topology_object> topologies;
     std::vector<disruption_budget_object> budgets;
+    storage_objects storage;
     /// Gangs of other APIs, as read_cluster() finds them.
     std::vector<declared_gang> gangs;
     /// What jobs make of themselves, for as long as somebody asks where it stands.

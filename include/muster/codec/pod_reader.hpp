@@ -15,10 +15,12 @@
 #include <vector>
 
 #include <muster/codec/field_reader.hpp>
+#include <muster/codec/node_affinity_reader.hpp>
 #include <muster/codec/node_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/pod_field_types.hpp>
 #include <muster/codec/pod_terms_reader.hpp>
+#include <muster/codec/pod_volume_reader.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/request_reader.hpp>
 #include <muster/translate/gang_keys.hpp>
@@ -26,45 +28,6 @@
 namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
-
-[[nodiscard]] inline node_term read_node_term(object_reader& object) {
-    node_term read;
-    read.labels.requirements = read_requirements(object.optional("matchExpressions"), true);
-    const field fields_at = object.optional("matchFields");
-    read.name = read_requirements(fields_at, true);
-    for (const label_requirement& each : read.name)
-        if (each.key != "metadata.name")
-            fields_at.error(in_quotes(each.key) + " is not a field (expected metadata.name)");
-    object.finish();
-    return read;
-}
-
-inline void read_node_affinity(const field& at, constraints& where) {
-    object_reader object = at.as_object();
-    const field required_at = object.optional("requiredDuringSchedulingIgnoredDuringExecution");
-    object_reader required = required_at.as_object();
-    if (required.is_present()) {
-        where.affinity.emplace();
-        const field terms_at = required.required("nodeSelectorTerms");
-        const array_reader terms = terms_at.as_array();
-        terms.for_each_object(
-            [&](object_reader& each) { where.affinity->push_back(read_node_term(each)); });
-        required.finish();
-    }
-    const field preferred_at = object.optional("preferredDuringSchedulingIgnoredDuringExecution");
-    const array_reader preferred = preferred_at.as_array();
-    preferred.for_each_object([&](object_reader& each) {
-        preferred_node_term one;
-        one.weight =
-            static_cast<std::int32_t>(each.required("weight").as_integer(1, 100).value_or(1));
-        const field term_at = each.required("preference");
-        object_reader term = term_at.as_object();
-        one.term = read_node_term(term);
-        each.finish();
-        where.preferred.push_back(std::move(one));
-    });
-    object.finish();
-}
 
 inline void read_tolerations(const field& at, pod_object& pod) {
     const array_reader list = at.as_array();
@@ -113,30 +76,6 @@ inline void read_ports(const field& at, bool host_network, constraints& where) {
             one.port = static_cast<std::int32_t>(*port);
             where.ports.push_back(std::move(one));
         }
-    });
-}
-
-/// Volume kinds that may tie a pod to certain nodes.
-inline void read_volumes(const field& at, pod_object& pod) {
-    constexpr std::array<std::string_view, 13> binding{"persistentVolumeClaim",
-                                                       "ephemeral",
-                                                       "awsElasticBlockStore",
-                                                       "azureDisk",
-                                                       "cinder",
-                                                       "fc",
-                                                       "gcePersistentDisk",
-                                                       "iscsi",
-                                                       "photonPersistentDisk",
-                                                       "portworxVolume",
-                                                       "rbd",
-                                                       "storageos",
-                                                       "vsphereVolume"};
-    const array_reader list = at.as_array();
-    list.for_each_object([&](object_reader& each) {
-        for (const std::string_view kind : binding)
-            if (const field bound = each.optional(kind); bound.is_present())
-                pod.unsupported.push_back(bound.path());
-        each.ignore_rest();
     });
 }
 

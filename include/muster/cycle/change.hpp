@@ -84,6 +84,10 @@ struct drop_domain {
 
     [[nodiscard]] friend bool operator==(const drop_domain&, const drop_domain&) = default;
 };
+/// The volumes of the gang's members are ready.
+struct ready_volumes {
+    [[nodiscard]] friend bool operator==(const ready_volumes&, const ready_volumes&) = default;
+};
 /// The minimum of the gang, or of a role or subgroup of it.
 struct lower_minimum {
     vertex_index at;
@@ -92,9 +96,9 @@ struct lower_minimum {
     [[nodiscard]] friend bool operator==(const lower_minimum&, const lower_minimum&) = default;
 };
 
-using change =
-    std::variant<free_pods, add_nodes, uncordon_nodes, raise_quota, open_queue, tolerate_taint,
-                 drop_label, drop_affinity, drop_pod_terms, drop_domain, lower_minimum>;
+using change = std::variant<free_pods, add_nodes, uncordon_nodes, raise_quota, open_queue,
+                            tolerate_taint, drop_label, drop_affinity, drop_pod_terms, drop_domain,
+                            ready_volumes, lower_minimum>;
 
 /// Changes that are made together.
 using remedy = std::vector<change>;
@@ -189,13 +193,14 @@ public:
     }
 
     [[nodiscard]] bool operator()(const drop_pod_terms& what) {
+        const auto can_go = [](const affinity_term& one) { return !one.of_volume; };
         return relax([&](constraints& where) {
             if (!where.pods)
                 return;
             if (what.which == pod_term_kind::affinity)
-                where.pods->affinity.clear();
+                std::erase_if(where.pods->affinity, can_go);
             else if (what.which == pod_term_kind::anti_affinity)
-                where.pods->anti_affinity.clear();
+                std::erase_if(where.pods->anti_affinity, can_go);
             else
                 std::erase_if(where.pods->spread, [](const auto& one) { return one.required; });
             if (!where.pods->any())
@@ -205,6 +210,10 @@ public:
 
     [[nodiscard]] bool operator()(const drop_domain& what) {
         return change_gang([&](gang_tree& tree) { tree.let_apart(what.at); });
+    }
+
+    [[nodiscard]] bool operator()(const ready_volumes&) {
+        return relax([](constraints& where) { where.volume_not_ready = false; });
     }
 
     [[nodiscard]] bool operator()(const lower_minimum& what) {

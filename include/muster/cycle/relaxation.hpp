@@ -49,8 +49,9 @@ template<class Traits>
         node_affinity = node_affinity || where.affinity.has_value();
         if (!where.pods)
             continue;
-        affinity = affinity || !where.pods->affinity.empty();
-        anti_affinity = anti_affinity || !where.pods->anti_affinity.empty();
+        const auto can_go = [](const affinity_term& one) { return !one.of_volume; };
+        affinity = affinity || std::ranges::any_of(where.pods->affinity, can_go);
+        anti_affinity = anti_affinity || std::ranges::any_of(where.pods->anti_affinity, can_go);
         spread = spread || std::ranges::any_of(where.pods->spread,
                                                [](const auto& one) { return one.required; });
     }

@@ -59,8 +59,15 @@ public:
           members_(members_of(known, which)) {}
 
     [[nodiscard]] helping_changes find() {
-        // Nothing is missing, or nothing that could be given: no change is told.
-        if (starts({}) || members_.classes.empty())
+        if (starts({}))
+            return std::move(found_);
+        if (std::ranges::any_of((*known_)[which_].members, [&](pod_index member) {
+                return (*known_)[member].placeable() &&
+                       known_->where(member).value.volume_not_ready;
+            }))
+            keep({ready_volumes{}});
+        // Nothing is missing that could be given.
+        if (members_.classes.empty())
             return std::move(found_);
         remedy opened;
         for (auto at = members_.queue; at; at = (*known_)[*at].parent)
@@ -204,8 +211,9 @@ private:
             bool any = false;
             for (const auto& each : members_.classes) {
                 const auto& where = known_->constraint_sets()[each.where];
-                eligible.push_back(
-                    (where.obstacles[node.value()] & (obstacle_selector | obstacle_taint)) == 0);
+                eligible.push_back((where.obstacles[node.value()] &
+                                    (obstacle_selector | obstacle_taint | obstacle_volume |
+                                     obstacle_unbound_volume)) == 0);
                 any = any || (eligible.back() && fits(each.request, has));
             }
             if (members_.queue && (*known_)[*members_.queue].present) {

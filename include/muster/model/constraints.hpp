@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -66,6 +67,17 @@ struct host_port {
     return false;
 }
 
+/// The nodes from which a pod can use one of its volumes.
+struct volume_reach {
+    /// One of the terms matches.
+    std::vector<node_term> any_of;
+    /// The volume exists where it is. Otherwise it is still to be chosen or provisioned, and other
+    /// nodes may come to qualify.
+    bool bound = true;
+
+    [[nodiscard]] friend auto operator<=>(const volume_reach&, const volume_reach&) = default;
+};
+
 /// Where a pod may stand. Equal constraints are interned once per state.
 struct constraints {
     /// Labels that the node must carry (Kubernetes nodeSelector, and the queue's node selector).
@@ -75,11 +87,18 @@ struct constraints {
     std::vector<preferred_node_term> preferred;
     std::vector<toleration> tolerations;
     std::vector<host_port> ports;
+    /// Required: the node reaches every volume.
+    std::vector<volume_reach> volumes;
     /// With regard to other pods; absent = none does matter.
     std::optional<pod_terms> pods;
     /// Something that bears on placement and is not modelled: the pod waits, it is never placed
     /// as if that were not there.
     bool unsupported = false;
+    /// A volume cannot be used on any node for now: the pod waits.
+    bool volume_not_ready = false;
+
+    /// The pod is placed nowhere, whatever nodes there are.
+    [[nodiscard]] bool held() const noexcept { return unsupported || volume_not_ready; }
 
     [[nodiscard]] friend auto operator<=>(const constraints&, const constraints&) = default;
 };
@@ -92,10 +111,15 @@ enum obstacle : std::uint8_t {
     obstacle_condition_taint = 4,
     obstacle_cordon = 8,
     obstacle_absent_node = 16,
+    /// A volume that exists is out of reach.
+    obstacle_volume = 32,
+    /// A volume cannot be chosen or provisioned there for now.
+    obstacle_unbound_volume = 64,
 };
 
 /// The obstacles between pods with these constraints and this node. Taints with effect
-/// PreferNoSchedule are no obstacle. O(requirements + taints × tolerations).
+/// PreferNoSchedule are no obstacle. O(requirements + volumes × terms
+/// + taints × tolerations).
 template<std::size_t Width>
 [[nodiscard]] std::uint8_t obstacles(const constraints& of, const node<Width>& target) noexcept {
     std::uint8_t found = obstacle_none;
@@ -107,6 +131,10 @@ template<std::size_t Width>
     }
     if (!selected)
         found |= obstacle_selector;
+    for (const volume_reach& one : of.volumes)
+        if (std::ranges::none_of(one.any_of,
+                                 [&](const node_term& term) { return term.matches(target); }))
+            found |= one.bound ? obstacle_volume : obstacle_unbound_volume;
     for (const taint& one : target.taints) {
         if (one.effect == taint_effect::prefer_no_schedule || tolerated(one, of.tolerations))
             continue;

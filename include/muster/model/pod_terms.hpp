@@ -33,6 +33,8 @@ struct pod_selector {
 struct affinity_term {
     pod_selector pods;
     std::string topology;
+    /// It stands for a volume that pods share, which they cannot do without.
+    bool of_volume = false;
 
     [[nodiscard]] friend auto operator<=>(const affinity_term&, const affinity_term&) = default;
 };

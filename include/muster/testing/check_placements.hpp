@@ -111,7 +111,7 @@ private:
     [[nodiscard]] std::string fault_of_placement(rebuilt_problem<Traits>& at, pod_index pod,
                                                  node_index node) const {
         const auto spec = known_.spec_of(pod);
-        if (!at.waits(pod) || spec.where.unsupported)
+        if (!at.waits(pod) || spec.where.held())
             return "a pod is placed that does not wait in this gang";
         std::size_t to = 0;
         while (to < at.places.size() && at.places[to].node != node)

@@ -109,8 +109,9 @@ struct rules {
     static constexpr rule_set topology(std::size_t vertex) { return selector << (3 + vertex); }
     static constexpr rule_set topologies = rule_set{0xff} * topology(0);
     static constexpr rule_set ports = selector << 11U;
-    static constexpr rule_set all = (selector << 12U) - 1;
-    static_assert(2 * Width + 12 < 32);
+    static constexpr rule_set volumes = selector << 12U;
+    static constexpr rule_set all = (selector << 13U) - 1;
+    static_assert(2 * Width + 13 < 32);
 };
 
 /// The values of the labels that say where in a topology a node stands, down to the level; nothing
@@ -214,6 +215,13 @@ struct gang_view {
             if (!chosen || !selects(of.selector, on.labels))
                 return false;
         }
+        for (const volume_reach& volume : of.volumes) {
+            bool reached = !(force & rule::volumes) || (!volume.bound && !now);
+            for (std::size_t at = 0; !reached && at < volume.any_of.size(); ++at)
+                reached = selects(volume.any_of[at], on);
+            if (!reached)
+                return false;
+        }
         bool cordoned =
             on.unschedulable &&
             !is_tolerated({"node.kubernetes.io/unschedulable", "", taint_effect::no_schedule}, of);
@@ -309,7 +317,7 @@ template<class Traits>
         ++view.alive[role];
         if (!is_waiting(pod))
             ++view.holding[role];
-        else if (!known.where(entry.second).value.unsupported)
+        else if (!known.where(entry.second).value.held())
             view.waiting.push_back(
                 {entry.second, role,
                  std::make_shared<const muster::pod<width>>(known.spec_of(entry.second))});

@@ -269,7 +269,26 @@ private:
                                    chance_.percent(75) ? "" : "10.0.0.1",
                                    static_cast<std::int32_t>(chance_.between(80, 81))});
         where.unsupported = rarely(5);
+        where.volume_not_ready = rarely(3);
+        for (std::int64_t volumes = rarely(15) ? chance_.between(1, 2) : 0; volumes > 0; --volumes) {
+            volume_reach reach;
+            reach.bound = chance_.percent(60);
+            for (std::int64_t terms = chance_.between(0, 2); terms > 0; --terms)
+                reach.any_of.push_back(volume_term());
+            where.volumes.push_back(std::move(reach));
+        }
         return one;
+    }
+
+    [[nodiscard]] node_term volume_term() {
+        node_term term;
+        if (chance_.percent(70))
+            term.labels.requirements.push_back({"zone", label_operator::in, {zone()}});
+        else
+            term.name.push_back({"metadata.name",
+                                 label_operator::in,
+                                 {made_.nodes[chance_.below(made_.nodes.size())].key}});
+        return term;
     }
 
     [[nodiscard]] label_requirement requirement() {

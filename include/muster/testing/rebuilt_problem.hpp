@@ -88,7 +88,7 @@ public:
         holding.assign(roles, 0);
         std::vector<pod_index> waiting;
         for (const auto& [key, pod] : known.pod_keys())
-            if (known[pod].gang == which && waits(pod) && !known.where(pod).value.unsupported)
+            if (known[pod].gang == which && waits(pod) && !known.where(pod).value.held())
                 waiting.push_back(pod);
         std::stable_sort(waiting.begin(), waiting.end(), [&](pod_index lhs, pod_index rhs) {
             return std::pair(known[lhs].role, known[lhs].created) <

@@ -189,7 +189,13 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
         out += " terms(" + text(*of.pods) + ")";
     for (const host_port& one : of.ports)
         out += " port " + one.protocol + "/" + one.address + ":" + std::to_string(one.port);
-    return out + (of.unsupported ? " UNSUPPORTED" : "");
+    for (const volume_reach& one : of.volumes) {
+        out += one.bound ? " volume(" : " unbound-volume(";
+        for (const node_term& term : one.any_of)
+            out += text(term) + "|";
+        out += ")";
+    }
+    return out + (of.unsupported ? " UNSUPPORTED" : "") + (of.volume_not_ready ? " NOT-READY" : "");
 }
 
 [[nodiscard]] inline std::string text(const gang_tree& tree) {

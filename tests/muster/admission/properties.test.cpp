@@ -187,6 +187,8 @@ std::optional<rule_set> rule_of(const reason& one) {
         return rule::topology(one.together->value());
     case reason_code::host_port_taken:
         return rule::ports;
+    case reason_code::volume_out_of_reach:
+        return rule::volumes;
     default:
         return std::nullopt;
     }
@@ -242,7 +244,7 @@ std::string check_reasons_of(oracle of, const std::vector<reason>& reasons) {
                 std::tuple(one.kind, *constraint))
             return "reasons are out of order:";
     }
-    for (rule_set each = 1; each <= rule::ports; each <<= 1U)
+    for (rule_set each = 1; each <= rule::volumes; each <<= 1U)
         // A constraint that nobody is under need not be listed where nothing fits anyway.
         if (of.fits(0) && ((blocking & each) != 0) == of.fits(each))
             return std::string(blocking & each ? "blocking although it fits alone: bit "
@@ -256,7 +258,7 @@ std::string check_reasons_of(oracle of, const std::vector<reason>& reasons) {
         if (of.fits(together))
             return "blocking together yet it fits: bits " + std::to_string(together);
         rule_set kept = rule::all;
-        for (rule_set each = rule::ports; each > 0; each >>= 1U) {
+        for (rule_set each = rule::volumes; each > 0; each >>= 1U) {
             if ((together & each) && !of.fits(together & ~each))
                 return "blocking together with one to spare: bit " + std::to_string(each);
             if (!of.fits(kept & ~each))
@@ -266,7 +268,7 @@ std::string check_reasons_of(oracle of, const std::vector<reason>& reasons) {
             return "blocking together is another set: bits " + std::to_string(together) + " for " +
                    std::to_string(kept);
     }
-    for (rule_set each = 1; each <= rule::ports; each <<= 1U) {
+    for (rule_set each = 1; each <= rule::volumes; each <<= 1U) {
         const bool should = relieves_a_role(of, each) || of.fits(rule::all & ~each);
         if (contributing & each && !should)
             return "contributing without effect: bit " + std::to_string(each);

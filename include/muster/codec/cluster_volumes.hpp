@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/diagnostic.hpp>
+#include <muster/codec/membership.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/storage_catalog.hpp>
+#include <muster/codec/volume_plan.hpp>
+#include <muster/codec/volume_planner.hpp>
+#include <muster/model/gang.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+namespace detail {
+
+inline void tell_assumed(std::size_t count, const std::string& what, diagnostics& out) {
+    if (count > 0)
+        out.add({severity::warning,
+                 {"(input)", 0, 0},
+                 {},
+                 std::to_string(count) + (count == 1 ? " volume" : " volumes") +
+                     " of pods count as usable on every node: " + what});
+}
+
+} // namespace detail
+
+/// What the volumes of a pod that is not in the input ask for, beside those of no other pod that
+/// waits. O(nodes + storage objects).
+[[nodiscard]] inline volume_effects plan_volumes_of(const manifests& objects,
+                                                    const pod_object& pod) {
+    std::vector<const node_object*> nodes;
+    for (const node_object& each : objects.nodes)
+        nodes.push_back(&each);
+    const storage_catalog catalog(objects.storage);
+    const volume_user user{&pod, 0};
+    volume_plan made = volume_planner(catalog, nodes, {&user, 1}).plan();
+    return made.pods.empty() ? volume_effects{} : std::move(made.pods.begin()->second);
+}
+
+/// Plans for the volumes of an input's pods. Volumes that the input says nothing of count as usable
+/// everywhere, with one warning of each kind. O(1) when no pod has volumes that matter.
+[[nodiscard]] inline volume_plan plan_volumes(const manifests& objects, diagnostics& out) {
+    if (std::ranges::all_of(objects.pods,
+                            [](const pod_object& pod) { return pod.volumes.empty(); }))
+        return {};
+    // Gangs are handed volumes by priority, then by age, then by name.
+    diagnostics ignored(0);
+    std::vector<const group_map::value_type*> group_of;
+    const group_map groups = find_groups(objects, object_lookup(objects), group_of, ignored);
+    std::vector<const group_map::value_type*> order;
+    for (const auto& each : groups)
+        order.push_back(&each);
+    std::ranges::stable_sort(order, {}, [](const auto* each) {
+        return std::pair(~each->second.priority,
+                         each->second.created.value_or(std::numeric_limits<timestamp>::max()));
+    });
+    std::map<const group_map::value_type*, std::size_t> rank;
+    for (std::size_t at = 0; at < order.size(); ++at)
+        rank.emplace(order[at], at);
+
+    std::vector<const node_object*> nodes;
+    for (const node_object& each : objects.nodes)
+        nodes.push_back(&each);
+    std::vector<volume_user> users;
+    for (std::size_t at = 0; at < objects.pods.size(); ++at)
+        if (!objects.pods[at].volumes.empty())
+            users.push_back({&objects.pods[at], rank.at(group_of[at])});
+    const storage_catalog catalog(objects.storage);
+    volume_plan made = volume_planner(catalog, nodes, users).plan();
+    detail::tell_assumed(made.assumed_claims, "the input holds no PersistentVolumeClaims", out);
+    detail::tell_assumed(made.assumed_volumes, "the input holds no PersistentVolumes", out);
+    detail::tell_assumed(made.assumed_classes,
+                         "their claims are new, and the input holds no StorageClasses", out);
+    return made;
+}
+
+namespace detail {
+
+/// So many members per leaf meet each minimum of members. Trees that need only some of their
+/// subgroups count as met.
+[[nodiscard]] inline bool has_minima(const gang_tree& tree, std::vector<std::int64_t> counts) {
+    for (std::size_t vertex = tree.size(); vertex-- > 0;) {
+        if (tree[vertex].min_subgroups)
+            return true;
+        if (vertex > 0)
+            counts[tree[vertex].parent] += counts[vertex];
+    }
+    for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
+        if (counts[vertex] < tree[vertex].min_member)
+            return false;
+    return true;
+}
+
+} // namespace detail
+
+/// Of a gang whose minima need two pods beside each other that use one ReadWriteOncePod claim, the
+/// definition is at fault: it never starts. Members of other roles than one are left to the search.
+inline void check_lone_claims(const manifests& objects, const volume_plan& volumes,
+                              group_facts& facts) {
+    if (volumes.pods.empty() || facts.fault != gang_fault::none)
+        return;
+    std::vector<std::int64_t> counts(facts.tree.size(), 0);
+    std::map<std::string, std::map<std::size_t, std::int64_t>> users;
+    for (const std::size_t member : facts.members) {
+        const pod_object& pod = objects.pods[member];
+        if (pod.metadata.terminating || pod.phase == pod_phase::failed)
+            continue;
+        const std::size_t role = facts.role_of(pod).value();
+        ++counts[role];
+        if (const volume_effects* const own = volumes.find(pod.metadata.key))
+            for (const auto& [mark, value] : own->labels)
+                if (value == lone_claim)
+                    ++users[mark][role];
+    }
+    if (!detail::has_minima(facts.tree, counts))
+        return;
+    std::string claims;
+    for (const auto& [mark, roles] : users)
+        if (roles.size() == 1 && roles.begin()->second > 1) {
+            counts[roles.begin()->first] -= roles.begin()->second - 1;
+            claims += (claims.empty() ? "" : ", ") + mark.substr(mark.find('/') + 1);
+        }
+    if (detail::has_minima(facts.tree, counts))
+        return;
+    facts.fault = gang_fault::malformed;
+    facts.fault_detail = "its minimum needs several pods at a time that use one claim with access "
+                         "mode ReadWriteOncePod: " +
+                         claims;
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

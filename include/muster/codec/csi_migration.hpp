@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// The CSI driver that serves what an in-tree plugin served, by the plugin's name; any other name
+/// stands for itself (Kubernetes CSI migration).
+[[nodiscard]] inline std::string_view csi_driver_of(std::string_view plugin) noexcept {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 7> moved{{
+        {"kubernetes.io/aws-ebs", "ebs.csi.aws.com"},
+        {"kubernetes.io/gce-pd", "pd.csi.storage.gke.io"},
+        {"kubernetes.io/azure-disk", "disk.csi.azure.com"},
+        {"kubernetes.io/azure-file", "file.csi.azure.com"},
+        {"kubernetes.io/cinder", "cinder.csi.openstack.org"},
+        {"kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"},
+        {"kubernetes.io/portworx-volume", "pxd.portworx.com"},
+    }};
+    for (const auto& [from, to] : moved)
+        if (from == plugin)
+            return to;
+    return plugin;
+}
+
+/// A volume source that was moved to CSI.
+struct disk_source {
+    std::string_view field;
+    std::string_view plugin;
+    std::string_view handle; ///< the field that names the disk
+    /// Two pods on one node may not share it, unless both only read (`readers_share`).
+    bool exclusive = false;
+    bool readers_share = false;
+};
+
+inline constexpr std::array<disk_source, 7> disk_sources{{
+    {"awsElasticBlockStore", "kubernetes.io/aws-ebs", "volumeID", true, false},
+    {"gcePersistentDisk", "kubernetes.io/gce-pd", "pdName", true, true},
+    {"azureDisk", "kubernetes.io/azure-disk", "diskName", false, false},
+    {"azureFile", "kubernetes.io/azure-file", "shareName", false, false},
+    {"cinder", "kubernetes.io/cinder", "volumeID", false, false},
+    {"vsphereVolume", "kubernetes.io/vsphere-volume", "volumePath", false, false},
+    {"portworxVolume", "kubernetes.io/portworx-volume", "volumeID", false, false},
+}};
+
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/field_reader.hpp>
+#include <muster/codec/reading_context.hpp>
+#include <muster/model/constraints.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+namespace detail {
+
+[[nodiscard]] inline node_term read_node_term(object_reader& object) {
+    node_term read;
+    read.labels.requirements = read_requirements(object.optional("matchExpressions"), true);
+    const field fields_at = object.optional("matchFields");
+    read.name = read_requirements(fields_at, true);
+    for (const label_requirement& each : read.name)
+        if (each.key != "metadata.name")
+            fields_at.error(in_quotes(each.key) + " is not a field (expected metadata.name)");
+    object.finish();
+    return read;
+}
+
+/// A NodeSelector: nodes that match one of the terms; nothing when it is absent.
+[[nodiscard]] inline std::optional<std::vector<node_term>> read_node_selector(const field& at) {
+    object_reader object = at.as_object();
+    if (!object.is_present())
+        return std::nullopt;
+    std::vector<node_term> read;
+    const field terms_at = object.required("nodeSelectorTerms");
+    const array_reader terms = terms_at.as_array();
+    terms.for_each_object([&](object_reader& each) { read.push_back(read_node_term(each)); });
+    object.finish();
+    return read;
+}
+
+inline void read_node_affinity(const field& at, constraints& where) {
+    object_reader object = at.as_object();
+    where.affinity =
+        read_node_selector(object.optional("requiredDuringSchedulingIgnoredDuringExecution"));
+    const field preferred_at = object.optional("preferredDuringSchedulingIgnoredDuringExecution");
+    const array_reader preferred = preferred_at.as_array();
+    preferred.for_each_object([&](object_reader& each) {
+        preferred_node_term one;
+        one.weight =
+            static_cast<std::int32_t>(each.required("weight").as_integer(1, 100).value_or(1));
+        const field term_at = each.required("preference");
+        object_reader term = term_at.as_object();
+        one.term = read_node_term(term);
+        each.finish();
+        where.preferred.push_back(std::move(one));
+    });
+    object.finish();
+}
+
+} // namespace detail
+} // namespace codec
+} // namespace muster::inline v0_1

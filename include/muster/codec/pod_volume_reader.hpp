@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <muster/codec/csi_migration.hpp>
+#include <muster/codec/field_reader.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/storage_reader.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+namespace detail {
+
+/// A claim that is to be made for a pod and has the pod's life.
+inline void read_ephemeral(const field& at, pod_volume& volume) {
+    object_reader object = at.as_object();
+    const field template_at = object.required("volumeClaimTemplate");
+    object_reader claim = template_at.as_object();
+    const field spec_at = claim.required("spec");
+    object_reader spec = spec_at.as_object();
+    volume.draft = read_claim_request(spec, {});
+    claim.ignore_rest();
+    object.finish();
+}
+
+inline void read_disk(const field& at, const disk_source& from, pod_volume& volume) {
+    object_reader disk = at.as_object();
+    volume.driver = csi_driver_of(from.plugin);
+    volume.handle = string_or_empty(disk.optional(from.handle));
+    volume.read_only = disk.optional("readOnly").as_boolean().value_or(false);
+    volume.exclusive = from.exclusive;
+    if (!from.readers_share)
+        volume.read_only = false;
+    disk.ignore_rest();
+}
+
+/// The volumes of a pod that may tie it to nodes. Of what is not modelled and may do so, the pod
+/// waits.
+inline void read_volumes(const field& at, pod_object& pod) {
+    constexpr std::array<std::string_view, 5> refused{"fc", "iscsi", "photonPersistentDisk", "rbd",
+                                                      "storageos"};
+    const array_reader list = at.as_array();
+    list.for_each_object([&](object_reader& each) {
+        pod_volume made;
+        made.name = string_or_empty(each.required("name"));
+        bool bears = false;
+        for (const std::string_view kind : refused)
+            if (const field source = each.optional(kind); source.is_present())
+                pod.unsupported.push_back(source.path());
+        if (const field source = each.optional("persistentVolumeClaim"); source.is_present()) {
+            object_reader claim = source.as_object();
+            made.claim = string_or_empty(claim.required("claimName"));
+            claim.ignore({"readOnly"});
+            claim.finish();
+            bears = true;
+        }
+        if (const field source = each.optional("ephemeral"); source.is_present()) {
+            made.from = pod_volume::source::ephemeral;
+            made.claim = pod.metadata.key.name + "-" + made.name;
+            read_ephemeral(source, made);
+            bears = true;
+        }
+        if (const field source = each.optional("csi"); source.is_present()) {
+            made.from = pod_volume::source::csi;
+            object_reader csi = source.as_object();
+            made.driver = string_or_empty(csi.required("driver"));
+            csi.ignore_rest();
+            bears = true;
+        }
+        for (const disk_source& disk : disk_sources)
+            if (const field source = each.optional(disk.field); source.is_present()) {
+                made.from = pod_volume::source::disk;
+                read_disk(source, disk, made);
+                bears = true;
+            }
+        each.ignore_rest();
+        if (bears)
+            pod.volumes.push_back(std::move(made));
+    });
+}
+
+} // namespace detail
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/codec/object_metadata.hpp>
+#include <muster/codec/storage_objects.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// Storage objects by name. The objects outlive it.
+class storage_catalog {
+public:
+    /// An input that holds no claims, no volumes or no classes says nothing of these.
+    explicit storage_catalog(const storage_objects& objects)
+        : knows_claims(!objects.claims.empty()),
+          knows_volumes(!objects.volumes.empty()),
+          knows_classes(!objects.classes.empty()) {
+        for (const claim_object& each : objects.claims)
+            claims.emplace(each.metadata.key, &each);
+        for (const volume_object& each : objects.volumes)
+            volumes.emplace(each.metadata.key.name, &each);
+        for (const storage_class_object& each : objects.classes)
+            classes.emplace(each.metadata.key.name, &each);
+        for (const csi_node_object& each : objects.nodes)
+            nodes.emplace(each.metadata.key.name, &each);
+        for (const csi_driver_object& each : objects.drivers)
+            drivers.emplace(each.metadata.key.name, &each);
+        for (const storage_capacity_object& each : objects.capacities)
+            capacities[each.storage_class].push_back(&each);
+    }
+    storage_catalog() = default;
+
+    std::map<object_key, const claim_object*> claims;
+    std::map<std::string_view, const volume_object*> volumes;
+    std::map<std::string_view, const storage_class_object*> classes;
+    std::map<std::string_view, const csi_node_object*> nodes;
+    std::map<std::string_view, const csi_driver_object*> drivers;
+    /// By class.
+    std::map<std::string_view, std::vector<const storage_capacity_object*>> capacities;
+    bool knows_claims = true;
+    bool knows_volumes = true;
+    bool knows_classes = true;
+
+    template<class Map, class Key>
+    [[nodiscard]] static auto find(const Map& in, const Key& key) -> typename Map::mapped_type {
+        const auto at = in.find(key);
+        return at == in.end() ? nullptr : at->second;
+    }
+
+    /// The name of the class of a claim: its own, else that of the default class (of several the
+    /// newest, then by name), else empty.
+    [[nodiscard]] std::string_view class_of(const claim_request& asks) const {
+        if (asks.storage_class)
+            return *asks.storage_class;
+        const storage_class_object* found = nullptr;
+        for (const auto& [name, each] : classes)
+            if (each->is_default && (!found || each->metadata.created.value_or(0) >
+                                                   found->metadata.created.value_or(0)))
+                found = each;
+        return found ? std::string_view(found->metadata.key.name) : std::string_view{};
+    }
+
+    /// Kinds by which volumes on one node are counted.
+    [[nodiscard]] static std::string attachments_of(std::string_view driver) {
+        return "attachable-volumes-csi-" + std::string(driver);
+    }
+    [[nodiscard]] static std::string bytes_of(std::string_view storage_class) {
+        return std::string(storage_class) + ".storageclass.storage.k8s.io/requests.storage";
+    }
+    [[nodiscard]] static std::string volumes_of(std::string_view storage_class) {
+        return std::string(storage_class) + ".storageclass.storage.k8s.io/persistentvolumeclaims";
+    }
+};
+
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/diagnostic.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/storage_catalog.hpp>
+#include <muster/codec/volume_matching.hpp>
+#include <muster/codec/volume_plan.hpp>
+#include <muster/codec/volume_zones.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// A pod with volumes, and the place of its gang in the order in which gangs are handed volumes.
+struct volume_user {
+    const pod_object* pod = nullptr;
+    std::size_t gang = 0;
+};
+
+/// Makes a volume_plan: turns what the volumes of pods ask for into nodes, amounts and terms
+/// between pods, which the core knows (rules of kube-scheduler 1.37: VolumeBinding, VolumeZone,
+/// VolumeRestrictions, NodeVolumeLimits).
+class volume_planner {
+public:
+    /// All outlive the planner. Of the nodes, names and labels matter.
+    volume_planner(const storage_catalog& catalog, std::span<const node_object* const> nodes,
+                   std::span<const volume_user> users)
+        : catalog_(&catalog), users_(users), effects_(users.size()) {
+        nodes_.reserve(nodes.size());
+        for (const node_object* const each : nodes) {
+            auto& made = nodes_.emplace_back();
+            made.name = each->metadata.key.name;
+            made.labels = each->metadata.labels;
+        }
+    }
+
+    /// O(volumes of pods · log + free volumes × nodes + claims that wait × free volumes).
+    [[nodiscard]] volume_plan plan() && {
+        for (std::size_t at = 0; at < users_.size(); ++at)
+            if (is_there(*users_[at].pod))
+                for (const pod_volume& each : users_[at].pod->volumes)
+                    look_at(at, each);
+        for (auto& [storage_class, demands] : demands_) {
+            std::vector<volume_demand> all;
+            for (auto& [key, demand] : demands)
+                all.push_back(std::move(demand));
+            volume_matcher(*catalog_, nodes_, storage_class, effects_, plan_).match(std::move(all));
+        }
+        keep_apart();
+        count_attachments();
+        for (std::size_t at = 0; at < users_.size(); ++at)
+            if (!(effects_[at] == volume_effects{}))
+                plan_.pods.emplace(users_[at].pod->metadata.key, std::move(effects_[at]));
+        for (const auto& [key, each] : plan_.pods)
+            plan_.marks_nodes |= !each.apart.empty();
+        return std::move(plan_);
+    }
+
+private:
+    static bool is_there(const pod_object& pod) {
+        return pod.phase != pod_phase::succeeded && pod.phase != pod_phase::failed;
+    }
+    static bool waits(const pod_object& pod) { return pod.node.empty(); }
+
+    void look_at(std::size_t at, const pod_volume& volume) {
+        const pod_object& pod = *users_[at].pod;
+        switch (volume.from) {
+        case pod_volume::source::csi:
+            attached_[at][volume.driver].insert("inline:" + pod.metadata.key.name_space + "/" +
+                                                pod.metadata.key.name + "/" + volume.name);
+            require_driver(at, volume.driver, "volume " + volume.name);
+            return;
+        case pod_volume::source::disk:
+            attached_[at][volume.driver].insert(volume.handle);
+            require_driver(at, volume.driver, "volume " + volume.name);
+            if (volume.exclusive)
+                disks_[volume.driver + "/" + volume.handle].push_back({at, volume.read_only});
+            return;
+        case pod_volume::source::claim:
+        case pod_volume::source::ephemeral:
+            break;
+        }
+        const object_key key{pod.metadata.key.name_space, volume.claim};
+        const claim_object* const claim = storage_catalog::find(catalog_->claims, key);
+        const bool drafted = volume.from == pod_volume::source::ephemeral;
+        if (claim)
+            return look_at_claim(at, volume, *claim);
+        if (!catalog_->knows_claims && !drafted)
+            return assume(at, plan_.assumed_claims);
+        // Its claim is made with the pod.
+        if (drafted && pod.metadata.uid.empty() && waits(pod))
+            return ask(at, key, volume.draft, "", catalog_->knows_classes);
+        wait(at, volume.claim,
+             drafted ? "is still to be made for the pod"
+                     : "is not there (expected a "
+                       "PersistentVolumeClaim of that name)");
+    }
+
+    void look_at_claim(std::size_t at, const pod_volume& volume, const claim_object& claim) {
+        const pod_object& pod = *users_[at].pod;
+        const std::string& name = claim.metadata.key.name;
+        if (volume.from == pod_volume::source::ephemeral) {
+            const bool own = pod.metadata.uid.empty() || claim.owner_uid.empty()
+                                 ? claim.owner_name == pod.metadata.key.name
+                                 : claim.owner_uid == pod.metadata.uid;
+            if (!own)
+                return wait(at, name,
+                            "was not made for the pod (expected the pod as its controller)");
+        }
+        if ((claim.asks.access & read_write_once_pod) != 0)
+            note_lone(claim.metadata.key, at);
+        if (claim.lost)
+            return wait(at, name, "has lost its volume " + claim.asks.volume);
+        if (claim.metadata.terminating)
+            return wait(at, name, "is being deleted");
+        if (claim.bound)
+            return look_at_bound(at, claim);
+        if (!claim.selected_node.empty()) {
+            node_term on;
+            on.name.push_back({"metadata.name", label_operator::in, {claim.selected_node}});
+            effects_[at].reach.push_back({{std::move(on)}, false});
+            effects_[at].reach_of.push_back("claim " + name + " (being provisioned for node " +
+                                            claim.selected_node + ")");
+        }
+        const bool is_new = claim.metadata.uid.empty() && !claim.metadata.created;
+        ask(at, claim.metadata.key, claim.asks, claim.metadata.uid,
+            catalog_->knows_classes || catalog_->knows_volumes || !is_new);
+    }
+
+    void note_lone(const object_key& claim, std::size_t at) {
+        std::vector<std::size_t>& users = lone_claims_[claim];
+        if (users.empty() || users.back() != at)
+            users.push_back(at);
+    }
+
+    void look_at_bound(std::size_t at, const claim_object& claim) {
+        const std::string& name = claim.metadata.key.name;
+        const volume_object* const volume =
+            storage_catalog::find(catalog_->volumes, claim.asks.volume);
+        if (!volume) {
+            if (!catalog_->knows_volumes)
+                return assume(at, plan_.assumed_volumes);
+            return wait(at, name,
+                        "is bound to volume " + claim.asks.volume +
+                            ", which is not there (expected a PersistentVolume of "
+                            "that name)");
+        }
+        const std::string what = "claim " + name + " (volume " + claim.asks.volume + ")";
+        if (!volume->driver.empty()) {
+            attached_[at][volume->driver].insert(volume->handle.empty() ? volume->metadata.key.name
+                                                                        : volume->handle);
+            require_driver(at, volume->driver, what);
+        }
+        if (!waits(*users_[at].pod))
+            return;
+        if (volume->nodes)
+            reach(at, *volume->nodes, what);
+        if (auto zones = zone_terms(*volume))
+            reach(at, std::move(*zones), what);
+    }
+
+    /// A claim that is not bound yet.
+    void ask(std::size_t at, const object_key& key, const claim_request& asks,
+             const std::string& uid, bool must_know_class) {
+        const std::string storage_class(catalog_->class_of(asks));
+        const storage_class_object* const known =
+            storage_catalog::find(catalog_->classes, std::string_view(storage_class));
+        if (known && known->provisions())
+            attached_[at][known->provisioner].insert("claim:" + key.name_space + "/" + key.name);
+        if (!waits(*users_[at].pod))
+            return;
+        if (!known && !must_know_class)
+            return assume(at, plan_.assumed_classes);
+        if (!known)
+            return wait(at, key.name,
+                        storage_class.empty()
+                            ? "is not bound, and has no storage class"
+                            : "is not bound, and there is no StorageClass " + storage_class);
+        if (!known->waits_for_consumer || !asks.volume.empty())
+            return wait(at, key.name,
+                        asks.volume.empty() ? "is not bound (volumes of class " + storage_class +
+                                                  " are bound before pods are placed)"
+                                            : "is not bound to volume " + asks.volume + " yet");
+        if (known->provisions())
+            require_driver(at, known->provisioner, "claim " + key.name);
+        effects_[at].unbound.push_back(key.name);
+        volume_demand& demand = demands_[storage_class][key];
+        if (demand.users.empty()) {
+            demand.key = key;
+            demand.asks = &asks;
+            demand.uid = uid;
+            demand.gang = users_[at].gang;
+        }
+        demand.gang = std::min(demand.gang, users_[at].gang);
+        if (demand.users.empty() || demand.users.back() != at)
+            demand.users.push_back(at);
+    }
+
+    void wait(std::size_t at, const std::string& claim, const std::string& why) {
+        if (waits(*users_[at].pod))
+            effects_[at].wait(claim, why);
+    }
+    void assume(std::size_t at, std::size_t& count) {
+        if (waits(*users_[at].pod))
+            ++count;
+    }
+    void reach(std::size_t at, std::vector<node_term> terms, const std::string& what) {
+        effects_[at].reach.push_back({std::move(terms), true});
+        effects_[at].reach_of.push_back(what);
+    }
+
+    /// Nodes that lack a driver which pods must find there.
+    void require_driver(std::size_t at, const std::string& driver, const std::string& what) {
+        const csi_driver_object* const known = storage_catalog::find(catalog_->drivers, driver);
+        if (!known || !known->required_on_node || !waits(*users_[at].pod))
+            return;
+        const std::string mark = "muster.dev/csi-driver:" + driver;
+        if (marked_drivers_.insert(driver).second)
+            for (const auto& [name, node] : catalog_->nodes)
+                if (node->drivers.contains(driver))
+                    plan_.node_labels[std::string(name)].push_back(mark);
+        node_term has;
+        has.labels.requirements.push_back({mark, label_operator::exists, {}});
+        reach(at, {std::move(has)}, what + ", which needs driver " + driver + " on the node");
+    }
+
+    // ---- pods that share a volume --------------------------------------------------------------
+
+    static affinity_term apart_from(std::string mark, std::string_view topology) {
+        affinity_term term;
+        term.pods.labels.requirements.push_back({std::move(mark), label_operator::exists, {}});
+        term.topology = topology;
+        term.of_volume = true;
+        return term;
+    }
+
+    void keep_apart() {
+        for (const auto& [claim, users] : lone_claims_) {
+            if (users.size() < 2)
+                continue;
+            const std::string mark = "claim:" + claim.name_space + "/" + claim.name;
+            for (const std::size_t at : users) {
+                effects_[at].labels.set(mark, std::string(lone_claim));
+                effects_[at].apart.push_back(apart_from(mark, cluster_mark));
+            }
+        }
+        for (const auto& [disk, users] : disks_) {
+            if (users.size() < 2)
+                continue;
+            for (const auto& [at, read_only] : users) {
+                effects_[at].labels.set("disk:" + disk, "used");
+                if (!read_only)
+                    effects_[at].labels.set("disk-writer:" + disk, "used");
+                effects_[at].apart.push_back(
+                    apart_from((read_only ? "disk-writer:" : "disk:") + disk, node_mark));
+            }
+        }
+    }
+
+    // ---- attachments ---------------------------------------------------------------------------
+
+    /// Volumes of a driver on a node, up to what its CSINode says. A volume of several pods that
+    /// wait counts once for each of them, which is never too few.
+    void count_attachments() {
+        std::set<std::string> asked;
+        for (const auto& [at, drivers] : attached_)
+            if (waits(*users_[at].pod))
+                for (const auto& [driver, handles] : drivers)
+                    asked.insert(driver);
+        for (const std::string& driver : asked) {
+            volume_supply supply;
+            supply.elsewhere = unlimited_attachments;
+            for (const auto& [name, node] : catalog_->nodes)
+                if (const auto known = node->drivers.find(driver);
+                    known != node->drivers.end() && known->second.most)
+                    supply.on.emplace(name, *known->second.most);
+            if (supply.on.empty())
+                continue;
+            count(driver, supply);
+            plan_.kinds.emplace(storage_catalog::attachments_of(driver), std::move(supply));
+        }
+    }
+    void count(const std::string& driver, volume_supply& supply) {
+        std::map<std::pair<std::string, std::string>, std::size_t> standing;
+        for (const auto& [at, drivers] : attached_)
+            if (const auto own = drivers.find(driver); own != drivers.end())
+                for (const std::string& handle : own->second)
+                    ++standing[{users_[at].pod->node, handle}];
+        for (const auto& [at, drivers] : attached_) {
+            const auto own = drivers.find(driver);
+            if (own == drivers.end())
+                continue;
+            const std::string& node = users_[at].pod->node;
+            std::int64_t amount = 0;
+            for (const std::string& handle : own->second)
+                amount += node.empty() || standing.at({node, handle}) == 1 ? 1 : 0;
+            if (amount > 0)
+                effects_[at].amounts[storage_catalog::attachments_of(driver)] = amount;
+        }
+        // What several pods of a node have attached stays when one of them goes.
+        for (const auto& [where, count] : standing)
+            if (const auto known = supply.on.find(where.first);
+                known != supply.on.end() && count > 1)
+                known->second = std::max<std::int64_t>(0, known->second - 1);
+    }
+
+    /// More than any node attaches.
+    static constexpr std::int64_t unlimited_attachments = std::int64_t{1} << 20;
+
+    const storage_catalog* catalog_;
+    std::span<const volume_user> users_;
+    std::vector<volume_effects> effects_;
+    volume_matcher::node_list nodes_;
+    volume_plan plan_;
+    std::map<std::string, std::map<object_key, volume_demand>> demands_;
+    /// Of pods, by driver.
+    std::map<std::size_t, std::map<std::string, std::set<std::string>>> attached_;
+    std::map<object_key, std::vector<std::size_t>> lone_claims_;
+    std::map<std::string, std::vector<std::pair<std::size_t, bool>>> disks_;
+    std::set<std::string> marked_drivers_;
+};
+
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/volume_plan.hpp>
+#include <muster/model/constraints.hpp>
+#include <muster/model/node.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// Volumes of pods that wait, by the names of the pods.
+using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*>>;
+
+/// Which volumes are not ready: those of the first such pod, and how many more pods have some.
+/// Empty when all are.
+[[nodiscard]] inline std::string waiting_volumes_text(const volumes_of_pods& pods) {
+    std::string text;
+    std::size_t others = 0;
+    for (const auto& [name, volumes] : pods) {
+        if (volumes->waits.empty())
+            continue;
+        if (!text.empty()) {
+            ++others;
+            continue;
+        }
+        text = "pod " + name + ": ";
+        for (std::size_t at = 0; at < volumes->waits.size(); ++at)
+            text += (at > 0 ? ", " : "") + volumes->waits[at];
+    }
+    return others > 0 ? text + " (+" + std::to_string(others) + " pods)" : text;
+}
+
+/// From how many of the nodes each volume is reached, the fewest first; of more than three, three.
+/// Empty when every node reaches all. O(volumes × nodes).
+template<std::size_t Width>
+[[nodiscard]] std::string volume_reach_text(const volumes_of_pods& pods,
+                                            const std::vector<const node<Width>*>& nodes) {
+    std::set<std::pair<std::size_t, std::string>> found;
+    for (const auto& [name, volumes] : pods)
+        for (std::size_t at = 0; at < volumes->reach.size(); ++at) {
+            const auto& terms = volumes->reach[at].any_of;
+            const auto count =
+                static_cast<std::size_t>(std::ranges::count_if(nodes, [&](const auto* each) {
+                    return std::ranges::any_of(
+                        terms, [&](const node_term& term) { return term.matches(*each); });
+                }));
+            if (count < nodes.size())
+                found.emplace(count, volumes->reach_of[at]);
+        }
+    constexpr std::size_t most = 3;
+    std::string text;
+    std::size_t listed = 0;
+    for (const auto& [count, what] : found) {
+        if (listed++ == most)
+            break;
+        text += (text.empty() ? "" : ", ") + what + ": " + std::to_string(count) + " of " +
+                std::to_string(nodes.size()) + " nodes";
+    }
+    return found.size() > most ? text + " (+" + std::to_string(found.size() - most) + " volumes)"
+                               : text;
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

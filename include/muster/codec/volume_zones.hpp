@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/storage_objects.hpp>
+#include <muster/model/constraints.hpp>
+#include <muster/model/labels.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+namespace detail {
+
+/// Labels by which volumes and nodes say where they are; the old ones and what replaced them.
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 2> zone_labels{{
+    {"failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"},
+    {"failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"},
+}};
+
+/// The values of a zone label: several are joined by two underscores.
+[[nodiscard]] inline std::vector<std::string> zones_in(std::string_view value) {
+    std::vector<std::string> zones;
+    for (std::size_t at = 0; at <= value.size();) {
+        const std::size_t end = std::min(value.find("__", at), value.size());
+        zones.emplace_back(value.substr(at, end - at));
+        at = end + 2;
+    }
+    return zones;
+}
+
+[[nodiscard]] inline label_requirement requirement(std::string_view key, label_operator op,
+                                                   std::vector<std::string> values = {}) {
+    label_requirement made;
+    made.key = key;
+    made.op = op;
+    made.values = std::move(values);
+    return made;
+}
+
+} // namespace detail
+
+/// The nodes that the zone and region labels of a volume admit: those with a matching value for
+/// each, where an old label of the volume also matches the new one of a node that lacks the old,
+/// and those without any such label. Nothing when the volume has no such label (Kubernetes
+/// VolumeZone).
+[[nodiscard]] inline std::optional<std::vector<node_term>> zone_terms(const volume_object& of) {
+    using detail::requirement;
+    std::vector<node_term> terms(1);
+    for (const auto& [old_key, key] : detail::zone_labels)
+        for (const std::string_view own : {old_key, key}) {
+            const std::string* const value = of.metadata.labels.find(own);
+            if (!value)
+                continue;
+            const std::vector<std::string> zones = detail::zones_in(*value);
+            std::vector<node_term> extended;
+            for (node_term& each : terms) {
+                if (own == old_key) {
+                    node_term renamed = each;
+                    renamed.labels.requirements.push_back(
+                        requirement(old_key, label_operator::does_not_exist));
+                    renamed.labels.requirements.push_back(
+                        requirement(key, label_operator::in, zones));
+                    extended.push_back(std::move(renamed));
+                }
+                each.labels.requirements.push_back(requirement(own, label_operator::in, zones));
+                extended.push_back(std::move(each));
+            }
+            terms = std::move(extended);
+        }
+    if (terms.front().labels.requirements.empty())
+        return std::nullopt;
+    node_term without;
+    for (const auto& [old_key, key] : detail::zone_labels)
+        for (const std::string_view each : {old_key, key})
+            without.labels.requirements.push_back(
+                requirement(each, label_operator::does_not_exist));
+    terms.push_back(std::move(without));
+    return terms;
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/codec/cluster_volumes.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <muster/codec/cluster.hpp>
+#include <muster/codec/manifests.hpp>
+#include <muster/codec/read_documents.hpp>
+#include <muster/muster.hpp>
+
+namespace codec_volume_rules_test {
+
+using namespace muster::codec;
+using muster::reason_code;
+
+namespace {
+
+/// What a cycle makes of a cluster with storage.
+struct outcome {
+    /// "pod=node ", in the order of pods; pods without a node are left out.
+    std::string placed;
+    /// Of all gangs that wait: the first reason's code, and "never" or "waiting".
+    std::vector<reason_code> codes;
+    std::vector<muster::answer> answers;
+    /// Texts of volumes that are not ready, of all pods.
+    std::string waits;
+    std::string findings;
+};
+
+outcome decide(const std::string& text) {
+    outcome made;
+    diagnostics out;
+    const auto documents = read_documents("f", text, out);
+    const manifests objects = read_manifests(documents, {}, out);
+    for (const diagnostic& each : out.findings())
+        made.findings += to_text(each) + '\n';
+    REQUIRE(out.ok());
+    diagnostics later;
+    auto cluster = make_cluster<usual_kinds>(objects, {}, later);
+    const auto result = muster::cycle(cluster.state, cluster.now);
+    for (const auto& [key, pod] : cluster.state.pod_keys()) {
+        if (cluster.state[pod].node && objects.pods.size() > 0)
+            made.placed += key.name + "=" + cluster.state[*cluster.state[pod].node].key + " ";
+        if (const auto* volumes = cluster.volumes.find(key))
+            for (const std::string& each : volumes->waits)
+                made.waits += each + "; ";
+    }
+    for (const muster::decision& each : result.decisions) {
+        if (each.outcome.kind == muster::answer::admitted)
+            continue;
+        made.answers.push_back(each.outcome.kind);
+        const auto why = muster::explain(cluster.state, each.gang);
+        if (!why.empty())
+            made.codes.push_back(why.front().code);
+    }
+    for (const diagnostic& each : later.findings())
+        made.findings += to_text(each) + '\n';
+    return made;
+}
+
+/// Two nodes in each of two zones.
+const std::string nodes = [] {
+    std::string made;
+    for (const std::string zone : {"a", "b"})
+        for (const std::string number : {"1", "2"})
+            made += "---\napiVersion: v1\nkind: Node\nmetadata: {name: " + zone + number +
+                    ", labels: {topology.kubernetes.io/zone: " + zone +
+                    ", kubernetes.io/hostname: " + zone + number +
+                    "}}\nstatus: {allocatable: {cpu: 8, pods: 110}}\n";
+    return made;
+}();
+
+std::string pod(const std::string& name, const std::string& claim, const std::string& more = "") {
+    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+           "}\nspec:\n  containers: [{name: c, resources: {requests: {cpu: 1}}}]\n"
+           "  volumes: [{name: v, persistentVolumeClaim: {claimName: " +
+           claim + "}}]\n" + more;
+}
+/// A pod of a gang of so many.
+std::string member(const std::string& name, const std::string& claim, int of) {
+    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+           ", labels: {pod-group.scheduling.sigs.k8s.io/name: g, "
+           "pod-group.scheduling.sigs.k8s.io/min-available: \"" +
+           std::to_string(of) +
+           "\"}}\nspec:\n  containers: [{name: c, resources: {requests: {cpu: 1}}}]\n"
+           "  volumes: [{name: v, persistentVolumeClaim: {claimName: " +
+           claim + "}}]\n";
+}
+std::string bound(const std::string& claim, const std::string& volume,
+                  const std::string& mode = "ReadWriteOnce") {
+    return "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: " + claim +
+           ", uid: u-" + claim + "}\nspec: {volumeName: " + volume + ", accessModes: [" + mode +
+           "], resources: {requests: {storage: 1Gi}}}\nstatus: {phase: Bound}\n";
+}
+std::string unbound(const std::string& claim, const std::string& storage_class,
+                    const std::string& size = "1Gi", const std::string& more = "") {
+    return "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: " + claim +
+           ", uid: u-" + claim + "}\nspec: {storageClassName: " + storage_class +
+           ", accessModes: [ReadWriteOnce], resources: {requests: {storage: " + size + "}}" + more +
+           "}\nstatus: {phase: Pending}\n";
+}
+std::string volume(const std::string& name, const std::string& more, const std::string& meta = "",
+                   const std::string& size = "10Gi") {
+    return "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: " + name + meta +
+           "}\nspec: {capacity: {storage: " + size + "}, accessModes: [ReadWriteOnce]" + more +
+           "}\n";
+}
+std::string on_node(const std::string& name) {
+    return ", nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: "
+           "kubernetes.io/hostname, operator: In, values: [" +
+           name + "]}]}]}}";
+}
+std::string storage_class(const std::string& name, const std::string& provisioner,
+                          const std::string& more = "volumeBindingMode: WaitForFirstConsumer\n") {
+    return "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: " + name +
+           "}\nprovisioner: " + provisioner + "\n" + more;
+}
+std::string capacity(const std::string& name, const std::string& of, const std::string& topology,
+                     const std::string& amounts) {
+    return "---\napiVersion: storage.k8s.io/v1\nkind: CSIStorageCapacity\nmetadata: {name: " +
+           name + "}\nstorageClassName: " + of + "\nnodeTopology: {matchLabels: {" + topology +
+           "}}\n" + amounts + "\n";
+}
+const std::string local = storage_class("local", "kubernetes.io/no-provisioner");
+const std::string tracking =
+    "---\napiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: csi.x}\nspec: "
+    "{storageCapacity: true}\n";
+const std::string some_volume = volume("other", "");
+
+} // namespace
+
+TEST_CASE("without claims in the input, claims count as usable everywhere, with one warning") {
+    const auto made = decide(nodes + pod("p", "data") + pod("q", "data"));
+    CHECK(made.placed.find("p=") != std::string::npos);
+    CHECK(made.placed.find("q=") != std::string::npos);
+    CHECK(made.findings.find("2 volumes of pods count as usable on every node: the input holds no "
+                             "PersistentVolumeClaims") != std::string::npos);
+}
+
+TEST_CASE("beside other claims, a missing claim makes its pod wait and is named") {
+    const auto made = decide(nodes + pod("p", "data") + bound("other", "pv"));
+    CHECK(made.placed.empty());
+    CHECK(made.waits ==
+          "claim data is not there (expected a PersistentVolumeClaim of that name); ");
+    CHECK(made.codes == std::vector{reason_code::volume_not_ready});
+    CHECK(made.answers == std::vector{muster::answer::waiting});
+}
+
+TEST_CASE("a claim that is lost or being deleted makes its pod wait") {
+    const auto lost =
+        decide(nodes + pod("p", "data") + unbound("data", "x", "1Gi", ", volumeName: v") +
+               "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: l, "
+               "uid: u}\nspec: {volumeName: gone}\nstatus: {phase: Lost}\n" +
+               pod("q", "l"));
+    CHECK(lost.waits.find("claim l has lost its volume gone") != std::string::npos);
+    const auto deleted =
+        decide(nodes + pod("p", "data") +
+               "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, "
+               "deletionTimestamp: \"2026-01-01T00:00:00Z\"}\nspec: {volumeName: v}\nstatus: "
+               "{phase: Bound}\n");
+    CHECK(deleted.waits == "claim data is being deleted; ");
+}
+
+TEST_CASE("the node affinity of a bound volume restricts the nodes of its pod") {
+    const auto made =
+        decide(nodes + pod("p", "data") + bound("data", "pv") + volume("pv", on_node("b2")));
+    CHECK(made.placed == "p=b2 ");
+    const auto gone =
+        decide(nodes + pod("p", "data") + bound("data", "pv") + volume("pv", on_node("c9")));
+    CHECK(gone.placed.empty());
+    CHECK(gone.codes == std::vector{reason_code::volume_out_of_reach});
+    CHECK(gone.answers == std::vector{muster::answer::never});
+}
+
+TEST_CASE("volumes of one pod are conjuncts, beside the pod's own affinity") {
+    const std::string two =
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  nodeSelector: "
+        "{topology.kubernetes.io/zone: b}\n  containers: [{name: c}]\n  volumes: [{name: v, "
+        "persistentVolumeClaim: {claimName: one}}, {name: w, persistentVolumeClaim: {claimName: "
+        "two}}]\n";
+    const std::string either = ", nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: "
+                               "[{key: kubernetes.io/hostname, operator: In, values: [a1, b1]}]}, "
+                               "{matchExpressions: [{key: kubernetes.io/hostname, operator: In, "
+                               "values: [b2]}]}]}}";
+    CHECK(decide(nodes + two + bound("one", "v1") + bound("two", "v2") + volume("v1", either) +
+                 volume("v2", on_node("b1")))
+              .placed == "p=b1 ");
+    CHECK(decide(nodes + two + bound("one", "v1") + bound("two", "v2") + volume("v1", either) +
+                 volume("v2", on_node("a1")))
+              .placed.empty());
+}
+
+TEST_CASE("zone labels of a bound volume restrict nodes that have any; values are joined by __") {
+    const auto zoned = [](const std::string& labels) {
+        return decide(nodes + pod("p", "data") + bound("data", "pv") +
+                      volume("pv", "", ", labels: {" + labels + "}"));
+    };
+    CHECK(zoned("topology.kubernetes.io/zone: b").placed == "p=b1 ");
+    CHECK(zoned("topology.kubernetes.io/zone: b__c").placed == "p=b1 ");
+    CHECK(zoned("topology.kubernetes.io/zone: c").placed.empty());
+    // The old label of a volume also speaks of the new one of nodes.
+    CHECK(zoned("failure-domain.beta.kubernetes.io/zone: b").placed == "p=b1 ");
+    // A region that nodes with a zone do not name is no match.
+    CHECK(zoned("topology.kubernetes.io/region: r").placed.empty());
+    const std::string plain = "---\napiVersion: v1\nkind: Node\nmetadata: {name: z}\nstatus: "
+                              "{allocatable: {cpu: 8, pods: 110}}\n";
+    CHECK(decide(plain + pod("p", "data") + bound("data", "pv") +
+                 volume("pv", "", ", labels: {topology.kubernetes.io/zone: c}"))
+              .placed == "p=z ");
+}
+
+TEST_CASE("a bound claim whose volume is missing waits where the input holds volumes") {
+    CHECK(decide(nodes + pod("p", "data") + bound("data", "pv") + some_volume).waits ==
+          "claim data is bound to volume pv, which is not there (expected a PersistentVolume of "
+          "that name); ");
+    const auto silent = decide(nodes + pod("p", "data") + bound("data", "pv"));
+    CHECK(silent.placed == "p=a1 ");
+    CHECK(silent.findings.find("the input holds no PersistentVolumes") != std::string::npos);
+}
+
+TEST_CASE("an unbound claim of a class that binds immediately waits") {
+    const auto made = decide(nodes + pod("p", "data") + unbound("data", "fast") +
+                             storage_class("fast", "csi.x", ""));
+    CHECK(made.waits == "claim data is not bound (volumes of class fast are bound before pods are "
+                        "placed); ");
+    CHECK(decide(nodes + pod("p", "data") + unbound("data", "none") + local).waits ==
+          "claim data is not bound, and there is no StorageClass none; ");
+}
+
+TEST_CASE("the claim of an ephemeral volume is named after pod and volume, which controls it") {
+    const std::string user =
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, uid: u1}\nspec:\n  containers: "
+        "[{name: c}]\n  volumes: [{name: scratch, ephemeral: {volumeClaimTemplate: {spec: "
+        "{accessModes: [ReadWriteOnce], storageClassName: local, resources: {requests: {storage: "
+        "1Gi}}}}}}]\n";
+    const auto owned = [](const std::string& uid) {
+        return "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: p-scratch, "
+               "ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: " +
+               uid + ", controller: true}]}\nspec: {volumeName: pv}\nstatus: {phase: Bound}\n";
+    };
+    CHECK(decide(nodes + user + owned("u1") + volume("pv", on_node("a2"))).placed == "p=a2 ");
+    CHECK(decide(nodes + user + owned("u2") + volume("pv", on_node("a2"))).waits ==
+          "claim p-scratch was not made for the pod (expected the pod as its controller); ");
+    CHECK(decide(nodes + user + bound("other", "pv")).waits ==
+          "claim p-scratch is still to be made for the pod; ");
+}
+
+TEST_CASE("a claim that waits for its consumer goes where a free volume matches") {
+    const std::string free = ", storageClassName: local" + on_node("a2");
+    CHECK(decide(nodes + local + pod("p", "data") + unbound("data", "local") + volume("pv", free))
+              .placed == "p=a2 ");
+    // Too small, of another class, kept for another claim, of another mode, or taken: no match.
+    const auto none = [&](const std::string& of) {
+        return decide(nodes + local + pod("p", "data") + unbound("data", "local", "5Gi") + of)
+            .placed.empty();
+    };
+    CHECK(none(volume("pv", free, "", "1Gi")));
+    CHECK(none(volume("pv", ", storageClassName: fast" + on_node("a2"))));
+    CHECK(none(volume("pv", free + ", claimRef: {namespace: default, name: other}")));
+    CHECK(none(volume("pv", free + ", volumeMode: Block")));
+    CHECK(none(volume("pv", free) + "status: {phase: Released}\n"));
+    CHECK_FALSE(none(volume("pv", free)));
+}
+
+TEST_CASE("access modes, selector and attributes class of a claim select volumes") {
+    const std::string free = ", storageClassName: local" + on_node("a2");
+    const auto placed = [&](const std::string& of_claim, const std::string& of_volume,
+                            const std::string& meta = "") {
+        return decide(nodes + local + pod("p", "data") + unbound("data", "local", "1Gi", of_claim) +
+                      volume("pv", free + of_volume, meta))
+            .placed;
+    };
+    CHECK(placed(", selector: {matchLabels: {disk: ssd}}", "").empty());
+    CHECK(placed(", selector: {matchLabels: {disk: ssd}}", "", ", labels: {disk: ssd}") == "p=a2 ");
+    CHECK(placed(", volumeAttributesClassName: gold", "").empty());
+    CHECK(placed(", volumeAttributesClassName: gold", ", volumeAttributesClassName: gold") ==
+          "p=a2 ");
+    CHECK(decide(nodes + local + pod("p", "data") +
+                 "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, uid: "
+                 "u}\nspec: {storageClassName: local, accessModes: [ReadWriteMany]}\n" +
+                 volume("pv", free))
+              .placed.empty());
+}
+
+TEST_CASE("a volume that is kept for a claim is the only one that it may get") {
+    const std::string of_class = ", storageClassName: local";
+    CHECK(decide(nodes + local + pod("p", "data") + unbound("data", "local") +
+                 volume("small", of_class + on_node("a1"), "", "1Gi") +
+                 volume("kept",
+                        of_class + on_node("b1") + ", claimRef: {namespace: default, name: data}"))
+              .placed == "p=b1 ");
+}
+
+TEST_CASE("two members never get one volume") {
+    const std::string both = member("g-0", "d0", 2) + member("g-1", "d1", 2) +
+                             unbound("d0", "local") + unbound("d1", "local");
+    const std::string of_class = ", storageClassName: local";
+    // Volumes of one node.
+    CHECK(decide(nodes + local + both + volume("v0", of_class + on_node("a1"))).placed.empty());
+    CHECK(decide(nodes + local + both + volume("v0", of_class + on_node("a1")) +
+                 volume("v1", of_class + on_node("b2")))
+              .placed.size() == 14);
+    // Volumes that every node reaches.
+    CHECK(decide(nodes + local + both + volume("v0", of_class)).placed.empty());
+    CHECK(decide(nodes + local + both + volume("v0", of_class) + volume("v1", of_class))
+              .placed.size() == 14);
+}
+
+TEST_CASE("claims of two sizes share out the volumes of a node, the larger to the larger") {
+    const std::string both = member("g-0", "small", 2) + member("g-1", "large", 2) +
+                             unbound("small", "local", "1Gi") + unbound("large", "local", "50Gi");
+    const std::string at = ", storageClassName: local" + on_node("a1");
+    CHECK(
+        decide(nodes + local + both + volume("v0", at, "", "100Gi") + volume("v1", at, "", "10Gi"))
+            .placed == "g-0=a1 g-1=a1 ");
+    CHECK(decide(nodes + local + both + volume("v0", at, "", "20Gi") + volume("v1", at, "", "10Gi"))
+              .placed.empty());
+    CHECK(decide(nodes + local + both + volume("v0", at, "", "100Gi")).placed.empty());
+}
+
+TEST_CASE("of two gangs that race for one set of volumes, one starts whole and the other waits") {
+    std::string all;
+    for (const std::string gang : {"g", "h"})
+        for (const std::string rank : {"0", "1"})
+            all += "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + gang + rank +
+                   ", labels: {pod-group.scheduling.sigs.k8s.io/name: " + gang +
+                   ", pod-group.scheduling.sigs.k8s.io/min-available: \"2\"}}\nspec:\n  "
+                   "containers: [{name: c}]\n  volumes: [{name: v, persistentVolumeClaim: "
+                   "{claimName: c" +
+                   gang + rank + "}}]\n" + unbound("c" + gang + rank, "local");
+    for (const std::string& where : {std::string(), on_node("a1")}) {
+        std::string volumes;
+        for (const std::string name : {"v0", "v1", "v2"})
+            volumes += volume(name, ", storageClassName: local" + where);
+        const auto made = decide(nodes + local + all + volumes);
+        CHECK(made.placed.size() == std::string("g0=a1 g1=a1 ").size());
+        CHECK(made.placed.starts_with("g0="));
+    }
+}
+
+TEST_CASE("a claim goes where its class may provision volumes") {
+    CHECK(decide(nodes + pod("p", "data") + unbound("data", "net") +
+                 storage_class("net", "csi.x",
+                               "volumeBindingMode: WaitForFirstConsumer\nallowedTopologies: "
+                               "[{matchLabelExpressions: [{key: topology.kubernetes.io/zone, "
+                               "values: [b]}]}]\n"))
+              .placed == "p=b1 ");
+    CHECK(decide(nodes + pod("p", "data") + unbound("data", "net") + storage_class("net", "csi.x"))
+              .placed == "p=a1 ");
+    CHECK(decide(nodes + local + pod("p", "data") + unbound("data", "local")).waits ==
+          "claim data is not bound: no free volume of class \"local\" matches; ");
+}
+
+TEST_CASE("a claim that is being provisioned for a node keeps its pod there") {
+    CHECK(decide(nodes + pod("p", "data") + storage_class("net", "csi.x") +
+                 "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, "
+                 "annotations: {volume.kubernetes.io/selected-node: b2}}\nspec: "
+                 "{storageClassName: net}\n")
+              .placed == "p=b2 ");
+}
+
+TEST_CASE("claims on a storage pool of one node add up") {
+    const std::string pools =
+        tracking + storage_class("lvm", "csi.x") +
+        capacity("a1", "lvm", "kubernetes.io/hostname: a1", "capacity: 15Gi") +
+        capacity("b1", "lvm", "kubernetes.io/hostname: b1", "capacity: 12Gi");
+    const std::string two = member("g-0", "d0", 2) + member("g-1", "d1", 2) +
+                            unbound("d0", "lvm", "10Gi") + unbound("d1", "lvm", "10Gi");
+    const auto apart = decide(nodes + pools + two);
+    CHECK(apart.placed.find("=a1") != std::string::npos);
+    CHECK(apart.placed.find("=b1") != std::string::npos);
+    const std::string three = two + member("g-2", "d2", 2) + unbound("d2", "lvm", "10Gi");
+    CHECK(decide(nodes + pools + three).placed.size() == 14);
+    const std::string four = member("g-0", "d0", 3) + member("g-1", "d1", 3) +
+                             member("g-2", "d2", 3) + unbound("d0", "lvm", "10Gi") +
+                             unbound("d1", "lvm", "10Gi") + unbound("d2", "lvm", "10Gi");
+    CHECK(decide(nodes + pools + four).placed.empty());
+}
+
+TEST_CASE("no volume is larger than the largest that a storage pool makes") {
+    const std::string pools = tracking + storage_class("lvm", "csi.x") +
+                              capacity("a1", "lvm", "kubernetes.io/hostname: a1",
+                                       "capacity: 100Gi\nmaximumVolumeSize: 5Gi") +
+                              capacity("b1", "lvm", "kubernetes.io/hostname: b1", "capacity: 20Gi");
+    CHECK(decide(nodes + pools + pod("p", "data") + unbound("data", "lvm", "10Gi")).placed ==
+          "p=b1 ");
+}
+
+TEST_CASE("claims on a storage pool of a zone add up, gang by gang") {
+    const std::string pools =
+        tracking + storage_class("zonal", "csi.x") +
+        capacity("a", "zonal", "topology.kubernetes.io/zone: a", "capacity: 15Gi");
+    const auto gang = [](const std::string& name, const std::string& size) {
+        std::string all;
+        for (const std::string rank : {"0", "1"})
+            all += "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + rank +
+                   ", labels: {pod-group.scheduling.sigs.k8s.io/name: " + name +
+                   ", pod-group.scheduling.sigs.k8s.io/min-available: \"2\"}}\nspec:\n  "
+                   "containers: [{name: c}]\n  volumes: [{name: v, persistentVolumeClaim: "
+                   "{claimName: c" +
+                   name + rank + "}}]\n" + unbound("c" + name + rank, "zonal", size);
+        return all;
+    };
+    CHECK(decide(nodes + pools + gang("g", "10Gi")).placed.empty());
+    CHECK(decide(nodes + pools + gang("g", "7Gi")).placed.size() == 12);
+    const auto made = decide(nodes + pools + gang("g", "5Gi") + gang("h", "5Gi"));
+    CHECK(made.placed.size() == 12);
+    CHECK(made.waits.find("storage pools of class \"zonal\" have no room") != std::string::npos);
+}
+
+TEST_CASE("ReadWriteOncePod excludes any second pod, and inside a gang it never starts") {
+    const std::string lone = bound("data", "pv", "ReadWriteOncePod") + volume("pv", "");
+    const auto two = decide(nodes + pod("p", "data") + pod("q", "data") + lone);
+    CHECK(two.placed == "p=a1 ");
+    CHECK(two.answers == std::vector{muster::answer::waiting});
+    const auto gang = decide(nodes + member("g-0", "data", 2) + member("g-1", "data", 2) + lone);
+    CHECK(gang.placed.empty());
+    CHECK(gang.answers == std::vector{muster::answer::never});
+    const std::string running = pod("r", "data") + "  nodeName: a2\nstatus: {phase: Running}\n";
+    CHECK(decide(nodes + running + pod("p", "data") + lone).placed == "r=a2 ");
+}
+
+TEST_CASE("a node attaches no more volumes of a driver than its CSINode says") {
+    const std::string limit =
+        "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: {drivers: "
+        "[{name: ebs.csi.aws.com, nodeID: i, topologyKeys: [], allocatable: {count: 1}}]}\n";
+    const std::string only = "---\napiVersion: v1\nkind: Node\nmetadata: {name: a1}\nstatus: "
+                             "{allocatable: {cpu: 8, pods: 110}}\n";
+    const auto csi = [](const std::string& name, const std::string& handle) {
+        return bound(name, "v-" + name) +
+               volume("v-" + name,
+                      ", csi: {driver: ebs.csi.aws.com, volumeHandle: " + handle + "}");
+    };
+    CHECK(decide(only + limit + pod("p", "one") + csi("one", "h1")).placed == "p=a1 ");
+    CHECK(decide(only + limit + pod("p", "one") + pod("q", "two") + csi("one", "h1") +
+                 csi("two", "h2"))
+              .placed == "p=a1 ");
+    const auto full = [](const std::string& name) {
+        return "  nodeName: " + name + "\nstatus: {phase: Running}\n";
+    };
+    // A volume that two pods of a node share counts once.
+    const std::string two_slots = limit.substr(0, limit.find("count: 1")) + "count: 2}}]}\n";
+    CHECK(decide(only + two_slots + pod("r", "one", full("a1")) + pod("s", "one", full("a1")) +
+                 pod("p", "two") + csi("one", "h1") + csi("two", "h2"))
+              .placed == "p=a1 r=a1 s=a1 ");
+    CHECK(decide(only + limit + pod("r", "one", full("a1")) + pod("p", "two") + csi("one", "h1") +
+                 csi("two", "h2"))
+              .placed == "r=a1 ");
+}
+
+TEST_CASE("disks of in-tree plugins count against the driver that they were moved to") {
+    const std::string limit =
+        "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: {drivers: "
+        "[{name: ebs.csi.aws.com, nodeID: i, topologyKeys: [], allocatable: {count: 1}}]}\n";
+    const std::string only = "---\napiVersion: v1\nkind: Node\nmetadata: {name: a1}\nstatus: "
+                             "{allocatable: {cpu: 8, pods: 110}}\n";
+    const std::string moved =
+        bound("one", "v1") + volume("v1", ", awsElasticBlockStore: {volumeID: vol-1}");
+    const std::string inline_disk =
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: q}\nspec: {containers: [{name: c}], "
+        "volumes: [{name: v, awsElasticBlockStore: {volumeID: vol-2}}]}\n";
+    CHECK(decide(only + limit + pod("p", "one") + inline_disk + moved).placed == "p=a1 ");
+    const std::string inline_csi =
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: q}\nspec: {containers: [{name: c}], "
+        "volumes: [{name: v, csi: {driver: ebs.csi.aws.com}}]}\n";
+    CHECK(decide(only + limit + pod("p", "one") + inline_csi + moved).placed == "p=a1 ");
+}
+
+TEST_CASE("two pods on one node never use one disk that is written into them") {
+    const auto user = [](const std::string& name, const std::string& source) {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+               "}\nspec: {nodeSelector: {kubernetes.io/hostname: a1}, containers: [{name: c}], "
+               "volumes: [{name: v, " +
+               source + "}]}\n";
+    };
+    const std::string ebs = "awsElasticBlockStore: {volumeID: vol-1}";
+    CHECK(decide(nodes + user("p", ebs) + user("q", ebs)).placed == "p=a1 ");
+    const std::string gce = "gcePersistentDisk: {pdName: d, readOnly: true}";
+    CHECK(decide(nodes + user("p", gce) + user("q", gce)).placed == "p=a1 q=a1 ");
+}
+
+TEST_CASE("pods wait for nodes that have a driver which must be there") {
+    const std::string driver =
+        "---\napiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: csi.x}\nspec: "
+        "{preventPodSchedulingIfMissing: true}\n";
+    const std::string on = "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: "
+                           "b2}\nspec: {drivers: [{name: csi.x, nodeID: i}]}\n";
+    CHECK(decide(nodes + driver + on + pod("p", "data") + bound("data", "pv") +
+                 volume("pv", ", csi: {driver: csi.x, volumeHandle: h}"))
+              .placed == "p=b2 ");
+}
+
+TEST_CASE("pods that share a claim which is still to be provisioned go to one of its domains") {
+    const std::string zonal =
+        storage_class("zonal", "csi.x") +
+        "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: {drivers: "
+        "[{name: csi.x, nodeID: i, topologyKeys: [topology.kubernetes.io/zone]}]}\n";
+    std::string gang;
+    for (const std::string rank : {"0", "1", "2"})
+        gang += "---\napiVersion: v1\nkind: Pod\nmetadata: {name: g-" + rank +
+                ", labels: {pod-group.scheduling.sigs.k8s.io/name: g, "
+                "pod-group.scheduling.sigs.k8s.io/min-available: \"3\"}}\nspec:\n  containers: "
+                "[{name: c, resources: {requests: {cpu: 8}}}]\n  volumes: [{name: v, "
+                "persistentVolumeClaim: {claimName: data}}]\n";
+    // Three pods that fill a node each do not fit two nodes of one zone.
+    CHECK(decide(nodes + zonal + gang + unbound("data", "zonal")).placed.empty());
+    CHECK(decide(nodes + gang + storage_class("zonal", "csi.x") + unbound("data", "zonal"))
+              .placed.size() == std::string("g-0=a1 g-1=a2 g-2=b1 ").size());
+}
+
+} // namespace codec_volume_rules_test
