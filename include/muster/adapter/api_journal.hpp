@@ -14,7 +14,8 @@ namespace adapter {
 
 /// What happened at an API server, in the words of whoever judges it.
 enum class api_action : std::uint8_t {
-    created, ///< a pod, with its gang
+    created,  ///< a pod, with its gang
+    prepared, ///< a pod's volumes were bound
     ungated,
     bound,       ///< a pod to a node
     evicted,     ///< a pod is on its way out, by an order
@@ -62,6 +63,7 @@ struct api_entry {
 /// Which order a fault is for.
 enum class order_kind : std::uint8_t {
     any,
+    prepare,
     ungate,
     bind,
     evict,

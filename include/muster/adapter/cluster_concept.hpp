@@ -57,7 +57,7 @@ struct view_status {
 ///                          renewal deadline) on the steady clock. The cluster asks that itself
 ///                          again when an order's turn comes to be sent, and answers `not_started`
 ///                          if not.
-///   ungate, bind, evict, patch_status, record_event
+///   prepare, ungate, bind, evict, patch_status, record_event
 ///                          Take orders for writes. The span is read before the call returns. Each
 ///                          order has one result, in `take_results`, sooner or later: a model ends
 ///                          what takes too long by a deadline of its own and answers `unknown`.
@@ -81,6 +81,7 @@ struct view_status {
 template<class Cluster>
 concept cluster = state_traits<typename Cluster::traits> &&
     requires(Cluster& of, const Cluster& seen, cluster_view<typename Cluster::traits>& view,
+             std::span<const prepare_order<typename Cluster::traits>> prepares,
              std::span<const ungate_order<typename Cluster::traits>> ungates,
              std::span<const bind_order<typename Cluster::traits>> binds,
              std::span<const evict_order<typename Cluster::traits>> evictions,
@@ -94,6 +95,7 @@ concept cluster = state_traits<typename Cluster::traits> &&
     { seen.now() } -> std::same_as<instant>;
     { of.observe(view) } -> std::same_as<view_status>;
     { seen.may_write() } -> std::same_as<bool>;
+    of.prepare(prepares);
     of.ungate(ungates);
     of.bind(binds);
     of.evict(evictions);

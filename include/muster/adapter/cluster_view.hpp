@@ -50,6 +50,7 @@ public:
         std::optional<node_key> carried;
         bool ours = true;
         bool own_gate = false;
+        bool unbound_volumes = false;
         bool held = false;
         /// When it is to end, and when that is looked at next. Wall clock.
         std::optional<std::int64_t> ends{};
@@ -163,6 +164,7 @@ public:
         facts.on = seen.on;
         facts.ours = seen.ours;
         facts.own_gate = seen.own_gate;
+        facts.unbound_volumes = seen.unbound_volumes;
         facts.mark = mark(object_kind::pod);
         set_end(key, facts, seen.ours && seen.on ? seen.ends : std::nullopt);
         if (seen.on)

@@ -351,6 +351,7 @@ private:
         give(orders_.evictions, [this](const auto& some) { cluster_->evict(some); });
         give(orders_.gangs, [this](const auto& some) { cluster_->is_current(some); });
         give(orders_.pods, [this](const auto& some) { cluster_->where_is(some); });
+        give(orders_.prepares, [this](const auto& some) { cluster_->prepare(some); });
         give(orders_.ungates, [this](const auto& some) { cluster_->ungate(some); });
         give(orders_.binds, [this](const auto& some) { cluster_->bind(some); });
         give(orders_.statuses, [this](const auto& some) { cluster_->patch_status(some); });

@@ -22,6 +22,7 @@ namespace adapter {
 /// Orders that are to be given together.
 template<class Traits>
 struct orders {
+    std::vector<prepare_order<Traits>> prepares;
     std::vector<ungate_order<Traits>> ungates;
     std::vector<bind_order<Traits>> binds;
     std::vector<evict_order<Traits>> evictions;
@@ -31,6 +32,7 @@ struct orders {
     std::vector<is_current_order<Traits>> gangs;
 
     void clear() noexcept {
+        prepares.clear();
         ungates.clear();
         binds.clear();
         evictions.clear();

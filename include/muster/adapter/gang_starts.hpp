@@ -19,7 +19,9 @@ namespace muster::inline v0_1 {
 namespace adapter {
 
 /// Carries out what was decided: brings the placed members of gangs to their nodes, gang by gang in
-/// the order of the decisions. Before a gang's first bind it is looked at once more as a whole, and
+/// the order of the decisions. First the volumes of all its members are bound, then gates are taken
+/// off, then pods are bound: when the volumes of one come to nothing, no pod is. Before a gang's
+/// first bind it is looked at once more as a whole, and
 /// given up as a whole when it no longer holds. From then on every member comes to an end: seen on
 /// its node, or released. A pod stays assumed for as long as a bind of it may have been done.
 template<class Traits>
@@ -64,8 +66,9 @@ public:
             member.pod = known[pod].key;
             member.uid = pod_facts != nullptr ? pod_facts->uid : object_uid{};
             member.node = known[node].key;
-            member.stage = pod_facts != nullptr && pod_facts->own_gate ? bind_stage::to_ungate
-                                                                       : bind_stage::to_bind;
+            member.stage = pod_facts != nullptr && pod_facts->unbound_volumes
+                               ? bind_stage::to_prepare
+                               : after_volumes(pod_facts);
             member.suspect = held != nullptr && held->suspects.contains(member.pod);
             member.tries = backoff(at_->how.retries);
             start.members.push_back(std::move(member));
@@ -103,7 +106,7 @@ public:
             return false;
         const order_place place = order->second;
         orders_.erase(order);
-        under_way_ -= place.member != of_gang ? 1U : 0U;
+        under_way_ -= place.counted ? 1U : 0U;
         const auto found = starts_.find(place.start);
         if (found == starts_.end())
             return true;
@@ -174,7 +177,14 @@ private:
     struct order_place {
         std::uint64_t start = 0;
         std::size_t member = of_gang;
+        /// It counts as under way: its answer comes soon.
+        bool counted = false;
     };
+
+    template<class Facts>
+    [[nodiscard]] static bind_stage after_volumes(const Facts* pod) {
+        return pod != nullptr && pod->own_gate ? bind_stage::to_ungate : bind_stage::to_bind;
+    }
 
     /// It is there and wants to go where it was to go.
     [[nodiscard]] bool counts(const member_type& member) const {
@@ -239,6 +249,8 @@ private:
 
     void answered(start_type& start, member_type& member, const order_result<Traits>& result) {
         switch (member.stage) {
+        case bind_stage::preparing:
+            return prepared(start, member, result);
         case bind_stage::ungating:
             return ungated(start, member, result);
         case bind_stage::binding:
@@ -248,6 +260,24 @@ private:
         default:
             // It was seen meanwhile.
             return;
+        }
+    }
+
+    void prepared(start_type& start, member_type& member, const order_result<Traits>& result) {
+        switch (result.what) {
+        case outcome::applied:
+            member.stage = after_volumes(at_->view.find_pod(member.pod, member.uid));
+            member.next = 0;
+            member.deadline = never_comes;
+            return;
+        case outcome::gone:
+        case outcome::replaced:
+        case outcome::not_started:
+            return drop(member);
+        case outcome::refused:
+            return fail(start, member, result);
+        default:
+            return again(start, member, result, bind_stage::to_prepare);
         }
     }
 
@@ -349,10 +379,10 @@ private:
 
     // ---- orders --------------------------------------------------------------------------------
 
-    [[nodiscard]] ticket order(std::uint64_t number, std::size_t member) {
+    [[nodiscard]] ticket order(std::uint64_t number, std::size_t member, bool counted) {
         const ticket of = at_->new_ticket();
-        orders_.emplace(of, order_place{number, member});
-        under_way_ += member != of_gang ? 1U : 0U;
+        orders_.emplace(of, order_place{number, member, counted});
+        under_way_ += counted ? 1U : 0U;
         return of;
     }
 
@@ -382,17 +412,20 @@ private:
             if (start.check_at > at_->now)
                 return start.check_at;
             start.checking = true;
-            into.gangs.push_back({order(number, of_gang), start.gang, start.uid});
+            into.gangs.push_back({order(number, of_gang, false), start.gang, start.uid});
             return due;
         }
-        const bool gates = start.any(bind_stage::to_ungate) || start.any(bind_stage::ungating);
+        const bool volumes = start.any(bind_stage::to_prepare) || start.any(bind_stage::preparing);
+        const bool gates =
+            volumes || start.any(bind_stage::to_ungate) || start.any(bind_stage::ungating);
         const bool first = std::ranges::any_of(start.members, [](const member_type& each) {
             return each.suspect && each.stage != bind_stage::done &&
                    each.stage != bind_stage::assigned;
         });
         for (std::size_t at = 0; at < start.members.size(); ++at) {
             member_type& member = start.members[at];
-            const bool ready = member.stage == bind_stage::to_ungate ||
+            const bool ready = member.stage == bind_stage::to_prepare ||
+                               (member.stage == bind_stage::to_ungate && !volumes) ||
                                member.stage == bind_stage::to_ask ||
                                (member.stage == bind_stage::to_bind && (!gates || member.sent) &&
                                 (!first || member.suspect));
@@ -420,10 +453,14 @@ private:
 
     void send(std::uint64_t number, start_type& start, std::size_t at, orders<Traits>& into) {
         member_type& member = start.members[at];
-        const ticket of = order(number, at);
+        const bool prepares = member.stage == bind_stage::to_prepare;
+        const ticket of = order(number, at, !prepares);
         if (member.deadline == never_comes)
             member.deadline = at_->now + at_->how.bind_deadline;
-        if (member.stage == bind_stage::to_ungate) {
+        if (prepares) {
+            member.stage = bind_stage::preparing;
+            into.prepares.push_back({of, member.pod, member.uid, member.node});
+        } else if (member.stage == bind_stage::to_ungate) {
             member.stage = bind_stage::ungating;
             into.ungates.push_back({of, member.pod, member.uid});
         } else if (member.stage == bind_stage::to_ask) {

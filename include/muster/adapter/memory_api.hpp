@@ -64,8 +64,8 @@ public:
 
     // ---- for clients ---------------------------------------------------------------------------
 
-    using any_order = std::variant<ungate_order<traits>, bind_order<traits>, evict_order<traits>,
-                                   status_order<traits>, event_order<traits>,
+    using any_order = std::variant<prepare_order<traits>, ungate_order<traits>, bind_order<traits>,
+                                   evict_order<traits>, status_order<traits>, event_order<traits>,
                                    where_is_order<traits>, is_current_order<traits>>;
     struct answer_to {
         std::string client;
@@ -190,6 +190,19 @@ private:
         return nullptr;
     }
 
+    void carry_out(prepare_order<traits>& order, const request& from,
+                   order_result<traits>& result) {
+        const pod_object* const pod = subject(order, result);
+        if (pod == nullptr)
+            return;
+        result.what = outcome::applied;
+        if (!pod->unbound_volumes)
+            return;
+        pod_object changed = *pod;
+        changed.unbound_volumes = false;
+        this->put(pods_, order.pod, std::move(changed));
+        note_pod(api_action::prepared, order.pod, from.client, from.sent);
+    }
     void carry_out(ungate_order<traits>& order, const request& from, order_result<traits>& result) {
         const pod_object* const pod = subject(order, result);
         if (pod == nullptr)
@@ -208,6 +221,8 @@ private:
             return;
         if (pod->on || pod->spec.terminating) {
             result.what = outcome::conflict;
+        } else if (pod->unbound_volumes) {
+            result.what = outcome::refused;
         } else if (pod->own_gate || pod->other_gate) {
             result.what = outcome::gated;
         } else {
@@ -262,9 +277,9 @@ private:
     }
 
     [[nodiscard]] fault next_fault(const any_order& order) {
-        constexpr std::array kinds{order_kind::ungate,    order_kind::bind,  order_kind::evict,
-                                   order_kind::status,    order_kind::event, order_kind::where_is,
-                                   order_kind::is_current};
+        constexpr std::array kinds{order_kind::prepare,  order_kind::ungate,    order_kind::bind,
+                                   order_kind::evict,    order_kind::status,    order_kind::event,
+                                   order_kind::where_is, order_kind::is_current};
         const order_kind kind = kinds[order.index()];
         const bool writes = kind != order_kind::where_is && kind != order_kind::is_current;
         writes_sent_ += writes ? 1 : 0;

@@ -108,6 +108,7 @@ public:
         return status;
     }
 
+    void prepare(std::span<const prepare_order<traits>> all) { send_all(all, true); }
     void ungate(std::span<const ungate_order<traits>> all) { send_all(all, true); }
     void bind(std::span<const bind_order<traits>> all) { send_all(all, true); }
     void evict(std::span<const evict_order<traits>> all) { send_all(all, true); }
@@ -356,6 +357,7 @@ private:
         seen.on = pod.on;
         seen.ours = pod.ours;
         seen.own_gate = pod.own_gate;
+        seen.unbound_volumes = pod.unbound_volumes;
         if (pod.other_gate && !pod.on)
             seen.spec.phase = pod_phase::gated;
         // What stands since before its group was created is none of it, but of its queue.

@@ -40,6 +40,8 @@ public:
         std::optional<std::string> on;
         bool ours = true;
         bool own_gate = false;
+        /// Its volumes are bound by an order; a pod that is bound before fails.
+        bool unbound_volumes = false;
         bool other_gate = false;
         /// Made anew when it is gone or has failed.
         bool respawns = false;

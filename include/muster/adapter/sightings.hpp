@@ -39,6 +39,8 @@ struct seen_pod {
     bool ours = true;
     /// The scheduler's own gate is on it, and no other: it is to be taken off before the bind.
     bool own_gate = false;
+    /// It has volumes that are to be bound for its node before it is.
+    bool unbound_volumes = false;
     /// When it is as old as pods of its queue may get, by the wall clock: then it is evicted where
     /// it stands. Absent: any age, or its owner sees to it.
     std::optional<std::int64_t> ends{};

@@ -63,6 +63,17 @@ struct ungate_order {
     object_uid uid;
 };
 
+/// Have the volumes of a pod that has this uid bound for a node, before the pod is bound there.
+/// `applied` once all of them are, which may take minutes; `refused` when one of them comes to
+/// nothing, or takes too long. What was bound stays bound.
+template<class Traits>
+struct prepare_order {
+    ticket of = 0;
+    typename Traits::pod_key pod{};
+    object_uid uid;
+    typename Traits::node_key node{};
+};
+
 /// Assign a pod that has this uid to a node.
 template<class Traits>
 struct bind_order {

@@ -56,10 +56,18 @@ private:
         for (shape_set part = (which - 1) & which; part != 0; part = (part - 1) & which) {
             if ((part & first) == 0)
                 continue;
+            // Each part has volumes, so that neither follows from the whole in turn.
             bool apart = true;
-            for (const shape_set each : suits)
-                apart = apart && ((each & part) == 0 || (each & which & ~part) == 0);
-            if (apart)
+            bool one = false;
+            bool other = false;
+            for (const shape_set each : suits) {
+                const bool in_part = (each & part) != 0;
+                const bool in_rest = (each & which & ~part) != 0;
+                apart = apart && !(in_part && in_rest);
+                one |= in_part;
+                other |= in_rest;
+            }
+            if (apart && one && other)
                 return true;
         }
         return false;

@@ -162,6 +162,7 @@ private:
                 gangs_[entry.key].changed < entry.sent - rules_.slack)
                 blame(entry, "a status claims minima that were never reached");
             break;
+        case api_action::prepared:
         case api_action::ungated:
         case api_action::running:
         case api_action::event:

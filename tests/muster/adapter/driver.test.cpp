@@ -580,6 +580,42 @@ TEST_CASE("a pod with the scheduler's own gate is let through it before it is bo
     CHECK(on.checker.longest_partial(0, on.api.now()) <= 100 * millisecond);
 }
 
+TEST_CASE("no pod is bound, and no gate taken off, before the volumes of all are bound") {
+    bench on;
+    on.nodes(2, 2);
+    on.own_gate = on.unbound_volumes = true;
+    on.gang("g", 4);
+    on.wrong(order_kind::prepare, fault_kind::unavailable, 1, 1'000'000, "g-2");
+    on.start();
+    on.run(5 * second);
+    CHECK(on.done(api_action::prepared) == 3);
+    CHECK(on.done(api_action::ungated) == 0);
+    CHECK(on.bound("g") == 0);
+    on.api.faults.clear();
+    on.run(60 * second);
+    CHECK(on.bound("g") == 4);
+    CHECK(on.done(api_action::prepared) == 4);
+    on.judge();
+}
+
+TEST_CASE(
+    "when the volumes of one pod come to nothing, none is bound, and others have their turn") {
+    bench on;
+    on.nodes(2, 2);
+    on.unbound_volumes = true;
+    on.gang("g", 4);
+    on.wrong(order_kind::prepare, fault_kind::refused, 1, 1'000'000, "g-2");
+    on.start();
+    on.run(3 * second);
+    CHECK(on.bound("g") == 0);
+    on.unbound_volumes = false;
+    on.gang("h", 4);
+    on.run(20 * second);
+    CHECK(on.bound("g") == 0);
+    CHECK(on.bound("h") == 4);
+    on.judge();
+}
+
 TEST_CASE("of a gang that does not fit no gate is touched") {
     bench on;
     on.nodes(2, 1);

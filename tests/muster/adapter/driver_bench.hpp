@@ -85,6 +85,7 @@ struct bench {
         made.spec.request[cpu] = size;
         made.ours = ours;
         made.own_gate = own_gate;
+        made.unbound_volumes = unbound_volumes;
         made.respawns = respawns;
         api.create_pod(key, made);
     }
@@ -188,9 +189,10 @@ struct bench {
     /// The journal, for people.
     void print() const {
         static const char* const words[] = {
-            "created", "ungated",   "bound",  "evicted",         "terminating", "removed",
-            "running", "succeeded", "failed", "refused by node", "status",      "event",
-            "gang",    "gang gone", "node",   "node gone",       "queue",       "renewed"};
+            "created", "prepared", "ungated",   "bound",  "evicted",         "terminating",
+            "removed", "running",  "succeeded", "failed", "refused by node", "status",
+            "event",   "gang",     "gang gone", "node",   "node gone",       "queue",
+            "renewed"};
         for (const api_entry& each : api.journal())
             if (each.what != api_action::renewed)
                 std::printf("%lld %s %s %s %s %s sent %lld [%lld]\n",
@@ -278,6 +280,7 @@ struct bench {
     // Of pods to come.
     bool ours = true;
     bool own_gate = false;
+    bool unbound_volumes = false;
     bool respawns = false;
     // Of gangs to come.
     std::int64_t priority = 0;

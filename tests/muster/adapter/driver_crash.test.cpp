@@ -14,12 +14,13 @@ namespace adapter_driver_crash_test {
 
 using namespace driver_bench;
 
-/// A gang of four with gates, whose scheduler dies at one of its writes.
+/// A gang of four with gates and volumes, whose scheduler dies at one of its writes.
 struct crash_trial {
     explicit crash_trial(bool takeover) {
         on.elections.elects = takeover;
         on.nodes(2, 2);
         on.own_gate = true;
+        on.unbound_volumes = true;
         on.gang("g", 4);
     }
     /// False when fewer writes than that were made.
@@ -64,13 +65,14 @@ TEST_CASE("whoever dies at whichever write, applied or not: the gang is whole so
                 CHECK(on.status("g").reached);
                 CHECK(on.done(api_action::bound) == 4);
                 CHECK(on.done(api_action::ungated) == 4);
+                CHECK(on.done(api_action::prepared) == 4);
                 CHECK(on.done(api_action::evicted) == 0);
                 const std::int64_t from = takeover ? trial.died : on.synced_at;
                 const std::int64_t most = takeover ? on.elections.lease + 2 * second : 2 * second;
                 CHECK(on.checker.longest_partial(from, on.api.now()) <= most);
             }
-            // Four gates, four binds, an event and a status at least.
-            CHECK(points >= 10);
+            // Four pods' volumes, four gates, four binds, an event and a status at least.
+            CHECK(points >= 14);
         }
 }
 
@@ -87,7 +89,7 @@ TEST_CASE("what cannot be completed after a crash is evicted in time") {
                 on.api.run_until(on.api.now() + 20 * millisecond);
                 const int stood = on.bound("g");
                 // What is left of the room goes to somebody else.
-                on.ours = on.own_gate = false;
+                on.ours = on.own_gate = on.unbound_volumes = false;
                 for (const char* const node : {"n1", "n2"})
                     for (int at = 0; at < 2; ++at) {
                         std::int64_t used = 0;

@@ -25,6 +25,7 @@ struct world {
         on.respawns = true;
         on.kubelets_may_refuse = true;
         on.own_gate = roll.percent(30);
+        on.unbound_volumes = roll.percent(20);
         on.elections.elects = roll.percent(50);
         on.elections.lease = 5 * second;
         on.elections.renewal = 2 * second;
@@ -139,8 +140,10 @@ struct world {
             on.ours = on.respawns = false;
             const std::string foreign = "foreign-" + std::to_string(++foreigners);
             const bool gate = std::exchange(on.own_gate, false);
+            const bool volumes = std::exchange(on.unbound_volumes, false);
             on.pod(foreign, "foreign");
             on.own_gate = gate;
+            on.unbound_volumes = volumes;
             on.api.bind_elsewhere(foreign, any_node());
             on.ours = on.respawns = true;
             return;

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/codec/volume_counts.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <muster/codec/volume_assignment.hpp>
+#include <muster/testing/random.hpp>
+
+namespace codec_volume_counts_test {
+
+using muster::codec::volume_assignment;
+using muster::codec::volume_counts;
+
+namespace {
+
+/// Tries every way of giving claims (by their shapes) volumes (by what they suit).
+bool can_match(const std::vector<std::size_t>& claims,
+               const std::vector<volume_counts::shape_set>& volumes) {
+    std::vector<bool> used(volumes.size(), false);
+    const std::function<bool(std::size_t)> give = [&](std::size_t at) {
+        if (at == claims.size())
+            return true;
+        for (std::size_t volume = 0; volume < volumes.size(); ++volume) {
+            if (used[volume] || (volumes[volume] >> claims[at] & 1U) == 0)
+                continue;
+            used[volume] = true;
+            if (give(at + 1))
+                return true;
+            used[volume] = false;
+        }
+        return false;
+    };
+    return give(0);
+}
+
+} // namespace
+
+TEST_CASE("claims get a volume each if and only if they are within all amounts") {
+    muster::testing::random chance(7);
+    std::size_t feasible = 0;
+    for (int world = 0; world < 4000; ++world) {
+        const std::size_t shapes = 1 + chance.below(4);
+        std::vector<volume_counts::shape_set> volumes(chance.below(6));
+        for (auto& each : volumes)
+            each = static_cast<volume_counts::shape_set>(
+                1 + chance.below((std::size_t{1} << shapes) - 1));
+        std::vector<std::size_t> claims(chance.below(6));
+        for (auto& each : claims)
+            each = chance.below(shapes);
+        const std::set<volume_counts::shape_set> suits(volumes.begin(), volumes.end());
+        const auto counts = volume_counts::make(shapes, {suits.begin(), suits.end()});
+        if (!counts)
+            continue;
+        bool within = true;
+        for (const auto set : counts->sets()) {
+            std::size_t asked = 0;
+            std::size_t there = 0;
+            for (const std::size_t shape : claims)
+                asked += set >> shape & 1U;
+            for (const auto volume : volumes)
+                there += (volume & set) != 0 ? 1U : 0U;
+            within = within && asked <= there;
+        }
+        REQUIRE(within == can_match(claims, volumes));
+        feasible += within ? 1U : 0U;
+    }
+    CHECK(feasible > 400);
+}
+
+TEST_CASE("claims of which the larger can use fewer volumes need one amount each") {
+    // Volumes of three sizes: the largest suits all three shapes.
+    const auto counts = volume_counts::make(3, {0b001, 0b011, 0b111});
+    REQUIRE(counts);
+    CHECK(counts->sets() == std::vector<volume_counts::shape_set>{0b100, 0b110, 0b111});
+}
+
+TEST_CASE("shapes with no volume in common need one amount each") {
+    const auto counts = volume_counts::make(2, {0b01, 0b10});
+    REQUIRE(counts);
+    CHECK(counts->sets() == std::vector<volume_counts::shape_set>{0b01, 0b10});
+}
+
+TEST_CASE("an assignment is found whenever there is one, and is one to one") {
+    muster::testing::random chance(11);
+    for (int world = 0; world < 2000; ++world) {
+        const std::size_t claims = chance.below(6);
+        const std::size_t volumes = chance.below(6);
+        std::vector<std::vector<std::size_t>> candidates(claims);
+        std::vector<std::size_t> shapes;
+        std::vector<volume_counts::shape_set> suits(volumes, 0);
+        for (std::size_t at = 0; at < claims; ++at) {
+            shapes.push_back(at);
+            for (std::size_t volume = 0; volume < volumes; ++volume)
+                if (chance.percent(40)) {
+                    candidates[at].push_back(volume);
+                    suits[volume] |= volume_counts::shape_set{1} << at;
+                }
+        }
+        volume_assignment given(candidates, volumes);
+        bool all = true;
+        for (std::size_t at = 0; at < claims; ++at)
+            all = given.assign(at) && all;
+        REQUIRE(all == can_match(shapes, suits));
+        std::set<std::size_t> used;
+        for (std::size_t at = 0; at < claims; ++at)
+            if (const auto volume = given.volume_of(at))
+                REQUIRE(used.insert(*volume).second);
+    }
+}
+
+TEST_CASE("a claim that is let go leaves its volume to another") {
+    volume_assignment given({{0}, {0}}, 1);
+    CHECK(given.assign(0));
+    CHECK_FALSE(given.assign(1));
+    given.release(0);
+    CHECK(given.assign(1));
+}
+
+} // namespace codec_volume_counts_test
