@@ -15,7 +15,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/document.hpp>
@@ -26,7 +25,6 @@
 #include <muster/codec/manifests.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
-#include <muster/codec/read_documents.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/pod_marks.hpp>
 #include <muster/translate/to_t9k.hpp>
@@ -106,12 +104,9 @@ private:
             }
             if (items.empty())
                 continue;
-            const boost::json::object list{
-                {"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
-            std::ranges::move(read_documents(gang.kind + " " + gang.name,
-                                             boost::json::serialize(list), *out_,
-                                             input_format::json),
-                              std::back_inserter(*documents));
+            boost::json::object list{{"apiVersion", "v1"}, {"kind", "List"}};
+            list["items"] = std::move(items);
+            documents->emplace_back(gang.kind + " " + gang.name, std::move(list));
         }
         if (documents->empty())
             return;

@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
 #include <muster/codec/diagnostic.hpp>
@@ -42,6 +45,24 @@ public:
 
 using index_maker = std::unique_ptr<document_index> (*)(std::string_view text);
 
+/// Returns nullptr when the path does not exist.
+[[nodiscard]] inline const boost::json::value* value_at(const boost::json::value& root,
+                                                        path_view path) {
+    const boost::json::value* found = &root;
+    for (const path_step& step : path) {
+        if (found == nullptr)
+            break;
+        if (step.is_index) {
+            const auto* const list = found->if_array();
+            found = list ? list->if_contains(step.index) : nullptr;
+        } else {
+            const auto* const object = found->if_object();
+            found = object ? object->if_contains(step.key) : nullptr;
+        }
+    }
+    return found;
+}
+
 } // namespace detail
 
 /// One document of an input: its value, and lazily where each value stood. The text is shared by
@@ -60,9 +81,14 @@ public:
           root_(std::move(root)),
           make_index_(make_index) {}
 
+    /// A document that was never text: a diagnostic names `file` and the path, without a line.
+    document(std::string file, boost::json::value root)
+        : document(std::make_shared<const source_text>(std::move(file), std::string{}), 0, 0,
+                   std::move(root), nullptr) {}
+
     [[nodiscard]] const boost::json::value& root() const noexcept { return root_; }
     [[nodiscard]] const std::string& file() const noexcept { return source_->name(); }
-    /// The document as it was written.
+    /// The document as it was written; empty when it was never text.
     [[nodiscard]] std::string_view text() const noexcept {
         return source_->text().substr(begin_, end_ - begin_);
     }
@@ -71,6 +97,8 @@ public:
     /// value on it that does. The first call reads the document again, later ones are O(path + the
     /// elements of each list and object on it).
     [[nodiscard]] location locate(path_view path = {}, place which = place::value) const {
+        if (make_index_ == nullptr)
+            return {source_->name(), 0, 0};
         const auto spot = index().find(root_, path);
         return source_->at(begin_ + (which == place::key && spot.found ? spot.key : spot.value));
     }
@@ -79,11 +107,21 @@ public:
     /// 1.50 and 1e30 stay what they are. Empty for an object, a list, or what does not exist. Costs
     /// what locate() costs.
     [[nodiscard]] std::string raw_scalar(path_view path) const {
+        if (make_index_ == nullptr)
+            return scalar_text(detail::value_at(root_, path));
         const auto spot = index().find(root_, path);
         return spot.found ? index().scalar(spot) : std::string{};
     }
 
 private:
+    static std::string scalar_text(const boost::json::value* value) {
+        if (value == nullptr || value->is_structured())
+            return {};
+        if (const auto* const text = value->if_string())
+            return std::string(text->data(), text->size());
+        return boost::json::serialize(*value);
+    }
+
     const detail::document_index& index() const {
         if (index_ == nullptr)
             index_ = make_index_(text());

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
 #include <muster/adapter/cluster_view.hpp>
@@ -279,15 +278,8 @@ private:
         for (const auto& member : object)
             if (member.key() != "status")
                 whole[member.key()] = member.value();
-        std::string fault;
-        auto made =
-            detail::one_document(std::string(of.kind), boost::json::serialize(whole), fault);
-        if (!made) {
-            wrong.push_back(fault);
-            return detail::one_document(std::string(of.kind), "{}", fault);
-        }
         std::vector<codec::document> alone;
-        alone.push_back(std::move(*made));
+        alone.emplace_back(std::string(of.kind), std::move(whole));
         codec::diagnostics found(4);
         codec::check_gang_objects(alone, found);
         for (const codec::diagnostic& each : found.findings())
@@ -322,9 +314,7 @@ private:
                     return each.api != translate::gang_api::none &&
                            each.api != translate::gang_api::t9k;
                 })) {
-                std::string wrong;
-                made.marks = detail::one_document(
-                    "Pod", boost::json::serialize(codec::marks_of_pod(top)), wrong);
+                made.marks.emplace("Pod", codec::marks_of_pod(top));
             }
         }
         pods_changed_ = true;

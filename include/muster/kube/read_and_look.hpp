@@ -6,11 +6,11 @@
 #include <utility>
 
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
 
 #include <muster/codec/diagnostic.hpp>
+#include <muster/codec/document.hpp>
 #include <muster/codec/field_reader.hpp>
-#include <muster/codec/read_documents.hpp>
 #include <muster/lifecycle/object_step.hpp>
 
 namespace muster::inline v0_1 {
@@ -25,14 +25,11 @@ template<class Read, class Use>
                                                const Use& use) {
     lifecycle::object_step made;
     codec::diagnostics found(4);
-    const auto documents = codec::read_documents(std::string{}, boost::json::serialize(object),
-                                                 found, codec::input_format::json);
-    if (found.ok() && documents.size() == 1) {
-        codec::object_reader root(documents.front(), found);
-        const auto what = read(root);
-        if (found.ok())
-            return use(what);
-    }
+    const codec::document source(std::string{}, boost::json::value(object, {}));
+    codec::object_reader root(source, found);
+    const auto what = read(root);
+    if (found.ok())
+        return use(what);
     for (const codec::diagnostic& each : found.findings())
         if (each.level == codec::severity::error) {
             made.notes.push_back({true, reason, each.path + ": " + each.message});

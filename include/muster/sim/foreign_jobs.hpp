@@ -9,10 +9,9 @@
 #include <vector>
 
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
+#include <muster/codec/document.hpp>
 #include <muster/codec/gang_reader.hpp>
-#include <muster/codec/read_documents.hpp>
 #include <muster/translate/loss.hpp>
 #include <muster/translate/to_t9k.hpp>
 #include <muster/translate/write_with.hpp>
@@ -55,11 +54,9 @@ struct foreign_jobs {
         std::ranges::move(made.losses, std::back_inserter(read.losses));
         for (const translate::violation& each : made.violations)
             out.error({each.object, 0, 0}, each.field + ": " + each.message);
-        for (const boost::json::object& object : made.objects)
-            std::ranges::move(codec::read_documents(bundle.gang.kind + " " + bundle.gang.name,
-                                                    boost::json::serialize(object), out,
-                                                    codec::input_format::json),
-                              std::back_inserter(read.documents));
+        for (boost::json::object& object : made.objects)
+            read.documents.emplace_back(bundle.gang.kind + " " + bundle.gang.name,
+                                        std::move(object));
     }
     return read;
 }

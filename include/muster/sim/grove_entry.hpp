@@ -13,14 +13,12 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/document.hpp>
 #include <muster/codec/grove_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/pod_reader.hpp>
-#include <muster/codec/read_documents.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/sim/declared_attempts.hpp>
 #include <muster/sim/object_store.hpp>
@@ -91,10 +89,9 @@ public:
         boost::json::object& notes = translate::child_at(metadata, "annotations");
         for (const std::string_view key : {run_seconds_key, exit_code_key})
             notes.erase(key);
-        const auto documents = codec::read_documents(
-            "pod " + std::string(translate::metadata_name(document)),
-            boost::json::serialize(pod.document), out, codec::input_format::json);
-        codec::object_reader root(documents.at(0), out);
+        const codec::document source("pod " + std::string(translate::metadata_name(document)),
+                                     std::move(pod.document));
+        codec::object_reader root(source, out);
         codec::reading_context context;
         codec::pod_object made = codec::read_pod(root, context);
         made.metadata.where = {};
@@ -166,14 +163,13 @@ private:
         boost::json::object plain = input.document;
         plain.erase("status");
         codec::diagnostics aside; // it was read before
-        text_ = codec::read_documents(key.name, boost::json::serialize(plain), aside,
-                                      codec::input_format::json);
-        codec::object_reader object(text_.at(0), aside);
+        source_.emplace(key.name, std::move(plain));
+        codec::object_reader object(*source_, aside);
         codec::reading_context context;
         read = codec::read_pod_clique_set(object, options.dialect, context);
     }
 
-    std::vector<codec::document> text_; ///< what `read` views
+    std::optional<codec::document> source_; ///< what `read` views
     std::int64_t generation_ = 1;
     std::int64_t last_found_ = 0;
 };

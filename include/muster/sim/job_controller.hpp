@@ -13,12 +13,11 @@
 #include <vector>
 
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
+#include <muster/codec/document.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/pod_reader.hpp>
-#include <muster/codec/read_documents.hpp>
 #include <muster/lifecycle/advance.hpp>
 #include <muster/lifecycle/t9k_plan.hpp>
 #include <muster/sim/declared_attempts.hpp>
@@ -197,12 +196,8 @@ public:
             notes != nullptr && notes->is_object())
             for (const std::string_view key : {run_seconds_key, exit_code_key})
                 notes->get_object().erase(key);
-        const std::string name = "pod " + pod_name(of);
-        const auto documents = codec::read_documents(name, boost::json::serialize(made), out,
-                                                     codec::input_format::json);
-        if (documents.empty())
-            return nullptr;
-        codec::object_reader root(documents[0], out);
+        const codec::document source("pod " + pod_name(of), std::move(made));
+        codec::object_reader root(source, out);
         codec::reading_context context;
         codec::pod_object read = codec::read_pod(root, context);
         read.metadata.where = {};
