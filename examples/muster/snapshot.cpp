@@ -87,6 +87,10 @@ struct gatherer {
         if (of->holds == kube::content::pod &&
             waits_for_others(object.value().get_object(), *scheduler_names))
             return gone(object.who());
+        for (const std::string& fault : object.faults())
+            say(std::string(of->kind) + " " + object.who().key.name_space + "/" +
+                object.who().key.name +
+                ": is written without a part that cannot be read: " + fault);
         json::object made{{"apiVersion", of->version}, {"kind", of->kind}};
         for (const auto& member : object.value().get_object())
             made[member.key()] = member.value();

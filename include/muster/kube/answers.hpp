@@ -15,6 +15,7 @@
 #include <muster/kube/api_status.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/http.hpp>
+#include <muster/kube/sent_objects.hpp>
 
 namespace muster::inline v0_1 {
 namespace kube {
@@ -88,16 +89,15 @@ template<class Traits, class Look>
     made.message = std::move(judged.message);
     if (judged.what != adapter::outcome::applied)
         return made;
-    std::string wrong;
-    const auto document = one_document("answer", answer.body, wrong);
-    const auto who = document ? identify(document->root()) : std::nullopt;
+    const auto read = read_sent_object("answer", answer.body);
+    const auto who = read ? identify(read->document.root()) : std::nullopt;
     if (!who) {
         made.what = adapter::outcome::unknown;
         made.message = "the answer is no object";
     } else if (!uid.empty() && who->uid != uid) {
         made.what = adapter::outcome::replaced;
     } else {
-        look(document->root().get_object(), *who, made);
+        look(read->document.root().get_object(), *who, made);
     }
     return made;
 }

@@ -39,11 +39,22 @@ public:
     /// `item`: its place in a list; without, it is the object of a watch event.
     arrived(listed_object who, const codec::document& in, std::optional<std::size_t> item)
         : who_(std::move(who)), in_(&in), item_(item) {}
+    /// The document is the object itself, without the parts that could not be read: `faults` says
+    /// which, a line each, and lives as long.
+    arrived(listed_object who, const codec::document& whole, const std::vector<std::string>& faults)
+        : who_(std::move(who)), in_(&whole), faults_(&faults) {}
 
     [[nodiscard]] const listed_object& who() const noexcept { return who_; }
+    /// What of it could not be read as JSON, as `path: why`. Empty for nearly every object.
+    [[nodiscard]] const std::vector<std::string>& faults() const noexcept {
+        static const std::vector<std::string> none;
+        return faults_ ? *faults_ : none;
+    }
 
-    /// Its value as it was sent.
+    /// Its value as it was sent, but for the parts that `faults` names.
     [[nodiscard]] const boost::json::value& value() const {
+        if (faults_)
+            return in_->root();
         const boost::json::object& top = in_->root().get_object();
         return item_ ? top.at("items").get_array()[*item_] : top.at("object");
     }
@@ -55,6 +66,7 @@ public:
     [[nodiscard]] auto read(Read&& read, std::vector<std::string>& wrong) const {
         codec::diagnostics counted(0);
         auto made = read_with(read, counted);
+        wrong.insert(wrong.end(), faults().begin(), faults().end());
         if (!counted.ok()) {
             codec::diagnostics found(4);
             static_cast<void>(read_with(read, found));
@@ -68,6 +80,8 @@ public:
 private:
     /// Where it is in the object, in words that are the same however that came.
     [[nodiscard]] std::string within(const std::string& path) const {
+        if (faults_)
+            return path.empty() ? std::string{} : path + ": ";
         const std::string own = item_ ? "items[" + std::to_string(*item_) + "]" : "object";
         if (path == own)
             return {};
@@ -78,6 +92,8 @@ private:
     auto read_with(Read& read, codec::diagnostics& out) const {
         const codec::field root(*in_, out);
         codec::object_reader top = root.as_object();
+        if (faults_)
+            return read(top);
         if (!item_) {
             const codec::field at = top.optional("object");
             codec::object_reader object = at.as_object();
@@ -93,6 +109,7 @@ private:
     listed_object who_;
     const codec::document* in_;
     std::optional<std::size_t> item_;
+    const std::vector<std::string>* faults_ = nullptr;
 };
 
 /// What a group's object is told apart by: its generation moves with the spec alone, its version

@@ -23,6 +23,7 @@
 #include <muster/kube/object_cache.hpp>
 #include <muster/kube/object_requests.hpp>
 #include <muster/kube/reflector.hpp>
+#include <muster/kube/sent_objects.hpp>
 #include <muster/kube/transport.hpp>
 
 namespace muster::inline v0_1 {
@@ -46,7 +47,8 @@ struct controller_options : conversation_options {
 /// look is complete in itself, so a process may end anywhere.
 ///
 /// Changes go out with the version that was looked at: what was decided on an older state is
-/// refused and decided again. Nothing is written without the lease, and before everything was
+/// refused and decided again. An owner that cannot be read, or with an object that cannot be, is
+/// left alone, and a note says so. Nothing is written without the lease, and before everything was
 /// listed in this term. What fails is tried again later and later, and told by an Event.
 ///
 /// `Logic` has `std::vector<followed_kind> kinds() const` and `lifecycle::object_step look(const
@@ -272,6 +274,11 @@ private:
 
     [[nodiscard]] lifecycle::object_step look_at(const object_id& id,
                                                  const object_cache::entry& own) const {
+        if (std::string unread = cache_.unread_around(id); !unread.empty()) {
+            lifecycle::object_step step;
+            step.notes.push_back({true, "Unreadable", std::move(unread)});
+            return step;
+        }
         const std::vector<const boost::json::object*> seen = cache_.around(id);
         // Times in objects are whole seconds.
         const std::int64_t wall = now().wall;
@@ -366,10 +373,9 @@ private:
         const object_change& change = about.change;
         if (is_done(change.what, judged.what)) {
             std::optional<listed_object> now_is;
-            std::string wrong;
             if (judged.what == adapter::outcome::applied)
-                if (const auto document = detail::one_document("answer", answer.body, wrong))
-                    now_is = detail::identify(document->root());
+                if (const auto read = read_sent_object("answer", answer.body))
+                    now_is = detail::identify(read->document.root());
             work.done(change, now_is ? &*now_is : nullptr);
         } else {
             work.failed(judged.retry_after.value_or(0));

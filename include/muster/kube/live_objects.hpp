@@ -19,13 +19,14 @@
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/gang_links.hpp>
-#include <muster/codec/linked_gangs.hpp>
 #include <muster/codec/manifests.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/dialect.hpp>
+#include <muster/kube/group_document.hpp>
 #include <muster/kube/live_gangs.hpp>
 #include <muster/kube/live_scope.hpp>
+#include <muster/kube/unread_pods.hpp>
 #include <muster/resource/kind_table.hpp>
 
 namespace muster::inline v0_1 {
@@ -47,8 +48,9 @@ struct live_options {
 /// told. Each collection is fed by a reflector.
 ///
 /// An object that cannot be read in full is never taken for one without what it says: such a pod
-/// waits (and counts where it stands with what could be read), such a node takes nothing new, such
-/// a group is malformed, such a queue closed, such a budget lets nothing go. `broken()` says why.
+/// waits (and counts where it stands with what could be read; if what it asks for is not JSON, its
+/// node takes nothing new), such a node takes nothing new, such a group is malformed, such a queue
+/// closed, such a budget lets nothing go. `broken()` says why.
 template<std::size_t Width>
 class live_objects {
 public:
@@ -85,7 +87,7 @@ public:
         case content::budget:
             return take_budget(of, object);
         case content::topology:
-            return scope_.take(read(of, object, &codec::read_topology).made);
+            return take_topology(of, object);
         case content::queue:
             return take_queue(from, object);
         case content::group:
@@ -121,6 +123,7 @@ public:
             return gangs_.lose(live_object{from, who.key});
         case content::pod:
             pods_changed_ = true;
+            dirty_nodes_.merge(unread_pods_.put(who.key, {}));
             return gangs_.lose(who.key);
         }
     }
@@ -183,6 +186,13 @@ private:
         Made made;
         bool is_broken = false;
     };
+
+    void take_topology(const collection& of, const arrived& object) {
+        auto [made, is_broken] = read(of, object, &codec::read_topology);
+        if (is_broken)
+            return scope_.lose_topology(object.who().key.name);
+        scope_.take(std::move(made));
+    }
 
     void take_node(const collection& of, const arrived& object) {
         auto [made, is_broken] = read(of, object, &codec::read_node);
@@ -261,8 +271,8 @@ private:
             made.object = std::move(group);
             made.is_broken = is_broken;
         } else {
-            std::vector<std::string> wrong;
-            made.document = document_of(of, top, wrong);
+            std::vector<std::string> wrong = object.faults();
+            made.document = detail::group_document(of, top, wrong);
             made.is_broken = !wrong.empty();
             note_broken(of, object.who().key, std::move(wrong));
         }
@@ -270,31 +280,22 @@ private:
                    codec::links_of_group(of.version, of.kind, top));
     }
 
-    /// A group's object by itself, and what is wrong with it.
-    static std::optional<codec::document> document_of(const collection& of,
-                                                      const boost::json::object& object,
-                                                      std::vector<std::string>& wrong) {
-        boost::json::object whole{{"apiVersion", of.version}, {"kind", of.kind}};
-        for (const auto& member : object)
-            if (member.key() != "status")
-                whole[member.key()] = member.value();
-        std::vector<codec::document> alone;
-        alone.emplace_back(std::string(of.kind), std::move(whole));
-        codec::diagnostics found(4);
-        codec::check_gang_objects(alone, found);
-        for (const codec::diagnostic& each : found.findings())
-            if (each.level == codec::severity::error)
-                wrong.push_back(each.path + ": " + each.message);
-        return std::move(alone.front());
-    }
-
     void take_pod(const collection& of, const arrived& object) {
         const object_key& key = object.who().key;
         auto [read_pod, is_broken] = read(of, object, &codec::read_pod);
         pod_record made;
         made.object = std::move(read_pod);
-        if (is_broken)
-            made.object.unsupported.push_back(broken_.at(name_of(of, key)).front());
+        std::string hidden_on; // the node about which it hides something
+        if (hide_requests(object.faults()) && made.object.phase != pod_phase::succeeded &&
+            made.object.phase != pod_phase::failed)
+            hidden_on = made.object.node;
+        if (is_broken) {
+            std::string& why = broken_.at(name_of(of, key)).front();
+            if (!hidden_on.empty())
+                why += ", so its node " + hidden_on + " takes no new pods";
+            made.object.unsupported.push_back(why);
+        }
+        dirty_nodes_.merge(unread_pods_.put(key, hidden_on));
         made.ours = std::ranges::find(how_.scheduler_names, made.object.scheduler_name) !=
                     how_.scheduler_names.end();
         made.own_gate = has_only_own_gate(object.value());
@@ -388,17 +389,24 @@ private:
         if (all) {
             view.begin_listing(adapter::object_kind::node);
             for (const auto& [name, node] : nodes_)
-                view.node(name, codec::core_node<Width>(node, kinds_));
+                view.node(name, core_node(name, node));
             view.end_listing(adapter::object_kind::node);
             return true;
         }
         for (const std::string& name : dirty) {
             if (const auto at = nodes_.find(name); at != nodes_.end())
-                view.node(name, codec::core_node<Width>(at->second, kinds_));
+                view.node(name, core_node(name, at->second));
             else
                 view.node_gone(name);
         }
         return !dirty.empty();
+    }
+
+    [[nodiscard]] node<Width> core_node(const std::string& name,
+                                        const codec::node_object& object) const {
+        node<Width> made = codec::core_node<Width>(object, kinds_);
+        made.unschedulable |= unread_pods_.stand_on(name);
+        return made;
     }
 
     bool tell_queues(view_type& view, bool all) {
@@ -462,6 +470,7 @@ private:
     std::map<std::string, std::map<std::size_t, codec::queue_object>> queues_;
     std::map<object_key, codec::disruption_budget_object> budgets_;
     live_gangs<Width> gangs_;
+    unread_pods unread_pods_;
     std::set<std::string> dirty_nodes_;
     std::set<std::string> dirty_queues_;
     std::set<object_key> dirty_budgets_;

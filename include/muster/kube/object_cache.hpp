@@ -85,6 +85,8 @@ public:
     void take(std::size_t kind, const arrived& sent) {
         const listed_object& who = sent.who();
         lose(kind, who, false);
+        if (!sent.faults().empty())
+            unread_.insert_or_assign({kind, who.key}, sent.faults().front());
         entry made{who.uid, who.version, {}, sent.value().get_object()};
         made.object["apiVersion"] = kinds_[kind].api_version;
         made.object["kind"] = kinds_[kind].kind;
@@ -125,27 +127,24 @@ public:
     /// What an owner sees: what it owns and what that owns in turn, what stands under names that
     /// begin with its own, and what is shared; by kind, namespace and name.
     [[nodiscard]] std::vector<const boost::json::object*> around(const object_id& owner) const {
-        std::set<object_id> found;
-        if (const entry* const own = find(owner))
-            add_children(own->uid, found);
-        for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
-            const auto& all = objects_[kind];
-            if (kinds_[kind].as == followed_kind::role::shared)
-                for (const auto& [at, each] : all)
-                    found.insert({kind, {at.first, at.second}});
-            if (kinds_[kind].as != followed_kind::role::owned)
-                continue;
-            for (auto at = all.lower_bound(position(owner.key));
-                 at != all.end() && at->first.first == owner.key.name_space &&
-                 at->first.second.starts_with(owner.key.name);
-                 ++at)
-                if (begins_with(at->first.second, owner.key.name))
-                    found.insert({kind, {at->first.first, at->first.second}});
-        }
         std::vector<const boost::json::object*> made;
-        for (const object_id& each : found)
+        for (const object_id& each : ids_around(owner))
             made.push_back(&find(each)->object);
         return made;
+    }
+
+    /// Why an owner, or an object around it in its namespace, cannot be read in full, the object
+    /// first; empty when all can be.
+    [[nodiscard]] std::string unread_around(const object_id& owner) const {
+        if (unread_.empty())
+            return {};
+        std::set<object_id> all = ids_around(owner);
+        all.insert(owner);
+        for (const object_id& each : all)
+            if (const auto at = unread_.find(each);
+                at != unread_.end() && each.key.name_space == owner.key.name_space)
+                return kinds_[each.kind].kind + " " + each.key.name + ": " + at->second;
+        return {};
     }
 
     /// All owners, by kind, namespace and name.
@@ -168,6 +167,27 @@ private:
         return name.starts_with(with) && (name.size() == with.size() || name[with.size()] == '-');
     }
 
+    [[nodiscard]] std::set<object_id> ids_around(const object_id& owner) const {
+        std::set<object_id> found;
+        if (const entry* const own = find(owner))
+            add_children(own->uid, found);
+        for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+            const auto& all = objects_[kind];
+            if (kinds_[kind].as == followed_kind::role::shared)
+                for (const auto& [at, each] : all)
+                    found.insert({kind, {at.first, at.second}});
+            if (kinds_[kind].as != followed_kind::role::owned)
+                continue;
+            for (auto at = all.lower_bound(position(owner.key));
+                 at != all.end() && at->first.first == owner.key.name_space &&
+                 at->first.second.starts_with(owner.key.name);
+                 ++at)
+                if (begins_with(at->first.second, owner.key.name))
+                    found.insert({kind, {at->first.first, at->first.second}});
+        }
+        return found;
+    }
+
     void lose(std::size_t kind, const listed_object& who, bool for_good) {
         const auto at = objects_[kind].find(position(who.key));
         if (at == objects_[kind].end())
@@ -175,6 +195,7 @@ private:
         const object_id id{kind, who.key};
         // Whoever owned it before a change sees that as well.
         touch(id);
+        unread_.erase(id);
         for (const std::string& owner : at->second.owners)
             if (const auto list = children_.find(owner); list != children_.end()) {
                 list->second.erase(id);
@@ -237,6 +258,7 @@ private:
     std::vector<std::map<place, entry>> objects_;
     std::map<std::string, object_id> by_uid_;
     std::map<std::string, std::set<object_id>> children_; ///< by the uid of who owns them
+    std::map<object_id, std::string> unread_; ///< why not all of an object could be read
     std::set<object_id> touched_;
 };
 

@@ -10,13 +10,13 @@
 #include <string_view>
 #include <utility>
 
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 
 #include <muster/kube/api_status.hpp>
 #include <muster/kube/arrived.hpp>
-
 #include <muster/kube/http.hpp>
+#include <muster/kube/sent_objects.hpp>
 
 namespace muster::inline v0_1 {
 namespace kube {
@@ -51,7 +51,8 @@ struct reflector_options {
 /// What it learns goes to a sink: `upsert(const arrived&)` for an object that is new or changed,
 /// `gone(const listed_object&)` for one that is no more. A name whose uid changed is first gone and
 /// then new. A list replaces everything: what it does not hold any more is gone, told after all
-/// that it does hold. Nothing is told twice in the same state.
+/// that it does hold. Nothing is told twice in the same state. An object that cannot be read harms
+/// no other: `arrived::faults` says what of it is missing, `trouble` which object is left out.
 class reflector {
 public:
     struct wish {
@@ -60,7 +61,7 @@ public:
     };
 
     explicit reflector(reflector_options how)
-        : how_(std::move(how)), jitter_(how_.seed), backoff_(how_.pauses) {}
+        : how_(std::move(how)), jitter_(how_.seed), backoff_(how_.pauses), page_(how_.page) {}
 
     /// What it wants now. At most one request is under way; a cancelled one gets no done().
     [[nodiscard]] wish next(std::int64_t now) {
@@ -158,8 +159,10 @@ public:
     }
     /// How many lists were completed.
     [[nodiscard]] std::uint64_t lists() const noexcept { return lists_; }
-    /// What last went wrong; empty when all is well.
-    [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
+    /// What last went wrong, or which object is left out; empty when all is well.
+    [[nodiscard]] const std::string& trouble() const noexcept {
+        return trouble_.empty() ? unnamed_ : trouble_;
+    }
     [[nodiscard]] const std::string& path() const noexcept { return how_.path; }
     [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
     /// The objects as they are known, in the order of keys: `visit(const listed_object&)`.
@@ -207,12 +210,14 @@ private:
     }
 
     [[nodiscard]] http_request start_list() {
-        if (continue_.empty())
+        if (continue_.empty()) {
             ++pass_;
+            unnamed_.clear();
+        }
         http_request request;
         request.path = how_.path;
         request.query = how_.query;
-        add_to_query(request.query, "limit", std::to_string(how_.page));
+        add_to_query(request.query, "limit", std::to_string(page_));
         if (!continue_.empty())
             add_to_query(request.query, "continue", continue_);
         request.patience = minute;
@@ -257,36 +262,30 @@ private:
             // An expired continuation (410) starts over, as any failure does; a busy server (429)
             // is asked for the same page again.
             std::string page = answer.status == 429 ? continue_ : std::string{};
+            // Of objects that are too large together, fewer are asked for.
+            if (answer.fault == http_fault::too_large && page_ > 1) {
+                page = continue_;
+                page_ = std::max<std::int64_t>(page_ / 8, 1);
+            }
             failed(phase::to_list, describe(answer), now, status_of(answer).retry_after);
             continue_ = std::move(page);
             return;
         }
         std::string wrong;
-        const auto page = detail::one_document(how_.path, answer.body, wrong);
+        const auto page = sent_page::read(how_.path, answer.body, wrong);
         if (!page)
             return failed(phase::to_list, wrong, now);
-        const boost::json::object& top = page->root().get_object();
-        const boost::json::object* const metadata = detail::object_in(top, "metadata");
-        const std::string version =
-            metadata ? detail::string_in(*metadata, "resourceVersion") : std::string{};
-        const boost::json::value* const items = top.if_contains("items");
-        if (version.empty() || !items || !(items->is_array() || items->is_null()))
-            return failed(phase::to_list, "the answer is no list", now);
         partial_ = true;
         absent_ = false;
-        if (items->is_array()) {
-            const boost::json::array& list = items->get_array();
-            for (std::size_t at = 0; at < list.size(); ++at) {
-                auto who = detail::identify(list[at]);
-                if (!who)
-                    return failed(phase::to_list, "an item of the list has no identity", now);
-                take(arrived(std::move(*who), *page, at), sink);
-            }
-        }
-        continue_ = detail::string_in(*metadata, "continue");
+        page->for_each([&](const arrived& object) { take(object, sink); },
+                       [&](const boost::json::value* object, std::string place) {
+                           keep_unnamed(object, std::move(place));
+                       });
+        continue_ = page->next_page();
         if (!continue_.empty())
             return rest(phase::to_list, 0);
-        version_ = version;
+        version_ = page->version();
+        page_ = how_.page;
         well_ = now;
         sweep(sink, pass_);
         relist_at_ = now + jitter_.between(how_.relist_least, how_.relist_most);
@@ -327,35 +326,50 @@ private:
         sink.upsert(object);
     }
 
+    /// An object does not say which object it is. What is known under its name stays as it is.
+    void keep_unnamed(const boost::json::value* object, std::string place) {
+        const boost::json::object* const top = object ? object->if_object() : nullptr;
+        const boost::json::object* const metadata =
+            top ? detail::object_in(*top, "metadata") : nullptr;
+        if (metadata) {
+            const codec::object_key key{detail::string_in(*metadata, "namespace"),
+                                        detail::string_in(*metadata, "name")};
+            if (const auto at = known_.find(key); at != known_.end())
+                at->second.pass = pass_;
+            if (!key.name.empty())
+                place += " " + codec::in_quotes(key.name_space + "/" + key.name, 256);
+        }
+        unnamed_ = how_.path + ": " + place +
+                   " is left out (expected metadata with name, uid and resourceVersion)";
+    }
+
     template<class Sink>
     void take_event(std::string line, std::int64_t now, Sink& sink) {
         std::string wrong;
-        const auto event = detail::one_document(how_.path, std::move(line), wrong);
+        const auto event = sent_event::read(how_.path, std::move(line), wrong);
         if (!event)
             return broken(wrong, now);
-        const boost::json::object& top = event->root().get_object();
-        const std::string type = detail::string_in(top, "type");
-        const boost::json::object* const object = detail::object_in(top, "object");
-        if (!object)
-            return broken("an event of the watch has no object", now);
+        const std::string& type = event->type();
+        const boost::json::object* const object = event->object().if_object();
         if (type == "ERROR")
-            return take_error(read_status(*object), now);
+            return take_error(object ? read_status(*object) : api_status{}, now);
         if (type == "BOOKMARK") {
-            const boost::json::object* const metadata = detail::object_in(*object, "metadata");
+            const boost::json::object* const metadata =
+                object ? detail::object_in(*object, "metadata") : nullptr;
             std::string version =
                 metadata ? detail::string_in(*metadata, "resourceVersion") : std::string{};
             if (version.empty())
                 return broken("a bookmark has no version", now);
             version_ = std::move(version);
         } else if (type == "ADDED" || type == "MODIFIED" || type == "DELETED") {
-            auto who = detail::identify(top.at("object"));
+            auto who = detail::identify(event->object());
             if (!who)
-                return broken("an object of the watch has no identity", now);
+                return keep_unnamed(&event->object(), "an object of the watch");
             std::string version = who->version;
             if (type == "DELETED")
                 take_deleted(*who, sink);
             else
-                take(arrived(std::move(*who), *event, std::nullopt), sink);
+                take(event->as(std::move(*who)), sink);
             version_ = std::move(version);
         } else {
             return broken("an event of the watch is of the type " + codec::in_quotes(type), now);
@@ -417,6 +431,7 @@ private:
     std::int64_t not_before_ = 0;
     bool cancel_ = false;
     std::string continue_; ///< the next page of the list under way
+    std::int64_t page_;    ///< how many objects it is asked to hold
     std::uint64_t pass_ = 0;
     std::string version_; ///< where the next watch goes on
     std::string line_;    ///< of the watch, as far as it has come
@@ -433,6 +448,7 @@ private:
     bool synced_ = false;
     std::uint64_t lists_ = 0;
     std::string trouble_;
+    std::string unnamed_; ///< the last object that was left out, since the last list began
 };
 
 } // namespace kube

@@ -642,4 +642,38 @@ TEST_CASE("what cannot be read in full is never guessed at, and harms nobody els
     CHECK_FALSE(run.cluster.objects().broken().contains("PodGroup team/broken"));
 }
 
+TEST_CASE("a group nested too deeply waits alone: gangs around it start, listed and watched") {
+    world of;
+    of.node("a", 8);
+    const auto deep_group = [&](const std::string& name) {
+        of.post("/apis/scheduler.tensorstack.dev/v1beta1/namespaces/team/podgroups",
+                R"({"metadata":{"name":")" + name + R"("},"spec":{"minMember":1,"more":)" +
+                    std::string(70, '[') + std::string(70, ']') + "}}");
+        of.pod(name + "-0", name);
+    };
+    deep_group("listed");
+    of.group("before", 1);
+    of.pod("before-0", "before");
+    process run(of);
+    run.run(of, 5 * second);
+    deep_group("watched");
+    of.group("after", 1);
+    of.pod("after-0", "after");
+    run.run(of, 5 * second);
+    CHECK(of.where("before-0") == "a");
+    CHECK(of.where("after-0") == "a");
+    CHECK(of.where("listed-0").empty());
+    CHECK(of.where("watched-0").empty());
+    CHECK(run.cluster.troubles().empty());
+    CHECK(run.cluster.objects().broken().at("PodGroup team/watched").front() ==
+          "spec.more: nested too deeply (expected at most 64 levels)");
+    CHECK(of.ask("DELETE", "/apis/scheduler.tensorstack.dev/v1beta1/namespaces/team/podgroups/"
+                           "watched")
+              .code == 200);
+    of.group("watched", 1);
+    run.run(of, 5 * second);
+    CHECK(of.where("watched-0") == "a");
+    CHECK_FALSE(run.cluster.objects().broken().contains("PodGroup team/watched"));
+}
+
 } // namespace kube_cluster_test

@@ -18,6 +18,7 @@
 #include <muster/codec/cluster_input.hpp>
 #include <muster/codec/read_documents.hpp>
 #include <muster/cycle/cycle.hpp>
+#include <muster/kube/sent_objects.hpp>
 
 namespace live_dialects_test {
 
@@ -166,6 +167,16 @@ struct live {
         objects.take(stream_of(object),
                      kube::arrived(*who, *document,
                                    by_watch ? std::nullopt : std::optional<std::size_t>(0)));
+    }
+    /// Takes an object in which the text "ODD" is replaced by one that cannot be read.
+    void take_odd(const json::object& object) {
+        std::string text = json::serialize(object);
+        const std::string deep = std::string(70, '[') + std::string(70, ']');
+        text.replace(text.find("\"ODD\""), 5, deep);
+        const auto read = kube::read_sent_object("sent", text);
+        REQUIRE(read);
+        objects.take(stream_of(object), kube::arrived(*kube::detail::identify(json::value(object)),
+                                                      read->document, read->faults));
     }
     void lose(const json::object& object) {
         objects.lose(stream_of(object), *kube::detail::identify(json::value(object)));
@@ -392,6 +403,66 @@ TEST_CASE("a group that cannot be read is malformed, and its pods wait for it") 
         of.take(each);
     CHECK(of.told().find("team/train 4 queue - priority 0 fault 2") != std::string::npos);
     CHECK(of.objects.broken().contains("PodGroup team/train"));
+}
+
+TEST_CASE("a group with a part that cannot be read as JSON is malformed, in every dialect") {
+    const std::pair<kube::dialect, std::pair<std::string, std::string>> all[] = {
+        {kube::dialect::t9k,
+         {"scheduler.tensorstack.dev/v1beta1", "labels: {scheduler.tensorstack.dev/group-name: "
+                                               "train}"}},
+        {kube::dialect::volcano,
+         {"scheduling.volcano.sh/v1beta1", "annotations: {scheduling.k8s.io/group-name: train}"}},
+        {kube::dialect::scheduler_plugins,
+         {"scheduling.x-k8s.io/v1alpha1", "labels: {scheduling.x-k8s.io/pod-group: train}"}}};
+    for (const auto& [dialect, words] : all) {
+        CAPTURE(words.first);
+        live of(dialect);
+        for (const std::string& name : {std::string("train"), std::string("fine")}) {
+            const auto objects = objects_of("---\napiVersion: " + words.first +
+                                            "\nkind: PodGroup\nmetadata: {name: " + name +
+                                            "}\nspec: {minMember: 1, more: ODD}\n");
+            name == "train" ? of.take_odd(objects[0]) : of.take(objects[0]);
+        }
+        for (const json::object& each : objects_of(pods("a", words.second)))
+            of.take(each);
+        const std::string told = of.told();
+        CAPTURE(told);
+        const std::size_t line = told.find("team/train");
+        REQUIRE(line != std::string::npos);
+        CHECK(told.substr(line, told.find('(', line) - line).find("fault 2") != std::string::npos);
+        CHECK(of.objects.broken().at("PodGroup team/train").front() ==
+              "spec.more: nested too deeply (expected at most 64 levels)");
+    }
+}
+
+TEST_CASE("a node takes no new pods while what a pod on it asks for cannot be read") {
+    live of(kube::dialect::t9k);
+    for (const json::object& each : objects_of(nodes))
+        of.take(each);
+    auto pod = objects_of("---\napiVersion: v1\nkind: Pod\nmetadata: {name: odd}\n"
+                          "spec: {schedulerName: others, nodeName: a, overhead: ODD, containers: "
+                          "[{name: c, image: i, resources: {requests: {cpu: 1}}}]}\n")[0];
+    const auto closed = [&] {
+        static_cast<void>(of.told());
+        return of.known[of.known.find_node("a")->index].spec.unschedulable;
+    };
+    of.take_odd(pod);
+    CHECK(closed());
+    CHECK(of.objects.broken().at("Pod team/odd").front() ==
+          "spec.overhead: nested too deeply (expected at most 64 levels), so its node a takes no "
+          "new pods");
+    SUBCASE("until it can be read") {
+        pod["spec"].as_object().erase("overhead");
+        of.take(pod);
+    }
+    SUBCASE("until it has ended") {
+        pod["status"] = json::object{{"phase", "Succeeded"}};
+        of.take_odd(pod);
+    }
+    SUBCASE("until it is gone") {
+        of.lose(pod);
+    }
+    CHECK_FALSE(closed());
 }
 
 TEST_CASE("a gang group of which a part is not there yet waits as a whole") {

@@ -27,11 +27,14 @@ namespace {
 struct cache {
     std::map<std::string, std::string> objects;
     std::vector<std::string> told;
+    std::vector<std::string> faults;
 
     void upsert(const arrived& object) {
         const listed_object& who = object.who();
         const std::string name = who.key.name_space + "/" + who.key.name;
         // A name that is another's now was gone before.
+        for (const std::string& fault : object.faults())
+            faults.push_back(name + " " + fault);
         if (const auto at = objects.find(name); at != objects.end())
             CHECK(at->second.substr(0, at->second.find('@')) == who.uid);
         CHECK(objects[name] != who.uid + "@" + who.version);
@@ -338,8 +341,9 @@ TEST_CASE("a name with another uid is first gone and then new") {
 TEST_CASE("what cannot be understood is listed, and never crashes") {
     for (const std::string& text :
          {std::string("{\n"), std::string("[]\n"), std::string(70'000, '[') + "\n",
-          event("ADDED", "{}"), event("PAINTED", object("a", "u1", 9)), event("ADDED", "7"),
-          event("BOOKMARK", R"({"metadata":{}})"), std::string("\x00\xff\n", 3)}) {
+          event("PAINTED", object("a", "u1", 9)), event("", object("a", "u1", 9)),
+          std::string(R"({"type":"ADDED"})") + "\n", event("BOOKMARK", R"({"metadata":{}})"),
+          std::string("\x00\xff\n", 3)}) {
         cache sink;
         reflector of = watching(sink, 0);
         of.bytes(text, 0, sink);
@@ -350,7 +354,7 @@ TEST_CASE("what cannot be understood is listed, and never crashes") {
         CHECK_FALSE(is_watch(wanted));
     }
     for (const std::string body : {"", "{}", "[]", R"({"metadata":{"resourceVersion":"1"}})",
-                                   R"({"metadata":{"resourceVersion":"1"},"items":[{}]})",
+                                   R"({"metadata":{"resourceVersion":"1"},"items":[{})",
                                    R"({"metadata":{"resourceVersion":"1"},"items":{}})"}) {
         cache sink;
         reflector of(pods());
@@ -361,6 +365,117 @@ TEST_CASE("what cannot be understood is listed, and never crashes") {
         CHECK_FALSE(of.synced());
         CHECK(of.wakes() > 0);
     }
+}
+
+namespace {
+
+/// An object whose spec has a member of this text.
+std::string object_with(const std::string& name, std::int64_t version, const std::string& odd,
+                        const std::string& part = "spec") {
+    return R"({"metadata":{"namespace":"n","name":")" + name + R"(","uid":"u-)" + name +
+           R"(","resourceVersion":")" + std::to_string(version) + R"("},")" + part +
+           R"(":{"fine":1,"odd":)" + odd + "}}";
+}
+
+const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+
+} // namespace
+
+TEST_CASE("an object that cannot be read harms no other object of its page") {
+    for (const std::string& odd : {deep, std::string(R"("\ud800")"), std::string("1e999"),
+                                   std::string("nope"), std::string(R"({"a":1,"a":2})")}) {
+        cache sink;
+        reflector of(pods());
+        CHECK(of.next(0).start);
+        of.done(
+            page({object("a", "u1", 3), object_with("b", 4, odd), object("c", "u3", 3)}, 5, "more"),
+            0, sink);
+        CHECK(of.next(0).start);
+        of.done(page({object("d", "u4", 3)}, 5), 0, sink);
+        CHECK(of.is_whole());
+        CHECK(of.trouble().empty());
+        CHECK(sink.told == std::vector<std::string>{"+n/a", "+n/b", "+n/c", "+n/d"});
+        REQUIRE(sink.faults.size() == 1);
+        CHECK(sink.faults.front().starts_with("n/b spec.odd: "));
+    }
+}
+
+TEST_CASE("an object that cannot be read harms no other event of its watch") {
+    cache sink;
+    reflector of = watching(sink, 0);
+    of.bytes(event("ADDED", object_with("b", 6, deep)) + event("ADDED", object("c", "u3", 7)), 0,
+             sink);
+    of.bytes(event("MODIFIED", object_with("b", 8, "2")), 0, sink);
+    CHECK(sink.faults ==
+          std::vector<std::string>{"n/b spec.odd: nested too deeply (expected at most 64 levels)"});
+    CHECK(sink.objects["n/b"] == "u-b@8");
+    CHECK(sink.objects["n/c"] == "u3@7");
+    of.bytes(event("DELETED", object_with("b", 9, deep)), 0, sink);
+    CHECK_FALSE(sink.objects.contains("n/b"));
+    CHECK_FALSE(of.next(0).cancel);
+    CHECK(of.trouble().empty());
+}
+
+TEST_CASE("managed fields may be nested as deeply as they are") {
+    cache sink;
+    reflector of = watching(sink, 0);
+    const std::string managed = object("b", "u2", 6);
+    of.bytes(event("ADDED",
+                   managed.substr(0, managed.size() - 2) + R"(,"managedFields":)" + deep + "}}"),
+             0, sink);
+    CHECK(sink.objects["n/b"] == "u2@6");
+    CHECK(sink.faults.empty());
+}
+
+TEST_CASE("an object that does not say which it is is left out, with a word, and is not lost") {
+    cache sink;
+    reflector of = watching(sink, 0);
+    of.bytes(event("ADDED", "{}") + event("ADDED", R"({"metadata":{"name":7}})") +
+                 event("ADDED", R"({"metadata":{"namespace":"n","name":"a"}})") +
+                 event("ADDED", object("c", "u3", 7)),
+             0, sink);
+    CHECK_FALSE(of.next(0).cancel);
+    CHECK(sink.told == std::vector<std::string>{"+n/a", "+n/c"});
+    CHECK(of.trouble() == "/api/v1/pods: an object of the watch \"n/a\" is left out (expected "
+                          "metadata with name, uid and resourceVersion)");
+    of.relist();
+    CHECK(of.next(0).start);
+    of.done(page({R"({"metadata":{"namespace":"n","name":"a","uid":7}})", "7"}, 9), 0, sink);
+    CHECK(of.is_whole());
+    CHECK(sink.objects["n/a"] == "u1@3");
+    CHECK_FALSE(sink.objects.contains("n/c"));
+    CHECK(of.trouble().find("items[1] is left out") != std::string::npos);
+    of.relist();
+    CHECK(of.next(0).start);
+    of.done(page({object("a", "u1", 10)}, 11), 0, sink);
+    CHECK(of.trouble().empty());
+}
+
+TEST_CASE("of a page that is too large fewer objects are asked for, one at least") {
+    cache sink;
+    reflector_options how = pods();
+    how.page = 500;
+    reflector of(how);
+    http_answer large;
+    large.status = 200;
+    large.fault = http_fault::too_large;
+    std::int64_t now = 0;
+    CHECK(field(*of.next(now).start, "limit") == "500");
+    of.done(page({object("a", "u1", 3)}, 5, "more"), now, sink);
+    for (const std::string limit : {"500", "62", "7", "1", "1"}) {
+        const auto wanted = of.next(now = std::max(now, of.wakes()));
+        REQUIRE(wanted.start);
+        CHECK(field(*wanted.start, "limit") == limit);
+        CHECK(field(*wanted.start, "continue") == "more");
+        if (limit != "1")
+            of.done(large, now, sink);
+        else
+            of.done(page({object("b" + std::to_string(of.size()), "u2", 3)}, 5, "more"), now, sink);
+    }
+    REQUIRE(of.next(now).start);
+    of.done(page({}, 5), now, sink);
+    CHECK(of.is_whole());
+    CHECK(sink.objects.size() == 3);
 }
 
 TEST_CASE("an event beyond the longest line is not gathered up") {

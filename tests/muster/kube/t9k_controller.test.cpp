@@ -62,6 +62,23 @@ std::string condition(const boost::json::object& of, std::string_view type) {
 
 } // namespace
 
+TEST_CASE("a job that cannot be read is left alone, with a word, and harms no other job") {
+    controller_world of;
+    std::string odd = job("odd");
+    const std::string image = R"("image":"nginx:latest")";
+    odd.replace(odd.find(image), image.size(),
+                image + R"(,"more":)" + std::string(70, '[') + std::string(70, ']'));
+    of.create(jobs, odd);
+    of.create(jobs, job("train"));
+    process run(of);
+    run.run(of, 3 * second);
+    CHECK(of.names(of.pods) == names{"train-worker-0", "train-worker-1"});
+    REQUIRE(run.runs.troubles().size() == 1);
+    CHECK(run.runs.troubles().front() ==
+          "GenericJob default/odd: Unreadable: GenericJob odd: spec.replicaSpecs: nested too "
+          "deeply (expected at most 64 levels)");
+}
+
 TEST_CASE("a job gets its group and pods, runs, and succeeds by its rule") {
     controller_world of;
     of.create(jobs, job("train"));

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/objects.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+/// Whether faults of a pod (`arrived::faults`) hide some of what it asks for.
+[[nodiscard]] inline bool hide_requests(const std::vector<std::string>& faults) {
+    return std::ranges::any_of(faults, [](std::string_view fault) {
+        const std::string_view path = fault.substr(0, fault.find(':'));
+        return path == "spec" || path == "spec.containers" || path == "spec.initContainers" ||
+               path == "spec.overhead" || path == "spec.resources";
+    });
+}
+
+/// Nodes with a pod whose requests cannot be read. Such a node would look freer than it is, so it
+/// takes no new pod.
+class unread_pods {
+public:
+    /// The pod on this node hides what it asks for; an empty node: it hides nothing. Returns the
+    /// nodes that it concerned and concerns.
+    std::set<std::string> put(const codec::object_key& pod, const std::string& node) {
+        std::set<std::string> changed;
+        if (const auto old = node_of_.find(pod); old != node_of_.end()) {
+            changed.insert(old->second);
+            if (const auto at = pods_.find(old->second); --at->second == 0)
+                pods_.erase(at);
+            node_of_.erase(old);
+        }
+        if (!node.empty()) {
+            changed.insert(node);
+            node_of_.emplace(pod, node);
+            ++pods_[node];
+        }
+        return changed;
+    }
+    [[nodiscard]] bool stand_on(const std::string& node) const { return pods_.contains(node); }
+
+private:
+    std::map<codec::object_key, std::string> node_of_;
+    std::map<std::string, std::size_t> pods_; ///< how many, by node
+};
+
+} // namespace kube
+} // namespace muster::inline v0_1
