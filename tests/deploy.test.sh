@@ -25,6 +25,10 @@ for part in scheduler controller; do
     grep -q "name: muster-$part, namespace: $home}" "$deploy/rbac.yaml" ||
         fail "rbac.yaml: no role of $part in $home"
     grep -q "serviceAccountName: muster-$part" "$deploy/$part.yaml" || fail "$part.yaml: whose account"
+    port=$(grep -oE 'containerPort: [0-9]+' "$deploy/$part.yaml" | grep -oE '[0-9]+')
+    grep -q "port: $port}" "$deploy/networkpolicy.yaml" || fail "networkpolicy.yaml: no port $port"
+    grep -q "values: \[.*\bmuster-$part\b" "$deploy/networkpolicy.yaml" ||
+        fail "networkpolicy.yaml: no $part"
 done
 # Every kind that the controllers follow may be listed: T9k's by the one role, and Grove's by both.
 # A rule is one line here.

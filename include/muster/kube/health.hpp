@@ -99,17 +99,36 @@ public:
     /// Somebody is being answered: poll again soon.
     [[nodiscard]] bool busy() const noexcept { return !guests_.empty(); }
 
-    /// Takes in who comes and answers by `answer(std::string_view path) ->
-    /// std::pair<int, std::string>`, status and body. Never waits.
+    /// Accepts connections and answers them by `answer(std::string_view path) ->
+    /// std::pair<int, std::string>`, status and body. Never waits. When the table of connections is
+    /// full, a new connection takes the place of the oldest that has not sent a whole request, so
+    /// idle connections cannot keep a liveness probe out.
     template<class Answer>
     void poll(std::int64_t now, Answer&& answer) {
-        while (guests_.size() < most_guests) {
+        serve(now, answer);
+        for (std::size_t accepted = 0; accepted < most_accepts; ++accepted) {
             const int socket =
                 accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
             if (socket < 0)
-                break;
+                return;
             guests_.push_back({descriptor(socket), now + longest_visit, {}, {}, 0});
+            serve(now, answer);
+            if (guests_.size() > most_guests) {
+                const auto silent = std::ranges::find_if(
+                    guests_, [](const guest& each) { return each.reply.empty(); });
+                guests_.erase(silent == guests_.end() ? guests_.begin() : silent);
+            }
         }
+    }
+
+private:
+    static constexpr std::size_t most_guests = 16;
+    static constexpr std::size_t most_accepts = 64; ///< in one poll
+    static constexpr std::size_t longest_head = 8192;
+    static constexpr std::int64_t longest_visit = 5 * second;
+
+    template<class Answer>
+    void serve(std::int64_t now, Answer& answer) {
         for (guest& each : guests_) {
             if (each.reply.empty() && read(each))
                 each.reply = reply_to(each.asked, answer);
@@ -118,11 +137,6 @@ public:
         }
         std::erase_if(guests_, [&](const guest& each) { return each.gone || now >= each.leaves; });
     }
-
-private:
-    static constexpr std::size_t most_guests = 16;
-    static constexpr std::size_t longest_head = 8192;
-    static constexpr std::int64_t longest_visit = 5 * second;
 
     class descriptor {
     public:

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -70,6 +71,43 @@ TEST_CASE("the page is read-only, and nobody can hold it up") {
     CHECK(say(*page, std::string(20'000, 'x')).empty());
     CHECK(say(*page, "GET /healthz").empty());
     CHECK_FALSE(page->busy());
+}
+
+TEST_CASE("idle connections do not keep a probe out: the oldest silent one gives way") {
+    auto page = status_page::listen(0);
+    REQUIRE(page);
+    const auto open = [&] {
+        const int socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(page->port());
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        REQUIRE(connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+        return socket_;
+    };
+    const auto nothing = [](std::string_view) { return std::pair<int, std::string>(200, ""); };
+    std::vector<int> idle;
+    for (int i = 0; i < 40; ++i) {
+        idle.push_back(open());
+        page->poll(0, nothing);
+    }
+    // All within one moment: none of them has been there for too long.
+    const auto is_closed = [](int socket_) {
+        char byte = 0;
+        return recv(socket_, &byte, 1, MSG_DONTWAIT) == 0;
+    };
+    CHECK(is_closed(idle.front()));
+    CHECK_FALSE(is_closed(idle.back()));
+    const int probe = open();
+    const std::string asked = "GET /healthz HTTP/1.1\r\n\r\n";
+    REQUIRE(send(probe, asked.data(), asked.size(), MSG_NOSIGNAL) ==
+            static_cast<ssize_t>(asked.size()));
+    page->poll(0, nothing);
+    char part[64];
+    CHECK(recv(probe, part, sizeof part, MSG_DONTWAIT) > 0);
+    close(probe);
+    for (const int each : idle)
+        close(each);
 }
 
 TEST_CASE("an address that is none, or in use, is an error with words") {

@@ -102,6 +102,8 @@ struct kind_info {
     add("coordination.k8s.io", "v1", "leases", "Lease", {}, true);
     with_status(add("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", {"pdb"}, true),
                 true);
+    add("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", {"netpol"}, true)
+        .counts_generations = true;
     add("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", {"pc"}, false)
         .counts_generations = true;
     add("scheduling.k8s.io", "v1alpha2", "workloads", "Workload", {"wl"}, true).counts_generations =
