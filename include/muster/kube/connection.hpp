@@ -31,6 +31,18 @@ struct exec_plugin {
     std::string api_version;
 };
 
+/// Another identity that requests are made as; the server asks whether that is allowed.
+struct impersonation {
+    std::string user; ///< empty: none
+    std::string uid;
+    std::vector<std::string> groups;
+    std::vector<std::pair<std::string, std::vector<std::string>>> extra;
+
+    [[nodiscard]] bool is_empty() const noexcept {
+        return user.empty() && uid.empty() && groups.empty() && extra.empty();
+    }
+};
+
 /// How to reach an API server and who to be there.
 struct connection {
     std::string server; ///< https://host:port, perhaps with a path; no slash at the end
@@ -44,6 +56,7 @@ struct connection {
     std::string token;
     std::string token_file; ///< counts before `token`
     std::optional<exec_plugin> plugin;
+    impersonation as;
     std::string name_space = "default";
     /// False only in tests that ask for it.
     bool verifies = true;
@@ -105,6 +118,40 @@ struct server_url {
     return made;
 }
 
+/// The lines of a request's head that ask the server to take it for another identity's.
+[[nodiscard]] inline std::vector<std::string> impersonation_lines(const impersonation& as) {
+    // A key is part of a header's name: what cannot stand there is escaped.
+    const auto escaped = [](std::string_view key) {
+        constexpr std::string_view hex = "0123456789ABCDEF";
+        constexpr std::string_view fine = "!#$&'*+-.^_`|~";
+        std::string made;
+        for (const char c : key) {
+            const auto byte = static_cast<unsigned char>(c);
+            if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                fine.find(c) != std::string_view::npos) {
+                made += c;
+            } else {
+                made += '%';
+                made += hex[byte >> 4U];
+                made += hex[byte & 15U];
+            }
+        }
+        return made;
+    };
+    std::vector<std::string> made;
+    if (as.user.empty())
+        return made;
+    made.push_back("Impersonate-User: " + as.user);
+    if (!as.uid.empty())
+        made.push_back("Impersonate-Uid: " + as.uid);
+    for (const std::string& group : as.groups)
+        made.push_back("Impersonate-Group: " + group);
+    for (const auto& [key, values] : as.extra)
+        for (const std::string& value : values)
+            made.push_back("Impersonate-Extra-" + escaped(key) + ": " + value);
+    return made;
+}
+
 /// What speaks against using a connection as it is; empty when nothing does. Plain HTTP is for
 /// `kubectl proxy` on this machine, without credentials.
 [[nodiscard]] inline std::string refuse(const connection& to) {
@@ -117,6 +164,8 @@ struct server_url {
     if (!url->tls && !url->is_loopback())
         return codec::in_quotes(to.server) +
                " is plain HTTP to another machine (expected https, or kubectl proxy on this one)";
+    if (to.as.user.empty() && !to.as.is_empty())
+        return "a uid, groups or extra fields are impersonated without a user (expected as)";
     if (to.certificate.is_there() != to.key.is_there())
         return "a client certificate and its key come together (expected both or neither)";
     return {};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,31 +16,42 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// The bearer token of a connection, kept fresh: a token file is read again when what was read is a
-/// minute old, a plugin is run again shortly before its token ends. What fails leaves the last
-/// token in use, and is tried again half a minute later at the earliest.
+/// What a connection's requests are made with: a bearer token, a client certificate, or both.
+struct request_identity {
+    std::string token; ///< empty: none is to be sent
+    /// Of a plugin, PEM; where there is none the connection's own counts.
+    std::shared_ptr<const std::pair<std::string, std::string>> certificate_and_key;
+
+    [[nodiscard]] friend bool operator==(const request_identity&,
+                                         const request_identity&) = default;
+};
+
+/// The identity of a connection's requests, kept fresh: a token file is read again when what was
+/// read is a minute old, a plugin is run again shortly before its token ends. What fails leaves the
+/// last token in use, and is tried again half a minute later at the earliest.
 class credentials {
 public:
-    explicit credentials(const connection& of)
-        : token_(of.token), file_(of.token_file), plugin_(of.plugin) {}
-
-    /// The token to use now; empty: none is to be sent. Nothing: one is to be sent and there is
-    /// none; `trouble()` says why.
-    [[nodiscard]] std::optional<std::string> token(instant now) {
-        if (renews() && now.steady >= due_)
-            fetch(now);
-        if (renews() && token_.empty())
-            return std::nullopt;
-        return token_;
+    explicit credentials(const connection& of) : file_(of.token_file), plugin_(of.plugin) {
+        known_.token = of.token;
     }
 
-    /// The server did not take the token `used`. True when there is another one now.
-    [[nodiscard]] bool refused(const std::string& used, instant now) {
-        if (renews() && token_ == used && now.steady >= next_refusal_) {
+    /// The identity to use now. Nothing: one is to be fetched and there is none; `trouble()` says
+    /// why.
+    [[nodiscard]] std::optional<request_identity> identity(instant now) {
+        if (renews() && now.steady >= due_)
+            fetch(now);
+        if (renews() && known_.token.empty() && !known_.certificate_and_key)
+            return std::nullopt;
+        return known_;
+    }
+
+    /// The server did not take the identity `used`. True when there is another one now.
+    [[nodiscard]] bool refused(const request_identity& used, instant now) {
+        if (renews() && known_ == used && now.steady >= next_refusal_) {
             next_refusal_ = now.steady + second;
             fetch(now);
         }
-        return token_ != used;
+        return !(known_ == used);
     }
 
     [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
@@ -61,7 +73,7 @@ private:
                 trouble_ = file_ + ": no token can be read";
                 return;
             }
-            token_ = std::move(*text);
+            known_.token = std::move(*text);
             due_ = now.steady + file_age;
             trouble_.clear();
             return;
@@ -76,14 +88,19 @@ private:
             trouble_ = made.error();
             return;
         }
-        token_ = std::move(made->token);
+        known_.token = std::move(made->token);
+        known_.certificate_and_key.reset();
+        if (!made->certificate.empty())
+            known_.certificate_and_key =
+                std::make_shared<const std::pair<std::string, std::string>>(
+                    std::move(made->certificate), std::move(made->key));
         due_ = never_comes;
         if (made->expires)
             due_ = now.steady + (*made->expires - now.wall) - leeway;
         trouble_.clear();
     }
 
-    std::string token_;
+    request_identity known_;
     std::string file_;
     std::optional<exec_plugin> plugin_;
     std::int64_t due_ = 0;

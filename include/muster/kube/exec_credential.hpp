@@ -26,13 +26,16 @@
 #include <muster/base/timestamp.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/connection.hpp>
+#include <muster/kube/plugin_environment.hpp>
 #include <muster/kube/time.hpp>
 
 namespace muster::inline v0_1 {
 namespace kube {
 
 struct exec_credential {
-    std::string token;
+    std::string token;       ///< empty where there is a certificate alone
+    std::string certificate; ///< PEM, with its key; empty where there is a token alone
+    std::string key;
     /// In wall clock time; absent: for as long as the server takes it.
     std::optional<std::int64_t> expires;
 };
@@ -47,13 +50,18 @@ struct exec_credential {
     const boost::json::object* const status = detail::object_in(top, "status");
     if (detail::string_in(top, "kind") != "ExecCredential" || !status)
         return failure{std::string("printed no ExecCredential with a status")};
-    if (status->contains("clientCertificateData"))
-        return failure{std::string("printed a client certificate, which is not supported "
-                                   "(expected status.token)")};
     exec_credential made;
     made.token = detail::string_in(*status, "token");
-    if (made.token.empty() || made.token.find_first_of("\r\n") != std::string::npos)
-        return failure{std::string("printed no token")};
+    made.certificate = detail::string_in(*status, "clientCertificateData");
+    made.key = detail::string_in(*status, "clientKeyData");
+    for (const std::string* const pem : {&made.certificate, &made.key})
+        if (!pem->empty() && pem->find("-----BEGIN ") == std::string::npos)
+            return failure{std::string("printed a client certificate or key that is not PEM")};
+    if (made.certificate.empty() != made.key.empty())
+        return failure{std::string("printed a client certificate or a key alone (expected both)")};
+    if ((made.token.empty() && made.certificate.empty()) ||
+        made.token.find_first_of("\r\n") != std::string::npos)
+        return failure{std::string("printed no token and no client certificate")};
     const std::string expires = detail::string_in(*status, "expirationTimestamp");
     if (!expires.empty()) {
         made.expires = parse_timestamp(expires);
@@ -72,6 +80,9 @@ run_exec_plugin(const exec_plugin& plugin, const std::string& home,
     const auto failed = [&](const std::string& what) {
         return failure{"the credential plugin " + codec::in_quotes(plugin.command) + " " + what};
     };
+    for (const auto& [name, value] : plugin.environment)
+        if (redirects_code(name))
+            return failed("may not be given the variable " + codec::in_quotes(name));
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return failed(std::string("has no pipe: ") + std::strerror(errno));

@@ -19,6 +19,7 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/kube/base64.hpp>
 #include <muster/kube/connection.hpp>
+#include <muster/kube/plugin_environment.hpp>
 
 namespace muster::inline v0_1 {
 namespace kube {
@@ -161,12 +162,39 @@ private:
         made_.token_file = located(text_of(from.optional("tokenFile")));
         if (const codec::field plugin = from.optional("exec"); plugin.is_present())
             read_plugin(plugin);
-        for (const std::string_view key : {"username", "password", "auth-provider", "as", "as-uid",
-                                           "as-groups", "as-user-extra"})
+        read_impersonation(from);
+        for (const std::string_view key : {"username", "password", "auth-provider"})
             if (const codec::field other = from.optional(key); other.is_present())
                 other.error(
                     "is not supported (expected a client certificate, a token or tokenFile)");
         from.ignore({"extensions"});
+    }
+
+    void read_impersonation(codec::object_reader& from) {
+        const auto line = [](const codec::field& at, std::string_view text) {
+            if (text.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos)
+                at.error("holds a line end (expected one line)");
+            return std::string(text);
+        };
+        const auto lines = [&](const codec::field& at) {
+            const codec::array_reader list = at.as_array();
+            std::vector<std::string> made = codec::read_strings(list);
+            for (const std::string& each : made)
+                static_cast<void>(line(at, each));
+            return made;
+        };
+        const codec::field user = from.optional("as");
+        made_.as.user = line(user, text_of(user));
+        const codec::field uid = from.optional("as-uid");
+        made_.as.uid = line(uid, text_of(uid));
+        made_.as.groups = lines(from.optional("as-groups"));
+        const codec::field extra_at = from.optional("as-user-extra");
+        codec::object_reader extra = extra_at.as_object();
+        if (extra_at.is_present() && extra_at.value()->is_object())
+            for (const auto& member : extra_at.value()->get_object()) {
+                const std::string_view key(member.key());
+                made_.as.extra.emplace_back(std::string(key), lines(extra.optional(key)));
+            }
     }
 
     void read_plugin(const codec::field& at) {
@@ -181,7 +209,12 @@ private:
         const codec::field environment_at = from.optional("env");
         const codec::array_reader environment = environment_at.as_array();
         environment.for_each_object([&](codec::object_reader& each) {
-            std::string name = text_of(each.required("name"));
+            const codec::field name_at = each.required("name");
+            std::string name = text_of(name_at);
+            if (redirects_code(name))
+                name_at.error("the variable " + codec::in_quotes(name) +
+                              " may not be set for a credential plugin: it can change which code "
+                              "runs (set it in a script that is allowed as the plugin)");
             made.environment.emplace_back(std::move(name), text_of(each.required("value")));
             each.finish();
         });

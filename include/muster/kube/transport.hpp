@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -18,6 +17,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/result.hpp>
+#include <muster/kube/answer_head.hpp>
 #include <muster/kube/clock.hpp>
 #include <muster/kube/connection.hpp>
 #include <muster/kube/credentials.hpp>
@@ -58,43 +58,6 @@ struct multi_closer {
 };
 
 using curl_list = std::unique_ptr<curl_slist, curl_closer>;
-
-/// The head of an answer as it comes in.
-struct answer_head {
-    std::size_t size = 0;
-    bool marks_end = false; ///< it says how the end of the body is told
-    std::optional<std::int64_t> retry_after;
-
-    void take(std::string_view line) {
-        size += line.size();
-        if (line.starts_with("HTTP/")) {
-            marks_end = false;
-            retry_after.reset();
-        }
-        const std::size_t colon = line.find(':');
-        if (colon == std::string_view::npos)
-            return;
-        std::string name(line.substr(0, colon));
-        std::ranges::transform(name, name.begin(),
-                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-        std::string_view value = line.substr(colon + 1);
-        while (!value.empty() && (value.front() == ' ' || value.front() == '\t'))
-            value.remove_prefix(1);
-        if (name == "content-length" || name == "transfer-encoding")
-            marks_end = true;
-        if (name == "retry-after")
-            retry_after = seconds(value);
-    }
-
-    static std::optional<std::int64_t> seconds(std::string_view text) {
-        std::int64_t number = 0;
-        std::size_t digits = 0;
-        for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits)
-            number = std::min<std::int64_t>(number * 10 + (text[digits] - '0'), 86'400);
-        // A date is not worth a clock comparison: it counts as not being there.
-        return digits > 0 ? std::optional(number * second) : std::nullopt;
-    }
-};
 
 } // namespace detail
 
@@ -170,7 +133,7 @@ private:
         transport* owner = nullptr;
         std::uint64_t number = 0;
         http_request request;
-        std::string token; ///< that it was sent with
+        request_identity identity; ///< that it was sent with
         bool is_retry = false;
         detail::curl_list head_lines;
         detail::answer_head head;
@@ -291,13 +254,34 @@ private:
         under_way_.insert_or_assign(number, std::move(of));
         if (!made.handle)
             return fail(made, http_fault::not_sent, "libcurl gives no handle");
-        const auto token = credentials_.token(now);
-        if (!token)
+        auto identity = credentials_.identity(now);
+        if (!identity)
             return fail(made, http_fault::not_sent, credentials_.trouble());
-        made.token = *token;
+        made.identity = std::move(*identity);
+        show_certificate(made);
         set_request(made);
         if (curl_multi_add_handle(multi_.get(), made.handle.get()) != CURLM_OK)
             fail(made, http_fault::not_sent, "libcurl does not take the request");
+    }
+
+    /// A plugin's certificate changes with time; a connection made with an older one is not used
+    /// again, as libcurl compares what connections were made with.
+    void show_certificate(transfer& made) {
+        const auto& shown = made.identity.certificate_and_key;
+        if (!url_.tls || !to_.plugin)
+            return;
+        if (!shown) {
+            set(made, CURLOPT_SSLCERT_BLOB, static_cast<curl_blob*>(nullptr));
+            set(made, CURLOPT_SSLKEY_BLOB, static_cast<curl_blob*>(nullptr));
+            set_pem(made, to_.certificate, CURLOPT_SSLCERT, CURLOPT_SSLCERT_BLOB);
+            set_pem(made, to_.key, CURLOPT_SSLKEY, CURLOPT_SSLKEY_BLOB);
+            return;
+        }
+        for (const auto& [pem, option] : {std::pair{&shown->first, CURLOPT_SSLCERT_BLOB},
+                                          {&shown->second, CURLOPT_SSLKEY_BLOB}}) {
+            curl_blob bytes{const_cast<char*>(pem->data()), pem->size(), CURL_BLOB_COPY};
+            set(made, option, &bytes);
+        }
     }
 
     void set_request(transfer& made) {
@@ -309,8 +293,10 @@ private:
         std::vector<std::string> lines{"Accept: application/json", "Expect:"};
         if (connect_to_)
             lines.push_back("Host: " + authority_);
-        if (!made.token.empty())
-            lines.push_back("Authorization: Bearer " + made.token);
+        if (!made.identity.token.empty())
+            lines.push_back("Authorization: Bearer " + made.identity.token);
+        for (std::string& line : impersonation_lines(to_.as))
+            lines.push_back(std::move(line));
         if (!what.content_type.empty())
             lines.push_back("Content-Type: " + what.content_type);
         curl_slist* list = nullptr;
@@ -399,7 +385,7 @@ private:
         if (with == CURLE_OK) {
             const int status = of.status();
             // A write is asked for again by its owner alone, who knows whether it still may be.
-            if (status == 401 && !of.is_retry && credentials_.refused(of.token, read_clock()) &&
+            if (status == 401 && !of.is_retry && credentials_.refused(of.identity, read_clock()) &&
                 of.request.method == http_method::get)
                 return again(of);
             const bool has_body = status != 204 && status != 304;
@@ -411,6 +397,9 @@ private:
         }
         if (of.too_large)
             return fail(of, http_fault::too_large, "the answer is too large");
+        // A plugin's certificate that the server does not take ends the connection, and is no 401.
+        if (of.identity.certificate_and_key && !was_sent(of, with))
+            static_cast<void>(credentials_.refused(of.identity, read_clock()));
         fail(of, was_sent(of, with) ? http_fault::no_answer : http_fault::not_sent,
              of.error.front() != '\0' ? of.error.data() : curl_easy_strerror(with));
     }

@@ -125,8 +125,8 @@ TEST_CASE("what would weaken the connection, or is not supported, is an error an
     const auto of = read({config(insecure, "    token: a\n")}, test);
     REQUIRE(of.made);
     CHECK_FALSE(of.made->verifies);
-    for (const char* user : {"    username: a\n    password: b\n", "    as: admin\n",
-                             "    auth-provider: {name: gcp}\n"})
+    for (const char* user :
+         {"    username: a\n    password: b\n", "    auth-provider: {name: gcp}\n"})
         CHECK(read({config("    server: https://h\n", user)}).errors.find("is not supported") !=
               std::string::npos);
 }
@@ -151,6 +151,75 @@ TEST_CASE("a plugin runs only by its absolute path, and only when that is allowe
     std::string relative = user;
     relative.replace(relative.find("/usr/bin/login"), 14, "login");
     CHECK_FALSE(read({config("    server: https://h\n", relative)}, how).made);
+}
+
+TEST_CASE("a plugin gets no variable that can change which code runs") {
+    kubeconfig_options how;
+    how.allowed_plugins = {"/usr/bin/login"};
+    const auto with = [&](const std::string& name) {
+        return read({config("    server: https://h\n",
+                            "    exec:\n      apiVersion: client.authentication.k8s.io/v1\n"
+                            "      command: /usr/bin/login\n"
+                            "      env: [{name: FINE, value: a}, {name: '" +
+                                name + "', value: b}]\n")},
+                    how);
+    };
+    for (const std::string name : {"LD_PRELOAD",
+                                   "LD_AUDIT",
+                                   "LD_LIBRARY_PATH",
+                                   "DYLD_INSERT_LIBRARIES",
+                                   "BASH_ENV",
+                                   "ENV",
+                                   "PYTHONPATH",
+                                   "PYTHONSTARTUP",
+                                   "PERL5OPT",
+                                   "PERL5LIB",
+                                   "RUBYOPT",
+                                   "NODE_OPTIONS",
+                                   "JAVA_TOOL_OPTIONS",
+                                   "_JAVA_OPTIONS",
+                                   "GCONV_PATH",
+                                   "GLIBC_TUNABLES",
+                                   "IFS",
+                                   "PATH",
+                                   "HOME",
+                                   "OPENSSL_CONF",
+                                   "BASH_FUNC_x%%",
+                                   "LD_PRELOAD=/x.so:",
+                                   "",
+                                   "A B"}) {
+        CAPTURE(name);
+        const auto of = with(name);
+        CHECK_FALSE(of.made);
+        CHECK(of.errors.find("users[0].user.exec.env[1].name: the variable \"" + name +
+                             "\" may not be set for a credential plugin") != std::string::npos);
+    }
+    for (const std::string name : {"AWS_PROFILE", "USE_GKE_GCLOUD_AUTH_PLUGIN", "HTTPS_PROXY",
+                                   "ENVIRONMENT", "old_ld", "A1"}) {
+        CAPTURE(name);
+        CHECK(with(name).made);
+    }
+}
+
+TEST_CASE("a user may act as another one, with a uid, groups and extra fields") {
+    const std::string server = "    server: https://h\n";
+    const auto of = read({config(server, "    token: a\n    as: jane\n    as-uid: u1\n"
+                                         "    as-groups: [dev, ops]\n"
+                                         "    as-user-extra: {scopes: [p, q], z: []}\n")});
+    CHECK(of.errors.empty());
+    REQUIRE(of.made);
+    CHECK(of.made->as.user == "jane");
+    CHECK(of.made->as.uid == "u1");
+    CHECK(of.made->as.groups == std::vector<std::string>{"dev", "ops"});
+    REQUIRE(of.made->as.extra.size() == 2);
+    CHECK(of.made->as.extra[0].first == "scopes");
+    CHECK(of.made->as.extra[0].second == std::vector<std::string>{"p", "q"});
+    CHECK(read({config(server, "    token: a\n    as-groups: [dev]\n")})
+              .errors.find("without a user") != std::string::npos);
+    CHECK(read({config(server, "    token: a\n    as: \"jane\\r\\nX: y\"\n")})
+              .errors.find("users[0].user.as: holds a line end") != std::string::npos);
+    CHECK(read({config(server, "    token: a\n    as: j\n    as-user-extra: {a: [\"\\n\"]}\n")})
+              .errors.find("holds a line end") != std::string::npos);
 }
 
 TEST_CASE("of several files the first entry of a name counts") {
@@ -236,6 +305,16 @@ TEST_CASE("plugins print a token, take no shell and no time beyond theirs") {
     CHECK(run("exec sleep 60", 50 * millisecond).error().find("took too long") !=
           std::string::npos);
     CHECK(run("yes").error().find("printed too much") != std::string::npos);
+    CHECK(run(R"(echo '{"kind":"ExecCredential","status":{"clientCertificateData":"-----BEGIN"}}')")
+              .error()
+              .find("is not PEM") != std::string::npos);
+    CHECK(run(R"(echo '{"kind":"ExecCredential","status":{"token":"t",)"
+              R"("clientKeyData":"-----BEGIN K-----"}}')")
+              .error()
+              .find("expected both") != std::string::npos);
+    of.environment = {{"LD_PRELOAD", "/x.so"}};
+    CHECK(run("exit 0").error().find("\"LD_PRELOAD\"") != std::string::npos);
+    of.environment.clear();
     of.command = "/nowhere/plugin";
     CHECK(run("").error().find("cannot be run") != std::string::npos);
 }

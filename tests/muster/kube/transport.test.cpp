@@ -195,6 +195,56 @@ TEST_CASE("a client shows its certificate, from memory or from files") {
     CHECK(ask(to).body == "in");
 }
 
+TEST_CASE("a client shows the certificate that a plugin prints, and the next one it prints") {
+    const identity client = make_identity({"DNS:muster", 3600, &shared().authority});
+    const identity next = make_identity({"DNS:muster", 3600, &shared().authority});
+    tls_server server({&shared().server, &shared().authority},
+                      [](const std::string&) { return ok("in"); });
+    const auto escaped = [](std::string pem) {
+        for (std::size_t at = 0; (at = pem.find('\n', at)) != std::string::npos; at += 2)
+            pem.replace(at, 1, "\\n");
+        return pem;
+    };
+    const auto printed = [&](const identity& of) {
+        return R"({"kind":"ExecCredential","status":{"clientCertificateData":")" +
+               escaped(of.certificate_pem) + R"(","clientKeyData":")" + escaped(of.key_pem) +
+               // Always over: each request asks the plugin anew.
+               R"(","expirationTimestamp":"2020-01-01T00:00:00Z"}})";
+    };
+    const temporary_file output(printed(client));
+    connection to = shared().to(server);
+    to.plugin.emplace();
+    to.plugin->command = "/bin/cat";
+    to.plugin->arguments = {output.path()};
+    CHECK(ask(to).body == "in");
+    // What is not signed by the server's authority is shown as well, and not taken.
+    output.write(printed(make_identity({"DNS:muster"})));
+    CHECK_FALSE(ask(to).is_success());
+    output.write(printed(next));
+    CHECK(ask(to).body == "in");
+}
+
+TEST_CASE("requests are made as another identity where the connection says so") {
+    std::string got;
+    tls_server server({&shared().server}, [&](const std::string& request) {
+        got = request;
+        return ok("in");
+    });
+    connection to = shared().to(server);
+    to.as = {"jane", "u1", {"system:masters", "dev"}, {{"acme.com/Project", {"a", "b"}}}};
+    CHECK(ask(to).is_success());
+    for (const std::string line :
+         {"Impersonate-User: jane\r\n", "Impersonate-Uid: u1\r\n",
+          "Impersonate-Group: system:masters\r\n", "Impersonate-Group: dev\r\n",
+          "Impersonate-Extra-acme.com%2FProject: a\r\n",
+          "Impersonate-Extra-acme.com%2FProject: b\r\n"}) {
+        CAPTURE(line);
+        CHECK(got.find(line) != std::string::npos);
+    }
+    to.as.user.clear();
+    CHECK(transport::open(to).error().find("without a user") != std::string::npos);
+}
+
 TEST_CASE("an answer that is cut off is no answer, whatever had come") {
     const std::string hang_up(1, '\0');
     for (const std::string& said :
