@@ -96,6 +96,10 @@ int look_once(const controller_request& asked, kube::transport& by) {
         }
         runs.pump(std::min(until - now, kube::second));
     }
+    runs.ask_by_name();
+    while (runs.is_asking() && !told_to_stop() && runs.now().steady < until)
+        runs.pump(std::min(until - runs.now().steady, kube::second));
+    wrong.say_new(runs.troubles());
     wrong.say_new(runs.denials());
     bool any = false;
     runs.for_each_step([&](const kube::object_id& id, const muster::lifecycle::object_step& step) {

@@ -79,10 +79,13 @@ struct controller_work {
     std::optional<std::int64_t> wake; ///< wall
     std::deque<object_change> todo;
     std::size_t under_way = 0;
+    std::size_t asks = 0;                      ///< objects that are being got by their names
     std::map<object_id, std::string> versions; ///< as they are, of what is changed
     std::vector<std::string> troubles;
 
-    [[nodiscard]] bool is_idle() const { return !dirty && todo.empty() && under_way == 0; }
+    [[nodiscard]] bool is_idle() const { return !dirty && todo.empty() && !is_busy(); }
+    /// Something that it asked for is not answered yet.
+    [[nodiscard]] bool is_busy() const { return under_way > 0 || asks > 0; }
 
     /// When to look again; at or before `now`: at once.
     [[nodiscard]] std::int64_t due(instant now, const object_cache& cache) {
@@ -158,6 +161,18 @@ struct controller_work {
         not_before_ = 0;
         if (failed_ || repeats_)
             not_before_ = now + std::max(pauses_.failed(now, spread), pause_);
+    }
+
+    /// An object is got by its name; the owner is looked at again when that is answered.
+    void asked() {
+        ++asks;
+        dirty = false;
+    }
+    void answered(bool well, std::int64_t now, std::int64_t pause, jitter& spread) {
+        --asks;
+        dirty = true;
+        if (!well)
+            not_before_ = now + std::max(pauses_.failed(now, spread), pause);
     }
 
     /// Another term: nothing that was known counts.

@@ -20,6 +20,8 @@
 #include <muster/kube/answers.hpp>
 #include <muster/kube/controller_work.hpp>
 #include <muster/kube/conversation.hpp>
+#include <muster/kube/named_objects.hpp>
+#include <muster/kube/needed_streams.hpp>
 #include <muster/kube/object_cache.hpp>
 #include <muster/kube/object_requests.hpp>
 #include <muster/kube/reflector.hpp>
@@ -42,9 +44,10 @@ struct controller_options : conversation_options {
 
 /// Runs functions that look at an object, and at what it owns, and say what is to be written: the
 /// controllers of jobs. It follows the kinds that `Logic` names and looks at an owner whenever
-/// something around it changed, or when its time has come. What a look asks for is written in its
-/// order; then what was written must be seen (or `settles_in` must pass) before the next look. A
-/// look is complete in itself, so a process may end anywhere.
+/// something around it changed, or when its time has come. Kinds that are got by name are not
+/// followed: an object of theirs is got when a look would create it. What a look asks for is
+/// written in its order; then what was written must be seen (or `settles_in` must pass) before the
+/// next look. A look is complete in itself, so a process may end anywhere.
 ///
 /// Changes go out with the version that was looked at: what was decided on an older state is
 /// refused and decided again. An owner that cannot be read, or with an object that cannot be, is
@@ -87,7 +90,8 @@ public:
 
     /// When it has something to do by itself. Steady.
     [[nodiscard]] std::int64_t wakes() const {
-        return std::min(wakes_, with_.wakes([&](std::size_t at) { return may_start(at); }));
+        return std::min(wakes_,
+                        with_.wakes([&](std::size_t at) { return streams().may_start(at); }));
     }
 
     /// Starts no write any more, lets those end that are under way, and gives the lease up.
@@ -102,7 +106,7 @@ public:
     /// All is listed, and what is known is fresh enough to act on.
     [[nodiscard]] bool is_fresh() const {
         const std::int64_t at = now().steady;
-        return synced_ && is_whole() && at - as_of(at) <= how_.stale_after;
+        return synced_ && streams().is_whole() && at - streams().as_of(at) <= how_.stale_after;
     }
     [[nodiscard]] bool leads() const { return with_.leads(); }
     [[nodiscard]] const object_cache& objects() const noexcept { return cache_; }
@@ -121,7 +125,8 @@ public:
     [[nodiscard]] std::vector<std::string> troubles() const {
         std::vector<std::string> found = with_.troubles();
         for (std::size_t at = 0; at < with_.followed().size(); ++at)
-            if (const reflector& each = with_.followed()[at]; each.is_denied() || !is_needed(at))
+            if (const reflector& each = with_.followed()[at];
+                each.is_denied() || !streams().is_needed(at))
                 std::erase(found, each.trouble());
         for (const auto& [id, each] : works_)
             for (const std::string& trouble : each.troubles)
@@ -151,6 +156,18 @@ public:
         });
     }
 
+    /// Gets what a look would create, where that is got by name: `for_each_step` knows it then.
+    void ask_by_name() {
+        cache_.for_each_owner([&](const object_id& id) {
+            const object_cache::entry* const own = cache_.find(id);
+            static_cast<void>(
+                asks_first(id, look_at(id, *own), works_.try_emplace(id, own->uid).first->second));
+        });
+    }
+    [[nodiscard]] bool is_asking() const {
+        return std::ranges::any_of(works_, [](const auto& each) { return each.second.asks > 0; });
+    }
+
     /// `Kind namespace/name`.
     [[nodiscard]] std::string name_of(const object_id& id) const {
         return cache_.kinds()[id.kind].kind + " " + id.key.name_space + "/" + id.key.name;
@@ -173,64 +190,18 @@ private:
         void gone(const listed_object& who) { to->lose(kind, who); }
     };
 
-    /// The stream of the owners that alone need this one; nullptr when others do as well.
-    [[nodiscard]] const reflector* needed_by(std::size_t at) const {
-        const std::vector<followed_kind>& kinds = cache_.kinds();
-        for (std::size_t other = 0; other < kinds.size() && !kinds[at].needed_by.empty(); ++other)
-            if (kinds[other].as == followed_kind::role::owner &&
-                kinds[other].kind == kinds[at].needed_by)
-                return &with_.followed()[other];
-        return nullptr;
-    }
-    [[nodiscard]] bool is_needed(std::size_t at) const {
-        const reflector* const owners = needed_by(at);
-        return owners == nullptr || !owners->is_absent();
-    }
-
-    /// What is owned is listed when its owners were: it is never older than they.
-    [[nodiscard]] bool may_start(std::size_t at) const {
-        const std::vector<reflector>& all = with_.followed();
-        if (!is_needed(at))
-            return false;
-        if (all[at].synced())
-            return true;
-        if (const reflector* const owners = needed_by(at); owners && !owners->synced())
-            return false;
-        if (cache_.kinds()[at].as != followed_kind::role::owned)
-            return true;
-        for (std::size_t other = 0; other < all.size(); ++other)
-            if (cache_.kinds()[other].as != followed_kind::role::owned && is_needed(other) &&
-                !all[other].synced())
-                return false;
-        return true;
-    }
-
-    /// What is known of all that is needed is no half of a list.
-    [[nodiscard]] bool is_whole() const {
-        const std::vector<reflector>& all = with_.followed();
-        for (std::size_t at = 0; at < all.size(); ++at)
-            if (!all[at].is_whole() && is_needed(at))
-                return false;
-        return true;
-    }
-    /// When all of it was last known to be all there is. Steady.
-    [[nodiscard]] std::int64_t as_of(std::int64_t now) const {
-        const std::vector<reflector>& all = with_.followed();
-        std::int64_t oldest = now;
-        for (std::size_t at = 0; at < all.size(); ++at)
-            if (const std::int64_t known = all[at].as_of(now); known < oldest && is_needed(at))
-                oldest = known;
-        return oldest;
-    }
+    [[nodiscard]] needed_streams streams() const { return {cache_.kinds(), with_.followed()}; }
 
     void send() {
         if (with_.begin_term()) {
             synced_ = false;
-            for (auto& [id, each] : works_)
+            for (auto& [id, each] : works_) {
+                lose(named_.forget(id));
                 each.forget();
+            }
         }
-        with_.send_watches([&](std::size_t at) { return may_start(at); });
-        synced_ |= is_whole();
+        with_.send_watches([&](std::size_t at) { return streams().may_start(at); });
+        synced_ |= streams().is_whole();
         wakes_ = never_comes;
         if (with_.may_write() && is_fresh())
             look_around(now());
@@ -249,10 +220,12 @@ private:
             const object_cache::entry* const own = cache_.find(at->first);
             if (own == nullptr || own->uid != work.uid)
                 work.todo.clear();
-            if (work.under_way > 0 || !work.todo.empty()) {
+            if (work.is_busy() || !work.todo.empty()) {
                 ++at;
                 continue;
             }
+            if (own == nullptr || own->uid != work.uid)
+                lose(named_.forget(at->first));
             if (own == nullptr) {
                 at = works_.erase(at);
                 continue;
@@ -288,7 +261,10 @@ private:
     void look(const object_id& id, const object_cache::entry& own, controller_work& work,
               instant now) {
         ++looks_;
+        lose(named_.expire(id, now.steady));
         lifecycle::object_step step = look_at(id, own);
+        if (asks_first(id, step, work))
+            return;
         work.looked(step.wake);
         for (lifecycle::object_note& note : step.notes) {
             if (note.warns)
@@ -319,6 +295,77 @@ private:
             work.came_to_rest();
         if (work.wake)
             wake_at(now.steady + std::max<std::int64_t>(*work.wake - now.wall, 0));
+    }
+
+    void lose(const std::vector<object_id>& all) {
+        for (const object_id& each : all)
+            cache_.lose(each.kind, {each.key, {}, {}});
+    }
+
+    /// Gets the objects that the step creates and of which nothing is known by name. True when that
+    /// is anything: the step is to wait for the answers.
+    bool asks_first(const object_id& id, const lifecycle::object_step& step,
+                    controller_work& work) {
+        bool asks = false;
+        for (const lifecycle::object_write& each : step.writes) {
+            if (each.what != verb::create)
+                continue;
+            const std::size_t kind =
+                cache_.kind_of(lifecycle::detail::text_at(each.object, "apiVersion"),
+                               lifecycle::detail::text_at(each.object, "kind"));
+            if (kind == cache_.kinds().size() || !cache_.kinds()[kind].by_name)
+                continue;
+            const auto& metadata = each.object.at("metadata").as_object();
+            const object_id of{
+                kind,
+                {detail::string_in(metadata, "namespace"), detail::string_in(metadata, "name")}};
+            if (named_.is_known(id, of))
+                continue;
+            if (!asks)
+                work.troubles.clear();
+            asks = true;
+            ask(id, of, work);
+        }
+        return asks;
+    }
+    void ask(const object_id& owner, const object_id& of, controller_work& work) {
+        http_request request;
+        request.path = cache_.kinds()[of.kind].path(of.key.name_space) + "/" + escape(of.key.name);
+        request.patience = how_.write_patience;
+        matter about{owner, {}};
+        about.change.of = of;
+        work.asked();
+        with_.ask(std::move(about), std::move(request));
+    }
+    void answered(const matter& about, const http_answer& answer, instant now) {
+        const auto at = works_.find(about.owner);
+        if (at == works_.end())
+            return;
+        const judged_answer judged = judge(answer);
+        const object_id& of = about.change.of;
+        bool well = take_named(about.owner, of, answer, now);
+        if (judged.what == adapter::outcome::gone) {
+            cache_.lose(of.kind, {of.key, {}, {}});
+            named_.put(about.owner, of, false, now.steady);
+            well = true;
+        }
+        if (!well)
+            at->second.troubles.push_back(
+                "get " + name_of(of) + ": " +
+                (judged.message.empty() ? "the answer is no object" : judged.message));
+        at->second.answered(well, now.steady, judged.retry_after.value_or(0), spread_);
+    }
+    /// Takes an object that the server answered with; false when it did not.
+    bool take_named(const object_id& owner, const object_id& of, const http_answer& answer,
+                    instant now) {
+        const auto read =
+            answer.is_success() ? read_sent_object("answer", answer.body) : std::nullopt;
+        auto who = read ? detail::identify(read->document.root()) : std::nullopt;
+        if (!who || who->key != of.key)
+            return false;
+        cache_.take(of.kind, arrived(std::move(*who), read->document, read->faults));
+        named_.put(owner, of, true, now.steady);
+        return true;
     }
 
     void tell(const object_id& id, const std::string& uid, bool warns, std::string_view reason,
@@ -359,7 +406,9 @@ private:
             [&](const matter& about, const judged_answer& judged, const http_answer& answer) {
                 written(about, judged, answer, now());
             },
-            [](const matter&, const http_answer&) {});
+            [&](const matter& about, const http_answer& answer) {
+                answered(about, answer, now());
+            });
     }
 
     void written(const matter& about, const judged_answer& judged, const http_answer& answer,
@@ -377,6 +426,9 @@ private:
                 if (const auto read = read_sent_object("answer", answer.body))
                     now_is = detail::identify(read->document.root());
             work.done(change, now_is ? &*now_is : nullptr);
+            if (change.what == verb::create && cache_.kinds()[change.of.kind].by_name &&
+                !take_named(about.owner, change.of, answer, now))
+                ask(about.owner, change.of, work);
         } else {
             work.failed(judged.retry_after.value_or(0));
             // What is created and not found is of a kind that is not served, or has no namespace.
@@ -412,6 +464,7 @@ private:
     token_bucket bucket_;
     jitter spread_;
     std::map<object_id, controller_work> works_;
+    named_objects named_;
     std::uint64_t looks_ = 0;
     std::int64_t wakes_ = never_comes;
     bool synced_ = false;

@@ -41,6 +41,8 @@ struct followed_kind {
     /// The kind of owners that alone need it: it is not asked for while they are not served, or may
     /// not be read.
     std::string needed_by{};
+    /// Neither listed nor watched: an object is got by its name before it would be created.
+    bool by_name = false;
 
     /// Of the collection; in all namespaces when none is given.
     [[nodiscard]] std::string path(std::string_view name_space) const {

@@ -39,9 +39,7 @@ struct t9k_controller {
                             std::string(translate::to_text(kind)), std::string(plural), owner});
         made.push_back({"scheduler.tensorstack.dev/v1beta1", "PodGroup", "podgroups"});
         made.push_back({"scheduler.tensorstack.dev/v1beta1", "Queue", "queues", shared});
-        std::string labelled;
-        add_to_query(labelled, "labelSelector", lifecycle::job_component_label);
-        made.push_back({"v1", "ConfigMap", "configmaps", owned, std::move(labelled), true});
+        made.push_back({"v1", "ConfigMap", "configmaps", owned, {}, true, false, {}, true});
         made.push_back({"v1", "Service", "services", owned, {}, true});
         made.push_back({"v1", "Pod", "pods", owned, {}, true});
         return made;

@@ -28,7 +28,7 @@
 namespace muster::inline v0_1 {
 namespace lifecycle {
 
-/// What the ConfigMap of a job bears, so that whoever follows ConfigMaps need not read all of them.
+/// A label of the ConfigMap of a job.
 inline constexpr std::string_view job_component_label = "tensorstack.dev/component";
 
 /// A pod as the API server has it.

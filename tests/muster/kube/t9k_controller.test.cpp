@@ -53,6 +53,15 @@ std::string torch_job(const std::string& more = "") {
            pod + R"(},{"type":"worker","replicas":2,)" + pod + "}]}}";
 }
 
+const std::string mpi = "/apis/batch.tensorstack.dev/v1beta1/namespaces/default/mpijobs";
+const std::string maps = "/api/v1/namespaces/default/configmaps";
+
+std::string mpi_job() {
+    return R"({"apiVersion":"batch.tensorstack.dev/v1beta1","kind":"MPIJob","metadata":{"name":"mpi"},)"
+           R"("spec":{"scheduler":{"t9kScheduler":{"queue":"default"}},)"
+           R"("worker":{"replicas":2,"cmd":["run"],"template":{"spec":{"containers":[{"name":"worker","image":"i"}]}}}}})";
+}
+
 std::string condition(const boost::json::object& of, std::string_view type) {
     for (const boost::json::value& each : of.at("status").at("conditions").as_array())
         if (each.at("type") == boost::json::value(type))
@@ -339,13 +348,8 @@ TEST_CASE("a controller of one namespace leaves the others alone") {
 
 TEST_CASE("the other kinds run by their own rules") {
     controller_world of;
-    const std::string mpi = "/apis/batch.tensorstack.dev/v1beta1/namespaces/default/mpijobs";
     of.create(torches, torch_job());
-    of.create(
-        mpi,
-        R"({"apiVersion":"batch.tensorstack.dev/v1beta1","kind":"MPIJob","metadata":{"name":"mpi"},)"
-        R"("spec":{"scheduler":{"t9kScheduler":{"queue":"default"}},)"
-        R"("worker":{"replicas":2,"cmd":["run"],"template":{"spec":{"containers":[{"name":"worker","image":"i"}]}}}}})");
+    of.create(mpi, mpi_job());
     process run(of);
     run.run(of, 3 * second);
     CHECK(run.runs.troubles() == names{});
@@ -359,6 +363,65 @@ TEST_CASE("the other kinds run by their own rules") {
     run.run(of, 2 * second);
     CHECK(of.at(torches + "/torch", {"status", "phase"}) == "Succeeded");
     CHECK(of.at(mpi + "/mpi", {"status", "phase"}) == "Failed");
+}
+
+TEST_CASE("ConfigMaps are got by their names, never listed") {
+    controller_world of;
+    of.create(mpi, mpi_job());
+    names asked;
+    const auto watch = [&](process& run) {
+        run.carrier.harm = [&](const kube::http_request& what) {
+            if (what.path.find("configmaps") != std::string::npos)
+                asked.push_back(std::string(kube::to_text(what.method)) + " " + what.path);
+            return muster_test::store_carrier::mishap::none;
+        };
+    };
+    {
+        process run(of);
+        watch(run);
+        run.run(of, 3 * second);
+        CHECK(run.runs.is_quiet());
+        CHECK(asked == names{"GET " + maps + "/mpi-hosts", "POST " + maps});
+    }
+    // Another one that takes over sees that the object is there, and that one is gone.
+    asked.clear();
+    process run(of);
+    watch(run);
+    run.run(of, 3 * second);
+    CHECK(asked == names{"GET " + maps + "/mpi-hosts"});
+    CHECK(of.ask("DELETE", maps + "/mpi-hosts").code == 200);
+    asked.clear();
+    run.run(of, 61 * second);
+    CHECK(of.ask("DELETE", of.pods + "/mpi-worker-0", R"({"gracePeriodSeconds":0})").code == 200);
+    run.run(of, 3 * second);
+    CHECK(asked == names{"GET " + maps + "/mpi-hosts", "POST " + maps});
+    CHECK(of.names(maps) == names{"mpi-hosts"});
+    CHECK(run.runs.troubles() == names{});
+}
+
+TEST_CASE("a ConfigMap that cannot be got is asked for again, with a word and not in a hot loop") {
+    controller_world of;
+    of.create(mpi, mpi_job());
+    of.create(jobs, job("train"));
+    process run(of);
+    int asked = 0;
+    run.carrier.harm = [&](const kube::http_request& what) {
+        if (what.path != maps + "/mpi-hosts")
+            return muster_test::store_carrier::mishap::none;
+        ++asked;
+        return muster_test::store_carrier::mishap::refused;
+    };
+    run.run(of, 10 * second);
+    CHECK(asked > 2);
+    CHECK(asked < 20);
+    CHECK(of.names(of.pods) == names{"train-worker-0", "train-worker-1"});
+    REQUIRE(run.runs.troubles().size() == 1);
+    CHECK(run.runs.troubles().front().starts_with(
+        "MPIJob default/mpi: get ConfigMap default/mpi-hosts: "));
+    run.carrier.harm = {};
+    run.run(of, 40 * second);
+    CHECK(of.names(of.pods).size() == 5);
+    CHECK(run.runs.troubles() == names{});
 }
 
 } // namespace kube_t9k_controller_test
