@@ -1,52 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
 #include <muster/codec/duration.hpp>
 #include <muster/codec/gang_definition.hpp>
+#include <muster/codec/gang_group_list.hpp>
 #include <muster/translate/gang_claims.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
 
-/// The gangs of a gang group: a JSON array of `namespace/name`.
-inline void read_gang_group(std::string_view key, std::string_view text, gang_definition& to,
+/// With whom a gang starts together.
+inline void read_gang_group(const boost::json::object& manifest, gang_definition& to,
                             diagnostics& out) {
-    boost::system::error_code wrong;
-    const boost::json::value read = boost::json::parse(text, wrong);
-    const auto complain = [&](const std::string& what) {
-        report(out, severity::error, to.where, {"metadata"},
-               std::string(key) + ": " + what + " (expected a JSON list such as " +
-                   "[\"namespace/gang-a\",\"namespace/gang-b\"])");
-    };
-    if (wrong || !read.is_array())
-        return complain(in_quotes(text) + " is no list of gangs");
-    for (const auto& each : read.get_array()) {
-        const std::string_view gang =
-            each.is_string() ? std::string_view(each.get_string()) : std::string_view{};
-        const std::size_t slash = gang.find('/');
-        if (slash == std::string_view::npos || slash == 0 || slash + 1 == gang.size())
-            return complain(in_quotes(text) + " names no gang at one place");
-        object_key one{std::string(gang.substr(0, slash)), std::string(gang.substr(slash + 1))};
-        if (std::ranges::find(to.together, one) == to.together.end())
-            to.together.push_back(std::move(one));
-    }
+    gang_group_list list = gang_group_of(manifest);
     const object_key own{to.gang.name_space, to.gang.name};
-    if (!to.together.empty() && std::ranges::find(to.together, own) == to.together.end())
-        complain("the gang " + own.name_space + "/" + own.name + " is not in its own list");
+    std::string wrong = std::move(list.wrong);
+    if (wrong.empty() && !list.gangs.empty() && !list.holds(own))
+        wrong = "the gang " + own.name_space + "/" + own.name +
+                " is not in its own list (expected it there)";
+    if (!wrong.empty())
+        report(out, severity::error, to.where, {"metadata"}, std::string(list.key) + ": " + wrong);
+    to.together = std::move(list.gangs);
 }
 
 } // namespace detail
@@ -66,9 +50,7 @@ inline void read_coscheduling_words(const boost::json::object& manifest, gang_de
                std::string(key) + ": " + in_quotes(value) + " (expected " + std::string(expected) +
                    ")");
     };
-    for (const std::string_view key : {keys::koord_groups, keys::sigs_groups})
-        if (const auto text = entry(key); !text.empty() && to.together.empty())
-            detail::read_gang_group(key, text, to, out);
+    detail::read_gang_group(manifest, to, out);
     for (const std::string_view key : {keys::koord_matching, keys::sigs_matching}) {
         const auto text = entry(key);
         if (text == "only-waiting" || text == "waiting-and-running" ||

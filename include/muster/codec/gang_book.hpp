@@ -160,7 +160,7 @@ public:
             joined.fault = tell(found);
             gangs.push_back({each.order, std::move(joined)});
         }
-        merge_gang_groups(gangs, *out_);
+        merge_gang_groups(gangs, *out_, stands_);
         for (finished_gang& each : gangs)
             done_.push_back({each.order, std::move(each.bundle.made), std::move(each.bundle.where),
                              each.bundle.api, std::move(each.bundle.fault)});

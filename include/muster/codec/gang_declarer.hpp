@@ -174,6 +174,14 @@ private:
                 made.metadata.labels.set(std::string(label.key()),
                                          std::string(label.value().get_string()));
         made.origin = origin_of(of.api);
+        if (made.origin == group_origin::coscheduling) {
+            for (const translate::leaf_size& each : gang.sizes)
+                if (!each.object.empty())
+                    made.parts.push_back(
+                        {each.name_space.empty() ? gang.name_space : each.name_space, each.object});
+            if (made.parts.empty())
+                made.parts.push_back(made.metadata.key);
+        }
         made.kind = gang.kind;
         made.tree = gang.tree;
         made.topology = gang.topology_name;

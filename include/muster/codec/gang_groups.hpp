@@ -23,12 +23,19 @@ struct finished_gang {
     joined_gang bundle;
 };
 
-/// Makes one gang with a leaf for each of its parts of every gang group. A group whose gangs do not
-/// agree on it, or are not there, is an error.
-inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& out) {
+/// Makes one gang with a leaf for each of its parts of every gang group. A gang whose list names a
+/// gang that is not there, or that does not list the same gangs, is in error; the gang that it
+/// names is not. In a cluster as it `stands` that is a fault of the gang alone, and a warning.
+inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& out, bool stands) {
+    const auto complain = [&](joined_gang& of, const std::string& what) {
+        report(out, stands ? severity::warning : severity::error, of.where, {"metadata"}, what);
+        if (stands && of.fault.empty())
+            of.fault = what;
+    };
     std::map<object_key, std::size_t> by_name;
     for (std::size_t at = 0; at < gangs.size(); ++at)
-        if (const auto& gang = gangs[at].bundle.made.gang; gang.kind != "Pod")
+        if (const auto& gang = gangs[at].bundle.made.gang;
+            gangs[at].bundle.api == translate::gang_api::coscheduling)
             by_name.try_emplace({gang.name_space, gang.name}, at);
     std::vector<bool> merged(gangs.size());
     std::vector<finished_gang> kept;
@@ -49,14 +56,18 @@ inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& ou
             if (agrees)
                 parts.push_back(known->second);
             else
-                report(out, severity::error, gangs[at].bundle.where, {"metadata"},
-                       "its gang group names " + in_quotes(key.name_space + "/" + key.name) +
-                           (known == by_name.end() ? ", which the input does not hold"
-                                                   : ", which lists other gangs") +
-                           " (expected all gangs of a group, with the same list)");
+                complain(gangs[at].bundle,
+                         "its gang group names " + in_quotes(key.name_space + "/" + key.name) +
+                             (stands                   ? ", which is not there or lists other gangs"
+                              : known == by_name.end() ? ", which the input does not hold"
+                                                       : ", which lists other gangs") +
+                             " (expected all gangs of a group, with the same list)");
         }
-        if (parts.empty())
+        if (parts.empty()) {
+            if (stands)
+                kept.push_back(std::move(gangs[at]));
             continue;
+        }
         finished_gang made{gangs[at].order, {}};
         std::vector<translate::part_words> said;
         translate::gang_bundle& whole = made.bundle.made;
@@ -99,8 +110,8 @@ inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& ou
                         in_quotes(whole.gang.name) + " count");
             whole.gang.min_resources.reset();
             if (whole.gang.queue != one.gang.queue)
-                report(out, severity::error, gangs[part].bundle.where, {"metadata"},
-                       "the gangs of its group are of different queues (expected one)");
+                complain(stands ? made.bundle : gangs[part].bundle,
+                         "the gangs of its group are of different queues (expected one)");
             if (whole.gang.priority != one.gang.priority)
                 whole.gang.priority = {};
             if (whole.gang.wait_seconds != one.gang.wait_seconds)

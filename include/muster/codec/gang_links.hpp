@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/codec/gang_group_list.hpp>
 #include <muster/codec/group_objects.hpp>
 #include <muster/translate/gang_claims.hpp>
 #include <muster/translate/gang_keys.hpp>
@@ -25,10 +23,14 @@ namespace codec {
 /// through others, have nothing to do with one another: they may be read apart.
 struct gang_link {
     translate::gang_api api = translate::gang_api::none;
-    std::string name_space;
+    std::string name_space; ///< empty: the name is a list of gangs that start together
     /// Of Kubernetes' API with the kind in front: `Workload/train`.
     std::string name;
 
+    /// It stands for one gang, and not for a list of several.
+    [[nodiscard]] bool is_gang() const noexcept {
+        return api != translate::gang_api::none && !name_space.empty();
+    }
     [[nodiscard]] friend auto operator<=>(const gang_link&, const gang_link&) = default;
 };
 
@@ -39,25 +41,19 @@ inline void add_link(std::vector<gang_link>& to, gang_link link) {
         to.push_back(std::move(link));
 }
 
-/// The gangs that start together with this one, as ACK's and Koordinator's marks list them.
-inline void add_gang_group(const boost::json::object& manifest, std::vector<gang_link>& to) {
-    for (const char* const map : {"annotations", "labels"})
-        for (const std::string_view key :
-             {translate::keys::koord_groups, translate::keys::sigs_groups}) {
-            boost::system::error_code wrong;
-            const boost::json::value read =
-                boost::json::parse(translate::metadata_entry(manifest, map, key), wrong);
-            if (wrong || !read.is_array())
-                continue;
-            for (const auto& each : read.get_array()) {
-                const std::string_view gang =
-                    each.is_string() ? std::string_view(each.get_string()) : std::string_view{};
-                if (const std::size_t slash = gang.find('/'); slash != std::string_view::npos)
-                    add_link(to,
-                             {translate::gang_api::coscheduling, std::string(gang.substr(0, slash)),
-                              std::string(gang.substr(slash + 1))});
-            }
-        }
+/// Links a gang to those that it starts together with. The link is the list itself, in one order,
+/// so only gangs that all say the same share it: a gang that names another one without its consent
+/// is not linked to it. A list that is wrong, or does not hold the gang, links nothing.
+inline void add_gang_group(const boost::json::object& manifest, const object_key& own,
+                           std::vector<gang_link>& to) {
+    gang_group_list list = gang_group_of(manifest);
+    if (list.gangs.size() < 2 || !list.wrong.empty() || !list.holds(own))
+        return;
+    std::ranges::sort(list.gangs);
+    std::string name;
+    for (const object_key& each : list.gangs)
+        name.append(each.name_space).append("/").append(each.name).append(" ");
+    add_link(to, {translate::gang_api::coscheduling, {}, std::move(name)});
 }
 
 inline void add_workload_links(std::string_view kind, const boost::json::object& manifest,
@@ -99,7 +95,7 @@ inline void add_workload_links(std::string_view kind, const boost::json::object&
     else if (api != translate::gang_api::none)
         detail::add_link(made, {api, home, name});
     if (api == translate::gang_api::coscheduling)
-        detail::add_gang_group(manifest, made);
+        detail::add_gang_group(manifest, {home, name}, made);
     return made;
 }
 
@@ -107,6 +103,7 @@ inline void add_workload_links(std::string_view kind, const boost::json::object&
 [[nodiscard]] inline std::vector<gang_link> links_of_pod(const boost::json::object& manifest) {
     using translate::gang_api;
     std::vector<gang_link> made;
+    std::vector<object_key> groups;
     const std::string home(translate::metadata_namespace(manifest));
     for (const translate::gang_claim& claim : translate::claims_of(manifest)) {
         if (claim.group.empty())
@@ -118,10 +115,12 @@ inline void add_workload_links(std::string_view kind, const boost::json::object&
             name = slash == std::string::npos ? "PodGroup/" + name
                                               : "Workload/" + name.substr(0, slash);
         }
-        detail::add_link(made, {claim.api, home, std::move(name)});
         if (claim.api == gang_api::coscheduling)
-            detail::add_gang_group(manifest, made);
+            groups.push_back({home, name});
+        detail::add_link(made, {claim.api, home, std::move(name)});
     }
+    for (const object_key& each : groups)
+        detail::add_gang_group(manifest, each, made);
     if (made.empty())
         detail::add_link(made,
                          {gang_api::none, home, std::string(translate::metadata_name(manifest))});

@@ -142,6 +142,8 @@ struct declared_gang {
     std::string unsupported;
     /// The Topology that its levels are of; empty: none is named.
     std::string topology;
+    /// The objects that define it, where several of one API may: those of a gang group.
+    std::vector<object_key> parts;
     /// Its pods, each at its leaf of the tree.
     std::map<object_key, vertex_index> members;
 };

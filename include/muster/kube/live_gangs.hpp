@@ -284,6 +284,13 @@ private:
             }
         if (foreign)
             read_gangs(how, pods, groups);
+        if (of.too_large)
+            for (codec::declared_gang& each : lent.gangs) {
+                each.fault = gang_fault::malformed;
+                each.fault_detail = "its gang group is linked with more than " +
+                                    std::to_string(codec::most_linked_gangs) +
+                                    " gangs (expected at most so many)";
+            }
         codec::diagnostics ignored(0);
         std::vector<const codec::group_map::value_type*> group_of;
         codec::group_map found = codec::find_groups(lent, how.scope->lookup(), group_of, ignored);
@@ -352,6 +359,9 @@ private:
             all.kind = "PodGroup";
             all.tree = gang_tree(1);
             all.fault = gang_fault::malformed;
+            for (const codec::diagnostic& each : found.findings())
+                if (each.level == codec::severity::error)
+                    all.fault_detail = each.message;
             for (std::size_t at = 0; at < pods.size(); ++at)
                 if (pods[at]->marks)
                     all.members.emplace(lent.pods[at].metadata.key, vertex_index{0});
@@ -407,7 +417,8 @@ private:
             return false;
         return to.origin == codec::group_origin::coscheduling
                    ? codec::group_api(object.of.version, object.of.kind) ==
-                         translate::gang_api::coscheduling
+                             translate::gang_api::coscheduling &&
+                         std::ranges::find(to.parts, object.who.key) != to.parts.end()
                    : object.who.uid == to.metadata.uid;
     }
 

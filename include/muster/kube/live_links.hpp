@@ -31,12 +31,15 @@ class live_links {
 public:
     using links = std::vector<codec::gang_link>;
 
-    /// Objects with all to whom links lead. Empty of them where all are gone.
+    /// Objects with all to which links lead, or, where that is too many gangs, those of one gang.
+    /// Empty of them where all are gone.
     struct component {
         std::set<live_object> members;
         std::set<codec::gang_link> names;
         /// More than pods changed.
         bool whole = false;
+        /// Its gang is linked with more than `codec::most_linked_gangs`.
+        bool too_large = false;
     };
 
     /// An object is new or changed. O((old + new links) · log links).
@@ -85,7 +88,7 @@ public:
         std::set<codec::gang_link> seen;
         for (const auto& [name, whole] : dirty_)
             if (!seen.contains(name))
-                found.push_back(gather(name, seen));
+                add(gather(name, seen), found);
         dirty_.clear();
         return found;
     }
@@ -93,6 +96,43 @@ public:
 
 private:
     void touch(const codec::gang_link& name, bool whole) { dirty_[name] |= whole; }
+
+    void add(component made, std::vector<component>& to) {
+        const auto gangs = std::ranges::count_if(
+            made.names, [](const codec::gang_link& each) { return each.is_gang(); });
+        if (static_cast<std::size_t>(gangs) > codec::most_linked_gangs)
+            return add_apart(made, to);
+        for (const codec::gang_link& each : made.names)
+            made.whole |= oversized_.erase(each) > 0;
+        to.push_back(std::move(made));
+    }
+    /// The gangs of a component that is too large, each by itself; only those in which something
+    /// changed, or that were not known to be in such a component.
+    void add_apart(const component& whole, std::vector<component>& to) {
+        std::set<codec::gang_link> lists;
+        const std::size_t first = to.size();
+        for (const codec::gang_link& name : whole.names) {
+            const auto dirty = dirty_.find(name);
+            const bool fresh = oversized_.insert(name).second;
+            if (dirty == dirty_.end() && !fresh)
+                continue;
+            if (!name.is_gang()) {
+                lists.insert(name);
+                continue;
+            }
+            component made;
+            made.too_large = true;
+            made.whole = fresh || dirty->second;
+            made.names.insert(name);
+            if (const auto at = members_.find(name); at != members_.end())
+                for (const live_object& who : at->second)
+                    if (links_.at(who).front() == name)
+                        made.members.insert(who);
+            to.push_back(std::move(made));
+        }
+        if (to.size() > first)
+            to[first].names.merge(lists);
+    }
 
     component gather(const codec::gang_link& from, std::set<codec::gang_link>& seen) const {
         component made;
@@ -117,6 +157,7 @@ private:
     std::map<live_object, links> links_;
     std::map<codec::gang_link, std::set<live_object>> members_;
     std::map<codec::gang_link, bool> dirty_;
+    std::set<codec::gang_link> oversized_; ///< of components that were too large
 };
 
 } // namespace kube

@@ -465,6 +465,131 @@ TEST_CASE("a node takes no new pods while what a pod on it asks for cannot be re
     CHECK_FALSE(closed());
 }
 
+namespace {
+
+/// A gang of Koordinator in a namespace, with one pod, that lists these gangs as its group.
+std::string listing(const std::string& name_space, const std::string& name,
+                    const std::string& list) {
+    const std::string in = "name: " + name + ", namespace: " + name_space;
+    return "---\napiVersion: scheduling.sigs.k8s.io/v1alpha1\nkind: PodGroup\nmetadata: {" + in +
+           (list.empty()
+                ? ""
+                : ", annotations: {gang.scheduling.koordinator.sh/groups: '" + list + "'}") +
+           "}\nspec: {minMember: 1}\n---\napiVersion: v1\nkind: Pod\nmetadata: {" + in +
+           ", labels: {pod-group.scheduling.sigs.k8s.io: " + name +
+           "}}\nspec: {schedulerName: gangs, containers: [{name: c, image: i}]}\n";
+}
+
+} // namespace
+
+TEST_CASE("a gang that names another tenant's gang without its consent harms itself alone") {
+    for (const std::string& list :
+         {std::string(R"(["evil/x","team/a"])"), std::string(R"(["team/a"])"),
+          std::string(R"(["team/a","team/b"])"), std::string(R"(["evil/x","team/a","team/b"])"),
+          std::string(R"(["evil/x","team/a",7])")}) {
+        CAPTURE(list);
+        const std::string all = nodes + classes + listing("team", "a", R"(["team/a","team/b"])") +
+                                listing("team", "b", R"(["team/a","team/b"])") +
+                                listing("team", "lone", "") + listing("evil", "x", list);
+        live of(kube::dialect::koordinator);
+        for (const json::object& each : objects_of(all))
+            of.take(each);
+        const std::string told = of.told();
+        CAPTURE(told);
+        CHECK(told.find("team/a 3 queue - priority 0 fault 0 ( 2)") != std::string::npos);
+        CHECK(told.find("team/lone 3 queue - priority 0 fault 0") != std::string::npos);
+        CHECK(told.find("evil/x 3 queue - priority 0 fault 2") != std::string::npos);
+    }
+    agree(kube::dialect::koordinator,
+          nodes + classes + listing("team", "a", "") +
+              listing("evil", "x", R"(["evil/x","team/a"])"),
+          "team/a 3 queue - priority 0 fault 0 ( 1)");
+    live of(kube::dialect::koordinator);
+    for (const json::object& each : objects_of(listing("evil", "x", R"(["evil/x","team/a"])")))
+        of.take(each);
+    static_cast<void>(of.told());
+    CHECK(of.objects.gangs().wrong_with({"evil", "x", codec::group_origin::coscheduling}) ==
+          "its gang group names \"team/a\", which is not there or lists other gangs (expected all "
+          "gangs of a group, with the same list)");
+}
+
+TEST_CASE("gangs of two namespaces start together when both say so") {
+    const std::string list = R"(["team/a","other/b"])";
+    agree(kube::dialect::koordinator,
+          nodes + classes + listing("team", "a", list) + listing("other", "b", list) +
+              listing("other", "c", ""),
+          "fault 0 ( 2) (");
+}
+
+TEST_CASE("a gang group has at most 256 gangs, and more have a reason of their own") {
+    const auto group = [](std::size_t size) {
+        std::string list;
+        for (std::size_t at = 0; at < size; ++at)
+            list += std::string(at == 0 ? "[" : ",") + "\"team/g" + std::to_string(at) + "\"";
+        std::string all;
+        for (std::size_t at = 0; at < size; ++at)
+            all += listing("team", "g" + std::to_string(at), list + "]");
+        return objects_of(all);
+    };
+    live fits(kube::dialect::koordinator);
+    for (const json::object& each : group(codec::most_linked_gangs))
+        fits.take(each);
+    CHECK(fits.told().find("team/g0 3 queue - priority 0 fault 0 ( 256)") != std::string::npos);
+    live of(kube::dialect::koordinator);
+    for (const json::object& each : group(codec::most_linked_gangs + 1))
+        of.take(each);
+    CHECK(of.told().find("team/g0 3 queue - priority 0 fault 2") != std::string::npos);
+    CHECK(of.objects.broken().at("PodGroup team/g0").front() ==
+          "metadata: gang.scheduling.koordinator.sh/groups: lists too many gangs (expected at "
+          "most 256)");
+}
+
+TEST_CASE("gangs that pods' lists link without end wait with a reason, until they are few again") {
+    // Each gang's pods list it with its neighbours.
+    const std::size_t length = codec::most_linked_gangs + 10;
+    std::vector<json::object> all;
+    for (std::size_t at = 0; at < length; ++at)
+        for (const std::size_t low : {at == 0 ? at : at - 1, at}) {
+            const std::string name = "g" + std::to_string(at);
+            json::object pod = objects_of(
+                "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "-" +
+                std::to_string(low) +
+                ", annotations: {gang.scheduling.koordinator.sh/name: " + name +
+                ", gang.scheduling.koordinator.sh/min-available: \"1\", "
+                "gang.scheduling.koordinator.sh/groups: '[\"team/g" +
+                std::to_string(low) + "\",\"team/g" + std::to_string(low + 1) +
+                "\"]'}}\nspec: {schedulerName: gangs, containers: [{name: c, image: i}]}\n")[0];
+            pod["metadata"].as_object()["uid"] = name + "-" + std::to_string(low);
+            all.push_back(std::move(pod));
+        }
+    live of(kube::dialect::koordinator);
+    for (const json::object& each : all) {
+        of.take(each);
+        if (of.objects.pods() % 100 == 0)
+            static_cast<void>(of.told());
+    }
+    const codec::group_key far{"team", "g200", codec::group_origin::coscheduling};
+    static_cast<void>(of.told());
+    CHECK(of.objects.gangs().wrong_with(far) ==
+          "its gang group is linked with more than 256 gangs (expected at most so many)");
+    const auto told_at_once = [](const std::vector<json::object>& objects) {
+        live fresh(kube::dialect::koordinator);
+        for (const json::object& each : objects)
+            fresh.take(each);
+        return fresh.told();
+    };
+    CHECK(of.told() == told_at_once(all));
+    // The chain is cut in its middle.
+    for (int cut = 0; cut < 2; ++cut) {
+        const std::size_t middle = all.size() / 2;
+        of.lose(all[middle]);
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(middle));
+    }
+    CHECK(of.told() == told_at_once(all));
+    CHECK(of.objects.gangs().wrong_with(far) !=
+          "its gang group is linked with more than 256 gangs (expected at most so many)");
+}
+
 TEST_CASE("a gang group of which a part is not there yet waits as a whole") {
     const std::vector<json::object> objects = objects_of(
         "---\napiVersion: scheduling.sigs.k8s.io/v1alpha1\nkind: PodGroup\nmetadata: {name: ps, "
