@@ -12,6 +12,7 @@
 
 #include <muster/admission/borrowing.hpp>
 #include <muster/admission/victim_fit.hpp>
+#include <muster/admission/victim_keeping.hpp>
 #include <muster/admission/victim_taking.hpp>
 #include <muster/admission/victims.hpp>
 #include <muster/base/assert.hpp>
@@ -28,8 +29,9 @@ namespace muster::inline v0_1 {
 /// all by (highest outer level, highest inner level, gangs broken, pods, newest first); else the
 /// least that it finds as it goes through the levels, and for rules that take in order always.
 template<class Traits>
-class victim_search : victim_taking<Traits> {
+class victim_search : victim_keeping<Traits> {
     using taking = victim_taking<Traits>;
+    using keeping = victim_keeping<Traits>;
 
 public:
     enum class outcome : std::uint8_t {
@@ -39,7 +41,7 @@ public:
         /// Not as it was looked for, or the steps ended.
         open,
     };
-    static constexpr std::size_t few = 12;
+    static constexpr std::size_t few = keeping::few;
 
     /// `fit` tells whether the gang fits, and follows; nobody is taken yet. Takes from `steps` one
     /// for every pod taken or put back. `fit` ends as if nobody were taken.
@@ -59,6 +61,8 @@ public:
         if constexpr (Fit::cheap)
             if (found == outcome::open && *steps_ > 0)
                 found = node_by_node(fit);
+        if (found == outcome::open && *steps_ > 0)
+            found = settle(this->take_all_and_keep(fit), fit);
         return found;
     }
 
@@ -72,22 +76,22 @@ public:
 private:
     using taking::budgets_;
     using taking::keeps_deserved;
-    using taking::keeps_minima;
-    using taking::known_;
+    using keeping::keeps_minima;
+    using keeping::known_;
     using taking::list_;
     using taking::open;
     using taking::put_all_back;
     using taking::put_back;
-    using taking::put_back_pod;
+    using keeping::put_back_pod;
     using taking::slots_;
-    using taking::steps_;
+    using keeping::steps_;
     using taking::take_again;
-    using taking::take_pod;
+    using keeping::take_pod;
     using taking::take_rest;
     using taking::take_spare;
     using taking::units_;
     using taking::unopened;
-    using taking::victims_;
+    using keeping::victims_;
     using taking::whole;
 
     void note_chosen() {
@@ -197,22 +201,8 @@ private:
     }
     template<class Fit>
     void judge(key mine, Fit& fit) {
-        if (!budgets_.kept())
+        if (!this->may_go(std::get<2>(mine)))
             return;
-        for (const victim& each : victims_) {
-            if (each.count == 0)
-                continue;
-            if (each.broken()) {
-                if (!each.as_a_whole)
-                    return;
-                ++std::get<2>(mine);
-            } else if (!keeps_minima(each) || each.takes_core()) {
-                return;
-            }
-            for (std::size_t at = 0; at < each.pods.size(); ++at)
-                if (each.taken[at] && !keeps_deserved(each, at))
-                    return;
-        }
         if ((best_ && *best_ <= mine) || (!fit.monotone() && !fit.fits()))
             return;
         best_ = mine;
@@ -249,8 +239,11 @@ private:
         }
         const bool all_taken = std::ranges::all_of(victims_, &victim::broken) &&
                                std::ranges::find(slots_, unopened) == slots_.end();
-        if (found)
+        if (found) {
             shorten(fit);
+            spare_what_can_be(fit);
+            this->keep_more(fit, spare_wanted);
+        }
         const outcome made = settle(found, fit);
         return made == outcome::open && all_taken && *steps_ > 0 ? outcome::impossible : made;
     }
@@ -292,6 +285,10 @@ private:
             before = units_.size();
             all = true;
         }
+        if (found) {
+            spare_what_can_be(fit);
+            this->keep_more(fit, false);
+        }
         return settle(found, fit);
     }
 
@@ -302,14 +299,11 @@ private:
         failed_at_ = 0;
     }
 
-    /// Spares whom it can of those taken, and notes the others, if the gang fits; nobody stays
-    /// taken.
+    /// Notes the pods that are taken, if the gang fits, and puts all of them back.
     template<class Fit>
     [[nodiscard]] outcome settle(bool found, Fit& fit) {
-        if (found) {
-            spare_what_can_be(fit);
+        if (found)
             note_chosen();
-        }
         put_all_back(fit);
         if (found && *steps_ > 0)
             return outcome::found;

@@ -113,6 +113,24 @@ protected:
                reaches_minima((*known_)[of.gang].spec.tree, of.holding);
     }
 
+    /// All that is taken may go together. `broken` counts the gangs of which nothing stays.
+    [[nodiscard]] bool may_go(std::size_t& broken) const {
+        if (!budgets_.kept())
+            return false;
+        for (const victim& each : victims_) {
+            if (each.count == 0)
+                continue;
+            broken += each.broken() ? std::size_t{1} : std::size_t{0};
+            const bool whole_goes = each.broken() && each.as_a_whole;
+            if (!whole_goes && (!keeps_minima(each) || each.takes_core()))
+                return false;
+            for (std::size_t at = 0; at < each.pods.size(); ++at)
+                if (each.taken[at] && !keeps_deserved(each, at))
+                    return false;
+        }
+        return true;
+    }
+
     template<class Fit>
     bool take_spare(std::size_t which, std::size_t at, Fit& fit) {
         victim& from = victims_[which];

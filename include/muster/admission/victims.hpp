@@ -89,6 +89,9 @@ struct victim {
     /// Per vertex (leaves only): members that hold.
     std::vector<std::int64_t> holding;
     bool any_spare = false;
+    /// The gang does not keep its minima without all of `spare` at once, so that which of them go
+    /// is a choice.
+    bool contested = false;
     /// All of it may be taken.
     bool as_a_whole = false;
     /// How many may be taken at most as long as the gang keeps its minima.
@@ -101,7 +104,7 @@ struct victim {
         taken.clear();
         count = 0;
         holding.clear();
-        any_spare = as_a_whole = false;
+        any_spare = contested = as_a_whole = false;
         most = 0;
     }
     [[nodiscard]] bool broken() const noexcept { return count == pods.size(); }
@@ -273,6 +276,10 @@ private:
             of.spare[at] = of.spare_roles[(*known_)[of.pods[at]].role.value()];
             of.any_spare = of.any_spare || of.spare[at] != 0;
         }
+        std::vector<std::int64_t> left = of.holding;
+        for (std::size_t at = 0; at < of.pods.size(); ++at)
+            left[(*known_)[of.pods[at]].role.value()] -= of.spare[at];
+        of.contested = of.any_spare && !reaches_minima(tree, left);
     }
 
     const state<Traits>* known_ = nullptr;

@@ -23,6 +23,57 @@ namespace least_victims {
 using namespace muster;
 using namespace muster::testing;
 
+/// How many gangs go as a whole with these pods; absent if a gang stays below its minima, or loses
+/// more at a time than it may.
+inline std::optional<std::size_t> broken_by(const world_state& known,
+                                            const std::vector<pod_index>& pods) {
+    std::map<gang_index, std::int64_t> taken;
+    for (const pod_index pod : pods)
+        ++taken[known[pod].gang];
+    std::size_t broken = 0;
+    for (const auto& [which, number] : taken) {
+        const auto& group = known[which];
+        std::vector<std::int64_t> stay(group.spec.tree.size(), 0);
+        std::int64_t all = 0;
+        for (const pod_index member : group.members) {
+            ++all;
+            if (std::find(pods.begin(), pods.end(), member) == pods.end())
+                ++stay[known[member].role.value()];
+        }
+        if (group.spec.max_disrupted && number > *group.spec.max_disrupted)
+            return std::nullopt;
+        if (number == all)
+            ++broken;
+        else if (!reaches_minima(group.spec.tree, stay))
+            return std::nullopt;
+    }
+    return broken;
+}
+
+/// Some set of these pods, none of them all, that may go and with which the gang fits. With
+/// `surplus`, one that breaks no gang, which may be all of them. O(2^pods).
+template<class Fits>
+std::optional<std::vector<pod_index>> part_of(const world_state& known,
+                                              const std::vector<pod_index>& pods, bool surplus,
+                                              const Fits& fits) {
+    const std::size_t sets = (std::size_t{1} << pods.size()) - (surplus ? 0 : 1);
+    for (std::size_t set = 0; set < sets; ++set) {
+        std::vector<pod_index> part;
+        for (std::size_t at = 0; at < pods.size(); ++at)
+            if ((set >> at & 1U) != 0)
+                part.push_back(pods[at]);
+        const auto broken = broken_by(known, part);
+        if (!broken || (surplus && *broken > 0) || !budget_rules::kept(known, part))
+            continue;
+        world_state without = known;
+        for (const pod_index pod : part)
+            expect_applied(without.remove_pod(known[pod].key));
+        if (fits(without))
+            return part;
+    }
+    return std::nullopt;
+}
+
 /// Of all sets with which the gang fits, the one that comes first: by the highest level taken, by
 /// gangs broken up, by pods, by who is newest. `allowed(gang)`: whether it may be a victim;
 /// `level(gang)`: a pair, who is lower goes first; `kept(pods)`: whether another rule spares the
@@ -51,7 +102,6 @@ std::optional<std::vector<pod_index>> of_all(const world_state& known, gang_inde
     std::optional<choice> best;
     for (std::size_t set = 1; set < std::size_t{1} << candidates.size(); ++set) {
         choice mine;
-        std::map<gang_index, std::int64_t> taken;
         auto& [highest, broken, count, newest] = mine.key;
         constexpr auto lowest = std::numeric_limits<std::int64_t>::min();
         highest = {lowest, lowest};
@@ -63,28 +113,12 @@ std::optional<std::vector<pod_index>> of_all(const world_state& known, gang_inde
             mine.pods.push_back(candidates[at]);
             newest.push_back(at);
             ++count;
-            ++taken[of];
             highest.first = std::max(highest.first, level(of).first);
             highest.second = std::max(highest.second, level(of).second);
         }
-        bool right = true;
-        for (const auto& [which, number] : taken) {
-            const auto& group = known[which];
-            std::vector<std::int64_t> stay(group.spec.tree.size(), 0);
-            std::int64_t all = 0;
-            for (const pod_index member : group.members) {
-                ++all;
-                if (std::find(mine.pods.begin(), mine.pods.end(), member) == mine.pods.end())
-                    ++stay[known[member].role.value()];
-            }
-            if (group.spec.max_disrupted && number > *group.spec.max_disrupted)
-                right = false;
-            if (number == all)
-                ++broken;
-            else if (!reaches_minima(group.spec.tree, stay))
-                right = false;
-        }
-        if (!right || (best && best->key <= mine.key) || !budget_rules::kept(known, mine.pods) ||
+        const auto whole = broken_by(known, mine.pods);
+        broken = whole.value_or(0);
+        if (!whole || (best && best->key <= mine.key) || !budget_rules::kept(known, mine.pods) ||
             !kept(mine.pods))
             continue;
         world_state without = known;

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/cycle/cycle.hpp>
+#include <muster/testing/brute_force.hpp>
+#include <muster/testing/cases.hpp>
+#include <muster/testing/check_placements.hpp>
+#include <muster/testing/random.hpp>
+
+#include "../builders.hpp"
+#include "least_victims.hpp"
+
+namespace cycle_eviction_subgroups_test {
+
+namespace {
+
+using namespace builders;
+using namespace muster;
+using namespace muster::testing;
+
+using keys = std::vector<std::string>;
+
+template<class Rule>
+auto evicting(Rule rule) {
+    return policy{best_fit{},
+                  priority_then_age{},
+                  priority_then_share{},
+                  no_reservations{},
+                  surplus_at_once{},
+                  most_packed{},
+                  rule};
+}
+const auto fewest = evicting(t9k_preemption{});
+const auto in_order = evicting(newest_first<t9k_preemption>{});
+
+/// The pods that a cycle evicts, sorted.
+template<class Policy>
+keys evicted(cluster& known, const Policy& how) {
+    keys out;
+    for (const decision& made : cycle(known, 0, how).decisions)
+        for (const pod_index pod : made.evictions)
+            out.push_back(known[pod].key);
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+/// Nodes n0, n1, ... of 8, queues low (priority 1) and high (2).
+cluster machines(int count) {
+    cluster known;
+    for (int at = 0; at < count; ++at)
+        ok(known.upsert_node("n" + std::to_string(at), machine(8)));
+    for (const auto& [name, priority] : {std::pair("low", 1), std::pair("high", 2)}) {
+        auto queue = quota_of(1000);
+        queue.priority = priority;
+        ok(known.upsert_queue(name, queue));
+    }
+    return known;
+}
+
+void run(cluster& to, const std::string& key, const std::string& gang, vertex_index role,
+         std::int64_t cpus, const std::string& node, std::int64_t created = 0) {
+    auto pod = in_phase(pod_phase::running, in_role(role, asking(cpus)));
+    pod.created = created;
+    ok(to.upsert_pod(key, gang, pod, node));
+}
+
+// ---- which surplus goes ------------------------------------------------------------------------
+
+TEST_CASE("of two subgroups of which one is needed, the one whose room is needed goes") {
+    cluster known = machines(2);
+    ok(known.upsert_node("n0", machine(4)));
+    gang_tree tree;
+    tree.require_subgroups(vertex_index{0}, 1);
+    const auto a = tree.add(vertex_index{0}, 1, "a");
+    const auto inner = tree.add(vertex_index{0}, 0, "inner");
+    tree.require_subgroups(inner, 1);
+    const auto b = tree.add(inner, 1, "b");
+    ok(known.upsert_gang("old", gang_of(tree, "low")));
+    run(known, "a", "old", a, 4, "n0");
+    run(known, "b", "old", b, 8, "n1");
+    add_gang(known, "new", 1, 8, "high");
+    SUBCASE("if the fewest go") {
+        CHECK(evicted(known, fewest) == keys{"b"});
+    }
+    SUBCASE("if they go in order") {
+        CHECK(evicted(known, in_order) == keys{"b"});
+    }
+    CHECK(node_of(known, "new-0") == "n1");
+}
+
+TEST_CASE("a whole subgroup goes where one is surplus, and the other stays whole") {
+    cluster known = machines(2);
+    gang_tree tree;
+    tree.require_subgroups(vertex_index{0}, 1);
+    const auto a = tree.add(vertex_index{0}, 2, "a");
+    const auto b = tree.add(vertex_index{0}, 2, "b");
+    ok(known.upsert_gang("old", gang_of(tree, "low")));
+    run(known, "a-0", "old", a, 4, "n0", 2);
+    run(known, "a-1", "old", a, 4, "n0", 2);
+    run(known, "b-0", "old", b, 4, "n1", 1);
+    run(known, "b-1", "old", b, 4, "n1", 1);
+    add_gang(known, "new", 1, 8, "high");
+    SUBCASE("the newer one") {
+        CHECK(evicted(known, in_order) == keys{"a-0", "a-1"});
+    }
+    SUBCASE("the older one where the newer makes no room") {
+        run(known, "other", "new-2", vertex_index{0}, 1, "n0");
+        ok(known.upsert_gang("new-2", gang_of(1, "high")));
+        auto wide = machine(9);
+        ok(known.upsert_node("n1", wide));
+        ok(known.remove_pod("new-0"));
+        ok(known.upsert_pod("new-0", "new", asking(9)));
+        CHECK(evicted(known, in_order) == keys{"b-0", "b-1"});
+    }
+}
+
+TEST_CASE("of many members any beyond the minimum may go, the oldest too") {
+    cluster known = machines(3);
+    ok(known.upsert_node("n2", machine(4)));
+    ok(known.upsert_gang("old", gang_of(12, "low")));
+    for (int at = 0; at < 16; ++at)
+        run(known, "old-" + std::to_string(10 + at), "old", vertex_index{0}, at < 4 ? 2 : 1,
+            at < 4    ? "n0"
+            : at < 12 ? "n1"
+                      : "n2",
+            at);
+    add_gang(known, "new", 1, 8, "high");
+    SUBCASE("of two nodes the one with surplus enough") {
+        CHECK(evicted(known, in_order) == keys{"old-10", "old-11", "old-12", "old-13"});
+    }
+    SUBCASE("and no other gang is broken for that") {
+        ok(known.upsert_gang("newest", gang_of(1, "low")));
+        ok(known.upsert_node("n3", machine(8)));
+        run(known, "newest-0", "newest", vertex_index{0}, 8, "n3", 99);
+        auto gang = gang_of(1, "low");
+        gang.created = 99;
+        ok(known.upsert_gang("newest", gang));
+        CHECK(evicted(known, in_order) == keys{"old-10", "old-11", "old-12", "old-13"});
+    }
+}
+
+TEST_CASE("a gang of which only surplus may go gives what makes room") {
+    cluster known = machines(2);
+    ok(known.upsert_node("n0", machine(4)));
+    ok(known.upsert_gang("old", gang_of(1, "low")));
+    run(known, "newer", "old", vertex_index{0}, 4, "n0", 2);
+    run(known, "older", "old", vertex_index{0}, 8, "n1", 1);
+    const auto started = [&](const std::string& key) {
+        auto spec = known.spec_of(known.find_pod(key)->index);
+        spec.started = 0;
+        ok(known.upsert_pod(key, "old", spec, node_of(known, key)));
+    };
+    started("newer");
+    started("older");
+    ok(known.upsert_gang("new", gang_of(2, "high")));
+    ok(known.upsert_pod("new-0", "new", asking(6)));
+    ok(known.upsert_pod("new-1", "new", asking(2)));
+    CHECK(evicted(known, evicting(newest_first<after_min_runtime<t9k_preemption>>{{{}, 100}})) ==
+          keys{"older"});
+}
+
+// ---- small clusters ----------------------------------------------------------------------------
+
+/// Up to three nodes, up to eight running pods in a few gangs with nested subgroups and minima at
+/// any vertex, and a gang "new" that waits.
+world nested(std::uint64_t seed) {
+    testing::random draw(seed);
+    world made;
+    made.seed = seed;
+    made.kinds = 2;
+    std::vector<std::int64_t> left;
+    for (int at = 0; at < draw.between(2, 3); ++at) {
+        node<world_width> spec;
+        spec.allocatable[cpu] = draw.between(2, 6);
+        spec.allocatable[made.pods_kind()] = 10;
+        left.push_back(spec.allocatable[cpu]);
+        made.nodes.push_back({"n" + std::to_string(at), spec});
+    }
+    for (int at = 0; at < 2; ++at) {
+        queue<world_width> spec;
+        spec.priority = at;
+        made.queues.push_back({"q" + std::to_string(at), spec, {}});
+    }
+    const bool levels = draw.percent(30);
+    for (int at = 0; at < 3 && made.pods.size() < 6; ++at) {
+        gang<std::string> spec;
+        spec.queue = "q0";
+        spec.priority = levels ? draw.between(0, 1) : 0;
+        spec.created = draw.between(0, 2);
+        if (draw.percent(10))
+            spec.max_disrupted = draw.between(1, 3);
+        std::vector<vertex_index> inner{vertex_index{0}};
+        std::vector<vertex_index> leaves;
+        if (draw.percent(50))
+            inner.push_back(spec.tree.add(vertex_index{0}, draw.between(0, 1)));
+        for (std::size_t count = 0; count < 2 + draw.below(2); ++count)
+            leaves.push_back(spec.tree.add(
+                inner.size() > 1 && count == 0 ? inner[1] : inner[draw.below(inner.size())],
+                draw.between(0, 2)));
+        for (const vertex_index each : inner)
+            if (draw.percent(70))
+                spec.tree.require_subgroups(
+                    each, draw.between(0, static_cast<std::int64_t>(spec.tree[each].children)));
+        if (draw.percent(30))
+            spec.tree.require_members(vertex_index{0}, draw.between(1, 3));
+        else if (reaches_minima(spec.tree, std::vector<std::int64_t>(spec.tree.size(), 0)))
+            spec.tree.require_members(vertex_index{0}, 1);
+        const std::string key = "g" + std::to_string(at);
+        for (std::size_t count = 0; count < 2 + draw.below(3); ++count) {
+            pod<world_width> one;
+            one.role = leaves[draw.below(leaves.size())];
+            one.created = draw.between(0, 3);
+            one.phase = pod_phase::running;
+            one.request[cpu] = draw.between(1, 3);
+            one.request[made.pods_kind()] = 1;
+            const std::size_t node = draw.below(left.size());
+            if (left[node] < one.request[cpu])
+                continue;
+            left[node] -= one.request[cpu];
+            made.pods.push_back(
+                {key + "-" + std::to_string(count), key, one, "n" + std::to_string(node)});
+        }
+        made.gangs.push_back({key, spec});
+    }
+    gang<std::string> spec;
+    spec.queue = "q1";
+    const std::size_t pods = 1 + draw.below(2);
+    spec.tree = gang_tree(static_cast<std::int64_t>(pods));
+    for (std::size_t at = 0; at < pods; ++at) {
+        pod<world_width> one;
+        one.request[cpu] = draw.between(1, 4);
+        one.request[made.pods_kind()] = 1;
+        made.pods.push_back({"new-" + std::to_string(at), "new", one, {}});
+    }
+    made.gangs.push_back({"new", spec});
+    return made;
+}
+
+std::size_t evicting_worlds = 0;
+
+/// Fits once these are gone.
+bool fits(const world_state& without) {
+    return brute_force<world_traits>(without, without.find_gang("new")->index).fits();
+}
+
+std::string check_nested(const world& from) {
+    world_state known = to_state(from);
+    const auto found = known.find_gang("new");
+    if (!found || known[found->index].members.empty())
+        return {};
+    const gang_index which = found->index;
+    const world_state before = known;
+    const bool ordered = (from.seed >> 7U & 3U) != 0;
+    const cycle_result result = ordered ? cycle(known, 0, in_order) : cycle(known, 0, fewest);
+    if (const std::string fault = check_placements(before, result); !fault.empty())
+        return "placements: " + fault;
+    const auto gone = least_victims::evicted_for(result, which);
+    if (!gone)
+        return "order: somebody else evicts";
+    if (known[which].last.kind == answer::admitted && gone->empty())
+        return {};
+    const auto level = [&](gang_index of) {
+        return std::pair(std::int64_t{0}, before[of].spec.priority);
+    };
+    const auto least = least_victims::of_all(
+        before, which, [](gang_index) { return true; }, level,
+        [](const std::vector<pod_index>&) { return true; }, fits);
+    if (!least || !ordered)
+        return least_victims::difference(before, *gone, least);
+    if (gone->empty())
+        return least_victims::difference(before, *gone, least);
+    ++evicting_worlds;
+    const auto broken = least_victims::broken_by(before, *gone);
+    if (!broken)
+        return "minima: a gang that stays falls below them";
+    if (const auto part = least_victims::part_of(before, *gone, false, fits))
+        return "not least: " + least_victims::difference(before, *gone, part);
+    std::vector<pod_index> all;
+    bool one_level = true;
+    for (const auto& [key, pod] : before.pod_keys())
+        if (before[pod].gang != which) {
+            all.push_back(pod);
+            one_level = one_level && level(before[pod].gang) == level(before[all[0]].gang);
+        }
+    if (one_level && *broken > 0)
+        if (const auto surplus = least_victims::part_of(before, all, true, fits))
+            return "surplus: a gang is broken; " +
+                   least_victims::difference(before, *gone, surplus);
+    return {};
+}
+
+TEST_CASE("with minima at any vertex no victim is needless, and no gang is broken for want of "
+          "asking its surplus") {
+    CHECK(count_faults("evictions of subgroups", 3000, nested, check_nested) == 0);
+    std::printf("evictions of subgroups: in %zu worlds\n", evicting_worlds);
+    CHECK(evicting_worlds > 100);
+}
+
+} // namespace
+
+} // namespace cycle_eviction_subgroups_test
