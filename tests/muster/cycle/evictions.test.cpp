@@ -658,6 +658,24 @@ TEST_CASE("after a least run time: queues say how long, for their own gangs and 
     CHECK(evicted(known, by_any, 61) == keys{"of-2-0"});
 }
 
+TEST_CASE("what starts now stays beside what starts once others have left") {
+    cluster known = machines(2);
+    ok(known.upsert_gang("old", ranked(1, "low", 0)));
+    run(known, "old", 1, 8, "n1");
+    ok(known.upsert_gang("new", ranked(1, "high", 0)));
+    add_members(known, "new", 2, asking(8));
+    const cycle_result result = cycle(known, 0, evicting(for_surplus_too<t9k_preemption>{}));
+    keys now;
+    keys later;
+    for (const decision& made : result.decisions)
+        for (const placement& one : made.placements)
+            (made.nominated ? later : now).push_back(known[one.pod].key);
+    CHECK(now == keys{"new-0"});
+    CHECK(later == keys{"new-1"});
+    CHECK(result.counters.pods_placed == 1);
+    CHECK(result.counters.pods_nominated == 1);
+}
+
 TEST_CASE("whole gangs: nobody is shortened") {
     cluster known = machines(1);
     ok(known.upsert_gang("old", ranked(1, "low", 0)));
