@@ -624,7 +624,8 @@ void add_up(CLI::App& to, cli::up_request& asked) {
                   "repeated")
         ->allow_extra_args(false)
         ->type_name("FILE|DIR|-");
-    to.add_option("--kubeconfig", asked.kubeconfig, "Where to write how to get in")
+    to.add_option("--kubeconfig", asked.kubeconfig,
+                  "Where to write the kubeconfig; a file that muster up did not write is refused")
         ->capture_default_str()
         ->type_name("FILE");
     to.add_option("--tokens", asked.tokens, "Who else may come in: lines of token,user")

@@ -13,9 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +26,7 @@
 #include <muster/testing/api_server/http_front.hpp>
 #include <muster/testing/api_server/kubelets.hpp>
 
+#include "kubeconfig_file.hpp"
 #include "report.hpp"
 
 namespace cli {
@@ -72,16 +71,6 @@ std::string new_token() {
         made += "0123456789abcdef"[byte & 15U];
     }
     return made;
-}
-
-/// Its readers can do anything in the cluster, so only the owner reads it.
-bool write_secret(const std::string& path, const std::string& text) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, S_IRUSR | S_IWUSR);
-    if (file < 0)
-        return false;
-    const bool written =
-        ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    return ::close(file) == 0 && written;
 }
 
 std::string kubeconfig(const std::string& url, const std::string& authority,
@@ -300,8 +289,8 @@ int up(const up_request& asked) {
     http_front front(store, trouble, how);
     const std::string config =
         kubeconfig(front.url(), asked.plain ? "" : authority.certificate(), token);
-    if (!write_secret(asked.kubeconfig, config)) {
-        complain(asked.kubeconfig + ": cannot be written");
+    if (const auto wrong = write_kubeconfig(asked.kubeconfig, config)) {
+        complain(*wrong);
         return usage;
     }
     std::printf("serving %zu nodes at %s\n"

@@ -22,7 +22,7 @@ server=
 scheduler=
 controller=
 trap 'kill $server $scheduler $controller 2>/dev/null || true' EXIT
-rm -f "$work/says"
+rm -f "$work/says" "$work/config"
 mkfifo "$work/says"
 "$muster" up --only-server --plain --pod-delay 0 --kubeconfig "$work/config" -f "$source/examples/deploy/crds" \
     -f "$work/nodes.yaml" >"$work/says" 2>"$work/err" &

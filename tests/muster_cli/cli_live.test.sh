@@ -48,7 +48,7 @@ done
 server=
 scheduler=
 trap 'kill $server $scheduler 2>/dev/null || true' EXIT
-rm -f "$work/says" "$work/log"
+rm -f "$work/says" "$work/config" "$work/log"
 mkfifo "$work/says"
 "$muster" up --only-server --plain --pod-delay 0 --kubeconfig "$work/config" -f "$work/cluster.yaml" \
     >"$work/says" 2>"$work/err" &

@@ -45,7 +45,7 @@ ask() {
 prove() {
     local dialect=$1 collection=$2 expected=$3 line said
     shift 3
-    rm -f "$work/says" "$work/log"
+    rm -f "$work/says" "$work/config" "$work/log"
     mkfifo "$work/says" "$work/log"
     "$muster" up --only-server --plain --pod-delay 0 --kubeconfig "$work/config" "${crds[@]}" \
         -f "$work/cluster.yaml" >"$work/says" 2>"$work/err" &
@@ -190,7 +190,7 @@ metadata: {name: low, namespace: team}
 spec: {minAvailable: 2, selector: {matchLabels: {app: low}}}'
 for case in free budget; do
     [[ $case == free ]] || echo "$budget" >>"$work/cluster.yaml"
-    rm -f "$work/says"
+    rm -f "$work/says" "$work/config"
     mkfifo "$work/says"
     "$muster" up --only-server --plain --pod-delay 0 --kubeconfig "$work/config" \
         -f "$work/cluster.yaml" >"$work/says" 2>"$work/err" &

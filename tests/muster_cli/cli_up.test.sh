@@ -13,6 +13,8 @@ metadata: {name: node-a}
 status: {allocatable: {cpu: "2", pods: "10"}}
 END
 
+# An older muster may have left one without the marker, which is not replaced.
+rm -f "$work/config"
 server=
 trap '[[ -z $server ]] || kill "$server" 2>/dev/null' EXIT
 # start ARGUMENTS...: sets `server` and `port` once it listens.
@@ -100,4 +102,10 @@ printf 'kind: Flower\napiVersion: example.dev/v1\nmetadata: {name: f}\n' >"$work
 run 2 up --kubeconfig "$work/config" -f "$work/odd.yaml"
 contains "Flower f: no such kind is served" "$(cat "$work/err")"
 run 1 up --kubeconfig "$work/no/such/folder" -f "$work/nodes.yaml"
+# A kubeconfig of another program stays as it is.
+echo "kind: Config" >"$work/theirs"
+chmod 644 "$work/theirs"
+run 1 up --kubeconfig "$work/theirs" -f "$work/nodes.yaml"
+contains "$work/theirs: exists and was not written by muster up" "$(cat "$work/err")"
+[[ $(cat "$work/theirs") == "kind: Config" ]] || fail "it changed a file that it did not write"
 finish
