@@ -50,6 +50,18 @@ grep -rqE 'configmaps[],].*(list|watch)' "$deploy/rbac.yaml" && fail "rbac.yaml:
 role=$(role_of muster-controller)
 [[ ! $role =~ grove|run\.ai|volcano|scheduling\. ]] ||
     fail "rbac.yaml: muster-controller has rights that only Grove's sets need"
+# The scheduler's account may change pods by their status, a binding or an eviction alone. `patch pods`,
+# with which it could change an image, is a role of its own that rbac.yaml binds to no account.
+role_of muster-scheduler-gates | rules_of | grep -qF 'resources: [pods], verbs: [patch]' ||
+    fail "rbac.yaml: muster-scheduler-gates may not patch pods"
+bound=$(awk -v RS='---\n' '/ServiceAccount, name: muster-scheduler,/' "$deploy/rbac.yaml" |
+    sed -nE 's/^roleRef: .*kind: ClusterRole, name: ([a-z-]+)\}/\1/p')
+[[ $bound ]] || fail "rbac.yaml: no role is bound to the scheduler's account"
+for each in $bound; do
+    ! role_of "$each" | rules_of |
+        grep -E 'resources: \[([^]]*, )?pods(,[^]]*)?\].*verbs: \[[^]]*(patch|update|create|delete|\*)' ||
+        fail "rbac.yaml: $each, bound to the scheduler's account, may change pods"
+done
 # Whoever may run with a dialect may read all that it is about.
 rules=$(rules_of <"$deploy/rbac.yaml")
 followed=$(sed -nE 's/^ *\{"([^"]*)", "[A-Za-z]+", "([a-z]+)".*/\1 \2/p' \

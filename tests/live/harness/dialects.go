@@ -42,15 +42,18 @@ func dialectGangs(namespace string) []dialectGang {
 	}
 }
 
-// readsDialects lets the scheduler read groups of others than T9k's, for as long as the scenario goes.
-func (s *stage) readsDialects() {
+// bindsRole binds a ClusterRole of examples/deploy to the scheduler until the scenario ends.
+func (s *stage) bindsRole(role string) {
 	const bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
-	s.ended = append(s.ended, func() { s.on.admin.do("DELETE", bindings+"/user-muster-scheduler-dialects", "", "") })
+	s.ended = append(s.ended, func() { s.on.admin.do("DELETE", bindings+"/user-"+role, "", "") })
 	s.on.admin.post(bindings,
-		`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"user-muster-scheduler-dialects"},`+
-			`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"muster-scheduler-dialects"},`+
+		`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"user-`+role+`"},`+
+			`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"`+role+`"},`+
 			`"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"muster-scheduler"}]}`)
 }
+
+// readsDialects lets the scheduler read groups of others than T9k's, for as long as the scenario goes.
+func (s *stage) readsDialects() { s.bindsRole("muster-scheduler-dialects") }
 
 // dialectScenarios show that each API's groups start whole and say so in their own form, by the
 // roles of examples/deploy alone.

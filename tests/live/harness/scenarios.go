@@ -258,7 +258,8 @@ var scenarios = []scenario{
 		}{
 			{"muster-scheduler", "create", "", "pods", "binding", ns, "", true},
 			{"muster-scheduler", "create", "", "pods", "eviction", ns, "", true},
-			{"muster-scheduler", "patch", "", "pods", "", ns, "", true},
+			{"muster-scheduler", "patch", "", "pods", "", ns, "", false},
+			{"muster-scheduler", "update", "", "pods", "", ns, "", false},
 			{"muster-scheduler", "patch", "", "pods", "status", ns, "", true},
 			{"muster-scheduler", "update", "", "pods", "status", ns, "", false},
 			{"muster-scheduler", "patch", t9k, "podgroups", "status", ns, "", true},

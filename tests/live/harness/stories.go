@@ -111,6 +111,9 @@ func groveExample(dialect string) func(s *stage, in place, controller *exec.Cmd)
 			return err
 		}
 		s.readsDialects()
+		if dialect == "seed" {
+			s.bindsRole("muster-scheduler-gates")
+		}
 		s.others = []string{"kai-scheduler"}
 		s.program.Process.Kill()
 		s.program.Wait()
