@@ -50,6 +50,12 @@ grep -rqE 'configmaps[],].*(list|watch)' "$deploy/rbac.yaml" && fail "rbac.yaml:
 role=$(role_of muster-controller)
 [[ ! $role =~ grove|run\.ai|volcano|scheduling\. ]] ||
     fail "rbac.yaml: muster-controller has rights that only Grove's sets need"
+# The policy evaluates the pods that carry one of its keys, and no others: it names the same keys twice.
+keys_in() { sed -n "/$1/,/$2/p" "$deploy/policies.yaml" | grep -oE '"[a-z0-9./-]+"' | sort; }
+judged=$(keys_in '  variables:' 'name: labels')
+[[ $(wc -l <<<"$judged") -ge 11 ]] || fail "policies.yaml: too few keys: $judged"
+diff <(keys_in '  matchConditions:' '  variables:') <(echo "$judged") ||
+    fail "policies.yaml: the match condition names other keys than the policy"
 # The scheduler's account may change pods by their status, a binding or an eviction alone. `patch pods`,
 # with which it could change an image, is a role of its own that rbac.yaml binds to no account.
 role_of muster-scheduler-gates | rules_of | grep -qF 'resources: [pods], verbs: [patch]' ||

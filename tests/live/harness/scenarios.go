@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -238,6 +239,45 @@ var scenarios = []scenario{
 			change(200, "p", `{"metadata":{"labels":{"x":"y"}}}`), change(200, "p", note(`"g"`)),
 			change(422, "p", note(`"h"`)), change(422, "p", note("null")),
 			change(422, "p/status", label(`"other"`)), change(200, "p/status", `{"status":{"message":"m"}}`))
+	}},
+	{name: "deploy/only-pods-of-groups-are-judged", realOnly: "the embedded server knows no admission policies", tell: func(on *server, in place, ns string) error {
+		// A twin of the policy whose evaluation always fails, in this namespace alone.
+		const api = "/apis/admissionregistration.k8s.io/v1/"
+		_, twin := on.admin.get(api + "validatingadmissionpolicies/muster-pod-group")
+		spec, _ := twin["spec"].(object)
+		if spec == nil {
+			return fmt.Errorf("there is no policy muster-pod-group")
+		}
+		spec["validations"] = []any{object{"expression": `int(object.metadata.name) == 0`}}
+		name := "broken-" + ns
+		text, err := json.Marshal(object{"apiVersion": twin["apiVersion"], "kind": twin["kind"], "metadata": object{"name": name}, "spec": spec})
+		if err != nil {
+			return err
+		}
+		defer on.admin.do("DELETE", api+"validatingadmissionpolicies/"+name, "", "")
+		defer on.admin.do("DELETE", api+"validatingadmissionpolicybindings/"+name, "", "")
+		pods := podsOf(ns)
+		if err := firstOf(on.admin.expect(201, "POST", api+"validatingadmissionpolicies", string(text)),
+			on.admin.expect(201, "POST", api+"validatingadmissionpolicybindings", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"`+name+
+				`"},"spec":{"policyName":"`+name+`","validationActions":["Deny"],"matchResources":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"`+ns+`"}}}}}`),
+			on.admin.expect(201, "POST", pods, pod("p", `,"labels":{"scheduler.tensorstack.dev/group-name":"g"}`, "")),
+			on.admin.expect(201, "POST", pods, pod("k", `,"annotations":{"pod-group-name":"g"}`, "")),
+			on.admin.expect(201, "POST", pods, pod("loose", `,"labels":{"app":"web"}`, "")),
+			on.admin.expect(201, "POST", pods, pod("bare", "", ""))); err != nil {
+			return err
+		}
+		const message = `{"status":{"message":"m"}}`
+		if !eventually(20*time.Second, func() bool {
+			code, _ := on.admin.merge(pods+"/p/status?dryRun=All", message)
+			return code == 422
+		}) {
+			return fmt.Errorf("the broken policy never refuses the pod of a group")
+		}
+		change := func(code int, name, body string) error { return on.admin.expect(code, "PATCH", pods+"/"+name, body) }
+		return firstOf(change(422, "k/status", message), change(200, "loose/status", message), change(200, "bare/status", message),
+			change(200, "loose", `{"metadata":{"labels":{"x":"y"}}}`), change(200, "bare", `{"metadata":{"annotations":{"x":"y"}}}`),
+			change(422, "loose", `{"metadata":{"labels":{"scheduler.tensorstack.dev/queue":"q"}}}`),
+			change(422, "p", `{"metadata":{"labels":null}}`))
 	}},
 	{name: "deploy/roles", realOnly: "the embedded server lets everybody in do anything", tell: func(on *server, in place, ns string) error {
 		may := func(who, verb, group, resource, sub, in, name string) (bool, error) {
