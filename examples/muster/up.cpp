@@ -208,10 +208,17 @@ public:
         }
     }
 
-    /// In the cluster of that kubeconfig they need not be elected: nobody else is there.
+    /// Starts a command on the cluster of that kubeconfig, without an election: no other instance
+    /// runs there.
     bool start(const std::string& command, const std::string& config) {
         std::vector<std::string> words{
             "muster", command, "--kubeconfig", config, "--no-leader-elect", "--address", ""};
+        // Nothing else schedules the pods that name no scheduler, or their groups.
+        if (command == "schedule")
+            for (const char* each :
+                 {"--scheduler-name", "t9k-scheduler", "--scheduler-name", "default-scheduler",
+                  "--dialect", "t9k", "--dialect", "workload"})
+                words.emplace_back(each);
         std::vector<char*> arguments;
         for (std::string& each : words)
             arguments.push_back(each.data());

@@ -17,11 +17,10 @@
 #include <muster/testing/api_server/discovery.hpp>
 #include <muster/testing/api_server/journal.hpp>
 #include <muster/testing/api_server/json_values.hpp>
-#include <muster/testing/api_server/patches.hpp>
+#include <muster/testing/api_server/patch_object.hpp>
 #include <muster/testing/api_server/pod_actions.hpp>
-#include <muster/testing/api_server/protobuf_namespace.hpp>
 #include <muster/testing/api_server/registry.hpp>
-#include <muster/testing/api_server/strategic_patch.hpp>
+#include <muster/testing/api_server/request_body.hpp>
 #include <muster/testing/api_server/tables.hpp>
 #include <muster/testing/api_server/target.hpp>
 
@@ -32,7 +31,7 @@ namespace api_server {
 /// A Kubernetes API server without HTTP: takes requests one at a time, answers them from memory,
 /// and tells watches what changed. Nothing happens by itself: time is what set_time() says,
 /// controllers run in settle(). What it leaves out: authorization, admission policies, CEL,
-/// server-side apply, conversion between versions of a custom kind.
+/// conversion between versions of a custom kind.
 class api_store {
 public:
     /// `now`: nanoseconds since 1970.
@@ -367,16 +366,10 @@ private:
         if (asked.method == "DELETE")
             return remove(at, asked, how.dry_run);
         if (asked.method == "PATCH")
-            return patch(at, key, asked, how);
+            return patch_object(registry_, at, asked, how);
         std::optional<json::value> body;
-        if (asked.content_type.find("json") != std::string::npos)
-            body = parse_json(asked.body);
-        else if (auto read = read_protobuf_namespace(asked.body))
-            body = *std::move(read);
-        else
-            return refused(415, "UnsupportedMediaType",
-                           "this server reads JSON only (expected Content-Type: application/json, "
-                           "which kubectl sends with -f)");
+        if (auto refusal = read_body(asked, body))
+            return *std::move(refusal);
         if (!body || !body->is_object())
             return bad_request("the object provided is unrecognized (must be of type " +
                                registry_.kinds[at.kind].kind + "): couldn't get version/kind");
@@ -418,7 +411,9 @@ private:
     [[nodiscard]] answer remove(const target& at, const request& asked, bool dry_run) {
         delete_options how;
         if (!asked.body.empty()) {
-            const auto body = parse_json(asked.body);
+            std::optional<json::value> body;
+            if (auto refusal = read_body(asked, body))
+                return *std::move(refusal);
             if (!body || !body->is_object())
                 return bad_request("the DeleteOptions cannot be read");
             how = read_options(body->get_object(), asked);
@@ -439,47 +434,6 @@ private:
             if ((at.in_namespace.empty() || key.first == at.in_namespace) && which.accepts(*object))
                 static_cast<void>(registry_.remove(at.kind, key, how));
         return all;
-    }
-
-    [[nodiscard]] answer patch(const target& at, const object_key& key, const request& asked,
-                               const write_options& how) {
-        const shared_object found = registry_.objects.find(at.kind, key);
-        if (!found)
-            return registry_.missing(at.kind, at.name);
-        const auto change = parse_json(asked.body);
-        if (!change)
-            return bad_request("the patch cannot be read");
-        json::value made(*found);
-        const std::string_view type =
-            std::string_view(asked.content_type).substr(0, asked.content_type.find(';'));
-        const bool strategic = type == "application/strategic-merge-patch+json";
-        if (type == "application/merge-patch+json") {
-            merge_patch(made, *change);
-        } else if (strategic && !registry_.kinds[at.kind].custom) {
-            strategic_merge_patch(made, *change);
-        } else if (type == "application/json-patch+json") {
-            if (auto wrong = json_patch(made, *change))
-                return refused(422, "Invalid", *wrong);
-        } else if (type == "application/apply-patch+yaml") {
-            return refused(415, "UnsupportedMediaType",
-                           "this server does not apply patches on its side (expected "
-                           "client-side apply, a JSON patch or a merge patch)");
-        } else {
-            // A strategic patch of a custom kind is known, and not accepted.
-            return strategic ? refused(415, "UnsupportedMediaType",
-                                       "the body of the request was in an unknown format - "
-                                       "accepted media types include: "
-                                       "application/json-patch+json, application/merge-patch+json, "
-                                       "application/apply-patch+yaml")
-                             : refused_as_such(415, "UnsupportedMediaType",
-                                               "415: Unsupported Media Type");
-        }
-        if (!made.is_object())
-            return bad_request("the patch leaves no object");
-        // Of what the patch does not say, the version found is no precondition.
-        write_options patched = how;
-        patched.patched = true;
-        return registry_.update(at.kind, key, std::move(made.get_object()), patched);
     }
 
     registry registry_;

@@ -37,6 +37,8 @@ struct write_options {
     bool status = false;
     /// It comes from a patch, whose preconditions are only what the patch names.
     bool patched = false;
+    /// It comes from an apply patch, which alone writes metadata.managedFields.
+    bool applied = false;
 };
 
 /// What a deletion asks for.
@@ -117,6 +119,8 @@ public:
         for (const std::string_view each :
              {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"})
             metadata.erase(each);
+        if (!how.applied)
+            metadata.erase("managedFields");
         if (of.counts_generations)
             metadata["generation"] = 1;
         if (auto refusal = prepare_new(kind, made, how, wrong))
@@ -174,7 +178,9 @@ public:
                 of.plural);
         for (const std::string_view each :
              {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
-              "generation", "resourceVersion", "namespace"}) {
+              "generation", "resourceVersion", "namespace", "managedFields"}) {
+            if (how.applied && each == "managedFields")
+                continue;
             if (const json::value* const old = old_metadata.if_contains(each))
                 metadata[each] = *old;
             else
@@ -182,6 +188,8 @@ public:
         }
         if (how.status) {
             json::object kept = *before;
+            if (const json::value* const owners = metadata.if_contains("managedFields"))
+                make_object(kept, "metadata")["managedFields"] = *owners;
             if (const json::value* const status = made.if_contains("status"))
                 kept["status"] = *status;
             else

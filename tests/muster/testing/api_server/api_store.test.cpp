@@ -339,49 +339,4 @@ TEST_CASE("tables show pods as kubectl prints them") {
     CHECK(text_at(rows[0].as_object(), {"object", "metadata", "name"}) == "a");
 }
 
-TEST_CASE("server-side apply is refused by name") {
-    asking server;
-    REQUIRE(server.pod("a").code == 201);
-    CHECK(verdict(server.ask("PATCH", pods + "/a", "{}", "application/apply-patch+yaml")) ==
-          "415 UnsupportedMediaType");
-}
-
-namespace {
-
-/// A field of protobuf that holds text, or a message.
-std::string field(unsigned number, const std::string& content) {
-    REQUIRE(content.size() < 128);
-    return std::string(1, static_cast<char>(number << 3U | 2U)) +
-           std::string(1, static_cast<char>(content.size())) + content;
-}
-
-std::string envelope(const std::string& kind, const std::string& raw) {
-    return std::string("k8s\0", 4) + field(1, field(1, "v1") + field(2, kind)) + field(2, raw) +
-           field(3, "") + field(4, "");
-}
-
-} // namespace
-
-TEST_CASE("kubectl may create namespaces in protobuf") {
-    const std::string type = "application/vnd.kubernetes.protobuf";
-    const std::string metadata =
-        field(1, "spare") + field(8, "") + "\x38\x05" + field(11, field(1, "team") + field(2, "a"));
-    const std::string body =
-        envelope("Namespace", field(1, metadata) + field(2, "") + field(3, ""));
-    asking server;
-    const answer made = server.ask("POST", "/api/v1/namespaces", body, type);
-    REQUIRE(made.code == 201);
-    CHECK(text_at(made.body, {"metadata", "name"}) == "spare");
-    CHECK(text_at(made.body, {"metadata", "labels", "team"}) == "a");
-    CHECK(verdict(server.post("/api/v1/namespaces/spare/configmaps",
-                              R"({"metadata":{"name":"a"}})")) == "201 ");
-    CHECK(verdict(server.ask("POST", "/api/v1/namespaces", body, type)) == "409 AlreadyExists");
-    CHECK(verdict(server.ask("POST", pods, envelope("Pod", field(1, metadata)), type)) ==
-          "415 UnsupportedMediaType");
-    for (std::size_t length = 0; length < body.size(); ++length) {
-        asking other;
-        CHECK(other.ask("POST", "/api/v1/namespaces", body.substr(0, length), type).code >= 200);
-    }
-}
-
 } // namespace api_server_test

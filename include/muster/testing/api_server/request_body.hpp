@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <muster/testing/api_server/answer.hpp>
+#include <muster/testing/api_server/json_values.hpp>
+#include <muster/testing/api_server/protobuf_reader.hpp>
+
+namespace muster::inline v0_1 {
+namespace testing {
+namespace api_server {
+
+/// Reads a body of JSON, or of protobuf (typed clients, `kubectl create` among them, send
+/// Kubernetes' own kinds so, and do not ask again in JSON). `into` is empty when the body cannot be
+/// read. Returns the refusal of any other form.
+[[nodiscard]] inline std::optional<answer> read_body(const request& asked,
+                                                     std::optional<json::value>& into) {
+    if (asked.content_type.find("json") != std::string::npos) {
+        into = parse_json(asked.body);
+        return std::nullopt;
+    }
+    const auto body = read_protobuf_body(asked.body);
+    if (!body || !is_protobuf_kind(body->kind))
+        return refused(415, "UnsupportedMediaType",
+                       "this server reads JSON, and protobuf of Kubernetes' own kinds (expected "
+                       "Content-Type: application/json)");
+    if (auto made = read_protobuf(*body))
+        into = *std::move(made);
+    return std::nullopt;
+}
+
+} // namespace api_server
+} // namespace testing
+} // namespace muster::inline v0_1

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# What people try first with kubectl on `muster up`: server-side apply, `kubectl create`, which sends
+# protobuf, and pods that name no scheduler.
+# Skipped where there is no kubectl: none in PATH, and none built by tests/live/run.
+set -euo pipefail
+. "$(dirname "$0")/script_tools.sh"
+muster=${MUSTER_BUILD:-$source/build/release}/muster
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+[[ -x $muster ]] || skip "there is no $muster"
+"$muster" up --help 2>/dev/null | grep -q -- --only-server || skip "this muster has no command up"
+said=$("$muster" schedule --server http://127.0.0.1:1 --timeout 1 --dry-run 2>&1) || true
+[[ $said != *"built without"* ]] || skip "$said"
+PATH=$PATH:$(dirname "$(ls -d "${XDG_CACHE_HOME:-$HOME/.cache}"/muster-live/*/kubectl 2>/dev/null | head -1)")
+command -v kubectl >/dev/null || skip "there is no kubectl"
+
+failures=0
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+# runs EXPECTED ARGUMENTS...: kubectl ends well and prints EXPECTED somewhere.
+runs() {
+    local expected=$1 said
+    shift
+    said=$(kubectl "$@" 2>&1) || fail "kubectl $*: $said"
+    [[ $said == *"$expected"* ]] || fail "kubectl $* prints '$said', and not '$expected'"
+}
+
+cd "$work"
+rm -f kubeconfig up.log
+export KUBECONFIG=$work/kubeconfig
+"$muster" up --kubeconfig "$KUBECONFIG" -f "$source/examples/deploy/crds" \
+    -f "$source/examples/tour/node-a.yaml" --pod-delay 0 >up.log 2>&1 &
+server=$!
+trap 'kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true' EXIT
+for _ in $(seq 100); do
+    ! grep -q "^serving" up.log || break
+    sleep 0.1
+done
+
+# Kubernetes' own kinds, in protobuf.
+runs "deployment.apps/web created" create deployment web --image=i --port=80
+runs 80 get deployment web -o 'jsonpath={.spec.template.spec.containers[0].ports[0].containerPort}'
+runs "job.batch/one created" create job one --image=i -- true
+runs "configmap/some created" create configmap some --from-literal=a=b
+runs "secret/hidden created" create secret generic hidden --from-literal=a=b
+runs '{"a":"Yg=="}' get secret hidden -o 'jsonpath={.data}'
+runs "namespace/team created" create namespace team
+
+# Server-side apply creates, changes, and removes what is named no longer.
+map() {
+    printf '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"},"data":%s}' "$1" >map.json
+}
+map '{"a":"1","b":"1"}'
+runs "configmap/applied serverside-applied" apply --server-side -f map.json
+map '{"a":"2"}'
+runs "configmap/applied serverside-applied" apply --server-side -f map.json
+runs '{"a":"2"}' get configmap applied -o 'jsonpath={.data}'
+map '{"a":"3"}'
+! said=$(kubectl apply --server-side --field-manager=other -f map.json 2>&1) ||
+    fail "another manager's value is overwritten"
+[[ $said == *'conflict with "kubectl": .data.a'* ]] || fail "the conflict says: $said"
+runs "serverside-applied" apply --server-side --force-conflicts --field-manager=other -f map.json
+runs "genericjob.batch.tensorstack.dev/generic-example serverside-applied" \
+    apply --server-side -f "$source/examples/tour/job.yaml"
+runs "deleted" delete -f "$source/examples/tour/job.yaml"
+
+# A pod that names no scheduler runs; one that cannot says why.
+runs "pod/plain created" run plain --image=i
+runs "condition met" wait --for=condition=Ready --timeout=30s pod/plain
+runs "pod/vast created" run vast --image=i \
+    --overrides='{"spec":{"containers":[{"name":"vast","image":"i","resources":{"requests":{"cpu":"1000"}}}]}}'
+runs "condition met" wait --for=condition=PodScheduled=false --timeout=30s pod/vast
+runs "Insufficient cpu" get pod vast -o 'jsonpath={.status.conditions[0].message}'
+
+((failures == 0)) || { cat up.log; exit 1; }
+kill "$server"
+wait "$server" || { echo "FAILED: muster up ends with $?"; exit 1; }
+trap - EXIT
+echo "fine"
