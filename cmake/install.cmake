@@ -1,5 +1,5 @@
-# The config package `muster` (components: core, always there; translate and kube, on request) and one
-# pkg-config file for each. Nothing here depends on the machine, so all of it goes under share/.
+# The config package `muster` and its pkg-config files. Components: core, driver and testing are always
+# there; translate, sim (installed with translate) and kube are on request. Nothing here depends on the machine, so all of it goes under share/.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

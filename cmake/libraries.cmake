@@ -47,16 +47,22 @@ muster_library(muster EXPORT core
   FOLDERS base resource model index plan policy admission cycle
   FILES ${muster_root_headers}
   LINKS Boost::headers)
+muster_library(driver EXPORT core
+  FOLDERS adapter
+  LINKS muster_core)
 muster_library(testing EXPORT core
   FOLDERS testing
   WITHOUT testing/api_server
-  LINKS muster_core)
+  LINKS muster_driver)
 if(MUSTER_TRANSLATE)
   # yaml-cpp renamed its target in 0.8; the choice is left to whoever links.
   muster_library(translate EXPORT translate
-    FOLDERS translate lifecycle codec adapter
+    FOLDERS translate lifecycle codec
     LINKS muster_core Boost::json
           "$<IF:$<TARGET_EXISTS:yaml-cpp::yaml-cpp>,yaml-cpp::yaml-cpp,yaml-cpp>")
+  muster_library(sim EXPORT translate
+    FOLDERS sim
+    LINKS muster_translate muster_driver)
   # The embedded API server is for this tree's tests and program; it is not installed.
   find_package(OpenSSL 3 QUIET)
   if(OPENSSL_FOUND)
@@ -68,5 +74,5 @@ endif()
 if(MUSTER_KUBE)
   muster_library(kube EXPORT kube
     FOLDERS kube
-    LINKS muster_translate CURL::libcurl)
+    LINKS muster_translate muster_driver CURL::libcurl)
 endif()

@@ -39,6 +39,30 @@ configure "$source" "$work/muster" -DMUSTER_BUILD_TESTS=OFF -DMUSTER_BUILD_EXAMP
 rm -rf "$prefix"
 quiet cmake --install "$work/muster" --prefix "$prefix"
 
+# Every header belongs to a target, and is installed with it. (The embedded API server is this tree's
+# alone.)
+headers_in() { (cd "$1/include" && find muster -name '*.hpp' ! -path '*/api_server/*' | sort); }
+diff <(headers_in "$source") <(headers_in "$prefix") || {
+    echo "installed are other headers than there are"
+    exit 1
+}
+
+# What is installed without the translation compiles without the translation.
+core=$work/core_prefix
+configure "$source" "$work/core" -DMUSTER_BUILD_TESTS=OFF -DMUSTER_BUILD_EXAMPLES=OFF \
+    -DMUSTER_TRANSLATE=OFF
+rm -rf "$core"
+quiet cmake --install "$work/core" --prefix "$core"
+headers_in "$core" | sed 's/.*/#include <&>/' >"$work/all_of_core.cpp"
+(($(wc -l <"$work/all_of_core.cpp") > 100)) || { echo "too few headers of the core"; exit 1; }
+quiet "$cxx" -std=c++20 -I "$core/include" -fsyntax-only -MD -MF "$work/all_of_core.d" \
+    "$work/all_of_core.cpp"
+if grep -E 'boost/json|yaml-cpp|curl/' "$work/all_of_core.d"; then
+    echo "a header of the core needs what only the translation needs"
+    exit 1
+fi
+echo "core alone: $(wc -l <"$work/all_of_core.cpp") headers compile"
+
 # The core must do without what only the translation needs.
 without=(-DCMAKE_DISABLE_FIND_PACKAGE_yaml-cpp=ON -DCMAKE_DISABLE_FIND_PACKAGE_boost_json=ON)
 consumer find_package -DCMAKE_PREFIX_PATH="$prefix" "${without[@]}"
