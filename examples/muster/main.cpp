@@ -20,6 +20,7 @@
 #include "draw.hpp"
 #include "edits.hpp"
 #include "live.hpp"
+#include "nearest.hpp"
 #include "output.hpp"
 #include "plan_diff.hpp"
 #include "queue_report.hpp"
@@ -73,7 +74,7 @@ bool unreadable(const diagnostics& found) {
 template<class Use>
 int with_objects(const cli::request& asked, const Use& use) {
     diagnostics found;
-    const std::vector<document> documents = read_inputs(asked.files, found);
+    const std::vector<document> documents = cli::read_objects(asked.files, found);
     if (!found.ok()) {
         print(found, asked.strict);
         return unreadable(found) ? cli::usage : cli::invalid_input;
@@ -194,8 +195,13 @@ int explain(cli::request asked, const look& how, const std::string& wanted) {
             out += (out.empty() ? "" : "\n") + cli::explanation(group, asked, !how.no_headers);
         }
         if (!wanted.empty() && !found) {
+            const bool with_namespace = wanted.find('/') != std::string::npos;
+            std::vector<std::string> names;
+            for (const cli::group_line& group : made.groups)
+                names.push_back(with_namespace ? group.name_space + "/" + group.name : group.name);
             complain("there is no group " + in_quotes(wanted) +
-                     " with something to decide (expected NAME or NAMESPACE/NAME)");
+                     " with something to decide (expected NAME or NAMESPACE/NAME)" +
+                     cli::suggestion(wanted, names));
             return int{cli::usage};
         }
         if (how.format == "json")
@@ -299,7 +305,7 @@ int compare(const std::vector<std::string>& files, const look& how) {
 
 int run_jobs(const cli::request& asked, const cli::run_request& more, const look& how) {
     diagnostics found;
-    std::vector<document> documents = read_inputs(asked.files, found);
+    std::vector<document> documents = cli::read_objects(asked.files, found);
     std::vector<document> events;
     if (!more.events.empty())
         events = read_inputs(std::vector{more.events}, found);
@@ -838,6 +844,29 @@ void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
         ".topologySpread=, .topology= (of the group as a whole), .roles.ROLE.topology=");
 }
 
+/// Complains of each option that the command does not have; false when there is none.
+bool tell_unknown_options(const CLI::App& app) {
+    bool any = false;
+    for (const CLI::App* command : app.get_subcommands())
+        for (const std::string& word : command->remaining()) {
+            const std::string name = word.substr(0, word.find('='));
+            if (!name.starts_with('-') || name == "-" || name == "--")
+                continue;
+            std::vector<std::string> known;
+            for (const CLI::Option* each : command->get_options())
+                for (const std::string& one : each->get_lnames())
+                    known.push_back("--" + one);
+            any = true;
+            complain(in_quotes(name) + " is no option of muster " + command->get_name() +
+                     cli::suggestion(name, known));
+        }
+    return any;
+}
+
+int fail_with(const CLI::App& app, const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? cli::fine : cli::usage;
+}
+
 int run(int argc, char** argv) {
     CLI::App app("Says which gangs of pods start now, where, and why not the others.", "muster");
     app.require_subcommand(1);
@@ -1001,19 +1030,25 @@ int run(int argc, char** argv) {
         argv = words.data();
     }
     std::string all;
-    bool known = argc < 2 || *argv[1] == '-';
+    std::vector<std::string> names;
     for (const CLI::App* each : app.get_subcommands(nullptr)) {
         all += (all.empty() ? "" : ", ") + each->get_name();
-        known = known || each->get_name() == argv[1];
+        names.push_back(each->get_name());
     }
-    if (!known) {
-        complain(in_quotes(argv[1]) + " is no command (expected one of " + all + ")");
+    if (argc > 1 && *argv[1] != '-' && std::ranges::find(names, argv[1]) == names.end()) {
+        complain(in_quotes(argv[1]) + " is no command (expected one of " + all + ")" +
+                 cli::suggestion(argv[1], names));
         return cli::usage;
     }
     try {
         app.parse(argc, argv);
+    } catch (const CLI::ExtrasError& error) {
+        return tell_unknown_options(app) ? int{cli::usage} : fail_with(app, error);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? cli::fine : cli::usage;
+        // An option that is missing may be there, and mistyped.
+        if (error.get_exit_code() != 0)
+            static_cast<void>(tell_unknown_options(app));
+        return fail_with(app, error);
     }
     const bool tabular = how.format == "table" || how.format == "wide" || how.format == "pods" ||
                          how.format == "csv";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <muster/codec/cluster_input.hpp>
+#include <muster/codec/input.hpp>
 #include <muster/codec/manifests.hpp>
 #include <muster/sim/foreign_jobs.hpp>
 #include <muster/sim/read_jobs.hpp>
@@ -15,6 +16,33 @@
 namespace cli {
 
 using namespace muster::codec;
+
+namespace {
+
+/// False for an empty document, an empty object, and a list without items.
+bool holds_objects(const document& of) {
+    const boost::json::object* const root = of.root().if_object();
+    if (!root)
+        return !of.root().is_null();
+    const boost::json::value* const items = root->if_contains("items");
+    return items && items->is_array() ? !items->get_array().empty() : !root->empty();
+}
+
+} // namespace
+
+std::vector<document> read_objects(const std::vector<std::string>& files, diagnostics& found) {
+    std::vector<document> documents = read_inputs(files, found);
+    if (!found.ok() || std::ranges::any_of(documents, holds_objects))
+        return documents;
+    std::string names;
+    for (const std::string& each : files)
+        names += (names.empty() ? "" : ", ") + (each == "-" ? std::string("<stdin>") : each);
+    found.error(
+        {names, 1, 1},
+        "no objects (expected Kubernetes objects in YAML or JSON, e.g. those of kubectl get "
+        "nodes,pods -A -o json)");
+    return documents;
+}
 
 manifests read_cluster(const std::vector<document>& documents, const std::string& default_namespace,
                        diagnostics& found) {

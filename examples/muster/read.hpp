@@ -18,6 +18,11 @@ namespace cli {
 
 // The readers of all kinds of objects, compiled once.
 
+/// As codec::read_inputs(), but files that hold no object at all are an error: a pipe whose first
+/// command failed must not look like an empty cluster.
+[[nodiscard]] std::vector<muster::codec::document>
+read_objects(const std::vector<std::string>& files, muster::codec::diagnostics& found);
+
 /// As codec::read_cluster().
 [[nodiscard]] muster::codec::manifests
 read_cluster(const std::vector<muster::codec::document>& documents,

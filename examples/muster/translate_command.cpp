@@ -10,7 +10,6 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/codec/input.hpp>
 #include <muster/translate/job_companions.hpp>
 #include <muster/translate/write_all.hpp>
 
@@ -57,7 +56,7 @@ std::string text_of(std::vector<boost::json::object> objects, bool as_json) {
 
 translation translate(const translate_request& asked, mc::diagnostics& found) {
     translation made;
-    const std::vector<mc::document> documents = mc::read_inputs(asked.files, found);
+    const std::vector<mc::document> documents = read_objects(asked.files, found);
     if (!found.ok())
         return made;
     mc::gang_options options;

@@ -52,6 +52,26 @@ run 1
 run 1 plan
 run 1 fly -f everything.yaml
 grep -q '"fly" is no command (expected one of plan, ' "$work/err" || fail "which word is no command"
+# A word that is nearly right is suggested.
+says() { grep -qF -- "$1" "$work/err" || fail "no '$1' in: $(cat "$work/err")"; }
+run 1 explian -f everything.yaml
+says '(did you mean explain?)'
+run 1 help shedule
+says '(did you mean schedule?)'
+run 1 plan -f everything.yaml --profle t9k
+says '"--profle" is no option of muster plan (did you mean --profile?)'
+run 1 plan -f everything.yaml --no-header=x
+says '"--no-header" is no option of muster plan (did you mean --no-headers?)'
+run 1 plan --filname everything.yaml
+says '(did you mean --filename?)'
+says '--filename is required'
+run 1 plan -f everything.yaml --frobnicate
+says '"--frobnicate" is no option of muster plan'
+! grep -q "did you mean" "$work/err" || fail "a far word is suggested"
+run 1 explain whoel -f lab.yaml
+says '(did you mean whole?)'
+run 1 explain default/whol -f lab.yaml
+says '(did you mean default/whole?)'
 golden version.table 0 --version
 run 1 plan -f everything.yaml -o html
 run 1 plan -f everything.yaml --score luck
@@ -64,6 +84,18 @@ complains bad_topology.stderr 1 plan -f everything.yaml --topology block,,rack
 complains no_file.stderr 1 plan -f nowhere.yaml
 complains no_group.stderr 1 explain nobody -f small.ndjson
 run 1 plan -f - -f - </dev/null
+
+# Input without any object is an error: the command before the pipe has failed.
+: >"$work/empty.yaml"
+for command in plan explain queues prio run "whatif --cordon x" "translate --to t9k"; do
+    # shellcheck disable=SC2086
+    run 2 $command -f - </dev/null
+    says '<stdin>:1:1: error: no objects (expected Kubernetes objects in YAML or JSON'
+    [[ ! -s $work/out ]] || fail "$command prints something for no objects"
+done
+run 2 plan -f "$work/empty.yaml" -f - <<<'{"kind":"List","apiVersion":"v1","items":[]}'
+says "$work/empty.yaml, <stdin>:1:1: error: no objects"
+run 2 plan -f - <<<'---'
 
 complains bad.stderr 2 plan -f bad.yaml
 complains hollow.stderr 2 plan -f hollow.yaml
