@@ -30,6 +30,8 @@ for part in scheduler controller; do
     grep -q "values: \[.*\bmuster-$part\b" "$deploy/networkpolicy.yaml" ||
         fail "networkpolicy.yaml: no $part"
 done
+# Without it nothing would ever be evicted, and T9k's users expect that.
+grep -qF -- '--profile, t9k,' "$deploy/scheduler.yaml" || fail "scheduler.yaml: no rule of preemption"
 # Every kind that the controllers follow may be listed: T9k's by the one role, and Grove's by both.
 # A rule is one line here.
 role_of() { awk -v RS='---\n' "/kind: ClusterRole\n/ && /metadata: \{name: $1\}\n/" "$deploy/rbac.yaml"; }

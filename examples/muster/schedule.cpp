@@ -87,8 +87,8 @@ struct status_text {
         total("muster_gangs_started_total", "Gangs of which members were placed.", count.decided);
         total("muster_pods_bound_total", "Pods bound.", count.bound);
         total("muster_gangs_failed_total", "Gangs of which a bind failed for good.", count.failed);
-        total("muster_gangs_healed_total", "Gangs evicted as they could not be completed.",
-              count.healed);
+        total("muster_gangs_evicted_incomplete_total",
+              "Gangs evicted because they could not be completed.", count.healed);
         total("muster_pods_evicted_total", "Pods evicted.", count.evicted);
         out.family("muster_writes_total", "counter", "Writes by what became of them.");
         for (std::size_t at = 0; at < kube::outcome_names.size(); ++at)
