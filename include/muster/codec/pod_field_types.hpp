@@ -3,23 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <muster/codec/field_reader.hpp>
+#include <muster/codec/pod_fields.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
-
-/// What the API server takes in a field that only the kubelet and the container runtime look into.
-enum class field_type : std::uint8_t { text, integer, boolean, list, object };
-
-struct typed_field {
-    std::string_view key;
-    field_type type;
-};
 
 inline void check_type(const field& at, field_type type) {
     switch (type) {
@@ -41,112 +35,54 @@ inline void check_type(const field& at, field_type type) {
     }
 }
 
-/// Fields that are known and of which only the type matters: another one is an error. `fields` are
-/// sorted by their keys; those that somebody has read already are left to that. O(fields of the
-/// object · log).
-template<std::size_t Count>
-void check_types(object_reader& object, const std::array<typed_field, Count>& fields) {
+/// Checks the types of the fields that are in the table and were not read yet. Others stay unread.
+/// O(fields of the object · log).
+inline void check_types(object_reader& object, std::span<const pod_field> fields) {
     object.take_each([&](std::string_view key, const field& at) {
-        const auto known = std::ranges::lower_bound(fields, key, {}, &typed_field::key);
-        if (known == fields.end() || known->key != key)
-            return false;
-        check_type(at, known->type);
+        const pod_field* const known = find_field(fields, key);
+        if (known)
+            check_type(at, known->type);
+        return known != nullptr;
+    });
+}
+
+/// Accounts for every field of a place that bears on placement. Of fields that were not read yet,
+/// irrelevant ones are checked for their type; the paths of refused and unknown ones go to
+/// `unsupported`, and an unknown one is a warning. A field that the table calls honoured must have
+/// been read before.
+inline void finish(object_reader& object, std::span<const pod_field> fields,
+                   std::vector<std::string>& unsupported) {
+    object.take_each([&](std::string_view key, const field& at) {
+        const pod_field* const known = find_field(fields, key);
+        if (known && known->support == field_support::irrelevant) {
+            check_type(at, known->type);
+            return true;
+        }
+        const bool empty_list =
+            at.value() && at.value()->is_array() && at.value()->get_array().empty();
+        if (at.is_present() && !empty_list) {
+            unsupported.push_back(at.path());
+            if (!known)
+                at.warning("unknown field, and the pod waits because it may say where the pod may "
+                           "run (expected a field of Kubernetes 1.37)",
+                           place::key);
+        }
         return true;
     });
 }
 
-/// Of a pod's spec, those that nothing here depends on.
-inline constexpr std::array pod_fields{
-    typed_field{"automountServiceAccountToken", field_type::boolean},
-    typed_field{"dnsConfig", field_type::object},
-    typed_field{"dnsPolicy", field_type::text},
-    typed_field{"enableServiceLinks", field_type::boolean},
-    typed_field{"ephemeralContainers", field_type::list},
-    typed_field{"hostAliases", field_type::list},
-    typed_field{"hostIPC", field_type::boolean},
-    typed_field{"hostPID", field_type::boolean},
-    typed_field{"hostUsers", field_type::boolean},
-    typed_field{"hostname", field_type::text},
-    typed_field{"hostnameOverride", field_type::text},
-    typed_field{"imagePullSecrets", field_type::list},
-    typed_field{"os", field_type::object},
-    typed_field{"readinessGates", field_type::list},
-    typed_field{"restartPolicy", field_type::text},
-    typed_field{"runtimeClassName", field_type::text},
-    typed_field{"securityContext", field_type::object},
-    typed_field{"serviceAccount", field_type::text},
-    typed_field{"serviceAccountName", field_type::text},
-    typed_field{"setHostnameAsFQDN", field_type::boolean},
-    typed_field{"shareProcessNamespace", field_type::boolean},
-    typed_field{"subdomain", field_type::text},
-    typed_field{"terminationGracePeriodSeconds", field_type::integer},
-};
-static_assert(std::ranges::is_sorted(pod_fields, {}, &typed_field::key));
-
-/// Of a pod's spec, those that are read with the pod and not with a template.
-inline constexpr std::array scheduled_fields{
-    typed_field{"activeDeadlineSeconds", field_type::integer},
-    typed_field{"affinity", field_type::object},
-    typed_field{"hostNetwork", field_type::boolean},
-    typed_field{"nodeName", field_type::text},
-    typed_field{"preemptionPolicy", field_type::text},
-    typed_field{"priority", field_type::integer},
-    typed_field{"priorityClassName", field_type::text},
-    typed_field{"schedulerName", field_type::text},
-    typed_field{"topologySpreadConstraints", field_type::list},
-};
-static_assert(std::ranges::is_sorted(scheduled_fields, {}, &typed_field::key));
-
-/// Of a container.
-inline constexpr std::array container_fields{
-    typed_field{"envFrom", field_type::list},
-    typed_field{"image", field_type::text},
-    typed_field{"imagePullPolicy", field_type::text},
-    typed_field{"lifecycle", field_type::object},
-    typed_field{"livenessProbe", field_type::object},
-    typed_field{"name", field_type::text},
-    typed_field{"readinessProbe", field_type::object},
-    typed_field{"resizePolicy", field_type::list},
-    typed_field{"restartPolicy", field_type::text},
-    typed_field{"restartPolicyRules", field_type::list},
-    typed_field{"securityContext", field_type::object},
-    typed_field{"startupProbe", field_type::object},
-    typed_field{"stdin", field_type::boolean},
-    typed_field{"stdinOnce", field_type::boolean},
-    typed_field{"terminationMessagePath", field_type::text},
-    typed_field{"terminationMessagePolicy", field_type::text},
-    typed_field{"tty", field_type::boolean},
-    typed_field{"volumeDevices", field_type::list},
-    typed_field{"workingDir", field_type::text},
-};
-static_assert(std::ranges::is_sorted(container_fields, {}, &typed_field::key));
-
-inline constexpr std::array port_fields{
-    typed_field{"containerPort", field_type::integer}, typed_field{"hostIP", field_type::text},
-    typed_field{"hostPort", field_type::integer},      typed_field{"name", field_type::text},
-    typed_field{"protocol", field_type::text},
-};
-static_assert(std::ranges::is_sorted(port_fields, {}, &typed_field::key));
-
-inline constexpr std::array toleration_fields{
-    typed_field{"effect", field_type::text},
-    typed_field{"key", field_type::text},
-    typed_field{"operator", field_type::text},
-    typed_field{"tolerationSeconds", field_type::integer},
-    typed_field{"value", field_type::text},
-};
-static_assert(std::ranges::is_sorted(toleration_fields, {}, &typed_field::key));
-
 inline constexpr std::array mount_fields{
-    typed_field{"mountPath", field_type::text}, typed_field{"mountPropagation", field_type::text},
-    typed_field{"name", field_type::text},      typed_field{"readOnly", field_type::boolean},
-    typed_field{"subPath", field_type::text},   typed_field{"subPathExpr", field_type::text},
+    pod_field{"mountPath", field_type::text, field_support::irrelevant},
+    pod_field{"mountPropagation", field_type::text, field_support::irrelevant},
+    pod_field{"name", field_type::text, field_support::irrelevant},
+    pod_field{"readOnly", field_type::boolean, field_support::irrelevant},
+    pod_field{"subPath", field_type::text, field_support::irrelevant},
+    pod_field{"subPathExpr", field_type::text, field_support::irrelevant},
 };
-static_assert(std::ranges::is_sorted(mount_fields, {}, &typed_field::key));
+static_assert(std::ranges::is_sorted(mount_fields, {}, &pod_field::key));
 
 /// Of every object of a list; fields that are not listed are left alone.
-template<std::size_t Count>
-void check_types_of_each(const field& at, const std::array<typed_field, Count>& fields) {
+inline void check_types_of_each(const field& at, std::span<const pod_field> fields) {
     const array_reader list = at.as_array();
     list.for_each_object([&](object_reader& each) { check_types(each, fields); });
 }
@@ -170,12 +106,12 @@ inline void check_environment(const field& at) {
     });
 }
 
-/// What a container runs and is told, and the types of what only the kubelet looks into.
+/// What a container runs and is told, and the types of all fields that were not read before.
 inline void check_container_types(object_reader& container) {
-    check_types(container, container_fields);
     check_strings(container.optional("command"));
     check_strings(container.optional("args"));
     check_environment(container.optional("env"));
+    check_types(container, pod_tables::container);
 }
 
 } // namespace detail

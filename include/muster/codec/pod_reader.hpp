@@ -40,8 +40,7 @@ inline void read_tolerations(const field& at, pod_object& pod) {
         const field effect_at = each.optional("effect");
         if (!effect_at.as_string().value_or("").empty())
             one.effect = read_effect(effect_at);
-        each.ignore({"tolerationSeconds"});
-        each.finish();
+        finish(each, pod_tables::toleration, pod.unsupported);
         if (key && !key->empty())
             one.key = std::string(*key);
         if (op == "Equal" || op.empty())
@@ -81,7 +80,6 @@ inline void read_ports(const field& at, bool host_network, constraints& where) {
 
 inline void finish_container(object_reader& container) {
     check_container_types(container);
-    container.ignore({"volumeMounts"});
     container.finish();
 }
 
@@ -257,25 +255,22 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     read.where.selector.requirements = require_equal(read_labels(spec.optional("nodeSelector")));
     const field affinity_at = spec.optional("affinity");
     object_reader affinity = affinity_at.as_object();
-    detail::read_node_affinity(affinity.optional("nodeAffinity"), read.where);
+    detail::read_node_affinity(affinity.optional("nodeAffinity"), read);
     pod_terms terms;
-    detail::read_pod_affinity(affinity.optional("podAffinity"), read.metadata, 1, terms);
-    detail::read_pod_affinity(affinity.optional("podAntiAffinity"), read.metadata, -1, terms);
-    affinity.finish();
-    detail::read_spread(spec.optional("topologySpreadConstraints"), read.metadata, terms);
+    detail::read_pod_affinity(affinity.optional("podAffinity"), read.metadata, 1, terms,
+                              read.unsupported);
+    detail::read_pod_affinity(affinity.optional("podAntiAffinity"), read.metadata, -1, terms,
+                              read.unsupported);
+    detail::finish(affinity, detail::pod_tables::affinity, read.unsupported);
+    detail::read_spread(spec.optional("topologySpreadConstraints"), read.metadata, terms,
+                        read.unsupported);
     if (terms.any())
         read.where.pods = std::move(terms);
     detail::read_tolerations(spec.optional("tolerations"), read);
     detail::read_volumes(spec.optional("volumes"), read);
-    for (const std::string_view kind : {"resourceClaims", "schedulingGroup", "workloadRef"}) {
-        const field at = spec.optional(kind);
-        const bool empty_list =
-            at.value() && at.value()->is_array() && at.value()->as_array().empty();
-        if (at.is_present() && !empty_list && kind == "resourceClaims")
-            read.unsupported.push_back(at.path());
-        else if (at.is_present() && !empty_list)
+    for (const std::string_view kind : {"schedulingGroup", "workloadRef"})
+        if (const field at = spec.optional(kind); at.is_present())
             detail::note_gang_mark(at.path(), read);
-    }
     const field gates_at = spec.optional("schedulingGates");
     const array_reader gates = gates_at.as_array();
     read.run_time = detail::read_run_time(spec.optional("activeDeadlineSeconds"), object, read);
@@ -287,8 +282,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         read.scheduler_name = *name;
     if (const auto name = spec.optional("nodeName").as_string())
         read.node = *name;
-    detail::check_types(spec, detail::pod_fields);
-    spec.finish();
+    detail::finish(spec, detail::pod_tables::spec, read.unsupported);
     detail::begin_at_pod(read, spec_at);
     object.ignore({"apiVersion", "kind"});
     object.finish();

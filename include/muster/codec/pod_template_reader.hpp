@@ -71,7 +71,6 @@ inline void check_resources(const field& at, std::string_view container, contain
 
 inline void check_container(object_reader& container, std::vector<container_memory>& all) {
     container_memory memory;
-    check_container_types(container);
     const auto* const name = container.optional("name").value();
     check_resources(container.optional("resources"),
                     name && name->is_string() ? std::string_view(name->get_string()) : "", memory);
@@ -83,7 +82,8 @@ inline void check_container(object_reader& container, std::vector<container_memo
         static_cast<void>(each.required("mountPath").as_string());
         check_types(each, mount_fields);
     });
-    check_types_of_each(container.optional("ports"), port_fields);
+    check_types_of_each(container.optional("ports"), pod_tables::port);
+    check_container_types(container);
     container.finish();
     all.push_back(std::move(memory));
 }
@@ -156,9 +156,8 @@ inline void check_pod_template(const field& at, const reading_context& context) 
     const field selector_at = spec.optional("nodeSelector");
     object_reader selector = selector_at.as_object();
     selector.for_each_string([](std::string_view, std::string_view) {});
-    detail::check_types_of_each(spec.optional("tolerations"), detail::toleration_fields);
-    detail::check_types(spec, detail::pod_fields);
-    detail::check_types(spec, detail::scheduled_fields);
+    detail::check_types_of_each(spec.optional("tolerations"), detail::pod_tables::toleration);
+    detail::check_types(spec, detail::pod_tables::spec);
     spec.ignore_rest();
     object.finish();
 }

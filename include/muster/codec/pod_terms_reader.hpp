@@ -11,6 +11,7 @@
 
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/pod_field_types.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/model/pod_terms.hpp>
 
@@ -42,8 +43,8 @@ inline constexpr std::string_view namespace_name_label = "kubernetes.io/metadata
 /// the keys of `matchLabelKeys` and `mismatchLabelKeys`; keys that the pod lacks say nothing.
 /// Without a label selector the term speaks of no pod (Kubernetes LabelSelector).
 inline void read_pod_labels(object_reader& object, const label_set& own, bool mismatches,
-                            pod_selector& into) {
-    auto selector = read_label_selector(object.optional("labelSelector"));
+                            pod_selector& into, std::vector<std::string>& unsupported) {
+    auto selector = read_label_selector(object.optional("labelSelector"), &unsupported);
     const auto merge = [&](std::string_view name, label_operator op) {
         const field at = object.optional(name);
         for (const std::string& key : read_strings(at.as_array())) {
@@ -71,10 +72,11 @@ inline void read_pod_labels(object_reader& object, const label_set& own, bool mi
 
 /// A PodAffinityTerm of a pod with these labels in this namespace.
 [[nodiscard]] inline affinity_term read_affinity_term(object_reader& object,
-                                                      const object_metadata& pod) {
+                                                      const object_metadata& pod,
+                                                      std::vector<std::string>& unsupported) {
     affinity_term read;
     auto namespaces = read_strings(object.optional("namespaces").as_array());
-    auto selected = read_label_selector(object.optional("namespaceSelector"));
+    auto selected = read_label_selector(object.optional("namespaceSelector"), &unsupported);
     auto& tenants = read.pods.tenants.emplace();
     if (namespaces.empty() && !selected)
         namespaces.push_back(pod.key.name_space);
@@ -82,20 +84,21 @@ inline void read_pod_labels(object_reader& object, const label_set& own, bool mi
         tenants.push_back(namespaces_named(std::move(namespaces)));
     if (selected)
         tenants.push_back(std::move(*selected));
-    read_pod_labels(object, pod.labels, true, read.pods);
+    read_pod_labels(object, pod.labels, true, read.pods, unsupported);
     read.topology = read_topology_key(object);
-    object.finish();
+    finish(object, pod_tables::affinity_term, unsupported);
     return read;
 }
 
 /// podAffinity (`sign` 1) or podAntiAffinity (-1).
 inline void read_pod_affinity(const field& at, const object_metadata& pod, std::int32_t sign,
-                              pod_terms& terms) {
+                              pod_terms& terms, std::vector<std::string>& unsupported) {
     object_reader object = at.as_object();
     const field required_at = object.optional("requiredDuringSchedulingIgnoredDuringExecution");
     const array_reader required = required_at.as_array();
     required.for_each_object([&](object_reader& each) {
-        (sign > 0 ? terms.affinity : terms.anti_affinity).push_back(read_affinity_term(each, pod));
+        (sign > 0 ? terms.affinity : terms.anti_affinity)
+            .push_back(read_affinity_term(each, pod, unsupported));
     });
     const field preferred_at = object.optional("preferredDuringSchedulingIgnoredDuringExecution");
     const array_reader preferred = preferred_at.as_array();
@@ -105,11 +108,11 @@ inline void read_pod_affinity(const field& at, const object_metadata& pod, std::
         one.weight = sign * static_cast<std::int32_t>(weight.value_or(1));
         const field term_at = each.required("podAffinityTerm");
         object_reader term = term_at.as_object();
-        one.term = read_affinity_term(term, pod);
-        each.finish();
+        one.term = read_affinity_term(term, pod, unsupported);
+        finish(each, pod_tables::preferred_affinity, unsupported);
         terms.preferred.push_back(std::move(one));
     });
-    object.finish();
+    finish(object, pod_tables::affinity_kind, unsupported);
 }
 
 /// Honor or Ignore.
@@ -122,7 +125,8 @@ inline void read_pod_affinity(const field& at, const object_metadata& pod, std::
     return *text == "Honor";
 }
 
-inline void read_spread(const field& at, const object_metadata& pod, pod_terms& terms) {
+inline void read_spread(const field& at, const object_metadata& pod, pod_terms& terms,
+                        std::vector<std::string>& unsupported) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     const array_reader list = at.as_array();
     list.for_each_object([&](object_reader& each) {
@@ -144,13 +148,13 @@ inline void read_spread(const field& at, const object_metadata& pod, pod_terms& 
         one.honor_affinity = read_honor(each.optional("nodeAffinityPolicy"), true);
         one.honor_taints = read_honor(each.optional("nodeTaintsPolicy"), false);
         one.pods.tenants.emplace().push_back(namespaces_named({pod.key.name_space}));
-        read_pod_labels(each, pod.labels, false, one.pods);
+        read_pod_labels(each, pod.labels, false, one.pods, unsupported);
         one.topology = read_topology_key(each);
         for (const spread_term& other : terms.spread)
             if (other.topology == one.topology && other.required == one.required)
                 each.error("the same topologyKey and whenUnsatisfiable as another (expected each "
                            "pair once)");
-        each.finish();
+        finish(each, pod_tables::spread, unsupported);
         terms.spread.push_back(std::move(one));
     });
 }

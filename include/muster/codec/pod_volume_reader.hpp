@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include <muster/codec/csi_migration.hpp>
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/pod_field_types.hpp>
+#include <muster/codec/pod_fields.hpp>
 #include <muster/codec/storage_reader.hpp>
 
 namespace muster::inline v0_1 {
@@ -40,16 +40,11 @@ inline void read_disk(const field& at, const disk_source& from, pod_volume& volu
 /// The volumes of a pod that may tie it to nodes. Of what is not modelled and may do so, the pod
 /// waits.
 inline void read_volumes(const field& at, pod_object& pod) {
-    constexpr std::array<std::string_view, 5> refused{"fc", "iscsi", "photonPersistentDisk", "rbd",
-                                                      "storageos"};
     const array_reader list = at.as_array();
     list.for_each_object([&](object_reader& each) {
         pod_volume made;
         made.name = string_or_empty(each.required("name"));
         bool bears = false;
-        for (const std::string_view kind : refused)
-            if (const field source = each.optional(kind); source.is_present())
-                pod.unsupported.push_back(source.path());
         if (const field source = each.optional("persistentVolumeClaim"); source.is_present()) {
             object_reader claim = source.as_object();
             made.claim = string_or_empty(claim.required("claimName"));
@@ -76,7 +71,7 @@ inline void read_volumes(const field& at, pod_object& pod) {
                 read_disk(source, disk, made);
                 bears = true;
             }
-        each.ignore_rest();
+        finish(each, pod_tables::volume, pod.unsupported);
         if (bears)
             pod.volumes.push_back(std::move(made));
     });

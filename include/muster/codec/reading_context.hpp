@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/pod_field_types.hpp>
 #include <muster/model/labels.hpp>
 #include <muster/resource/quantity_text.hpp>
 #include <muster/translate/generated_name.hpp>
@@ -126,9 +128,18 @@ struct reading_context {
     return read;
 }
 
-/// A requirement of a label selector (`node` false) or node selector term.
-[[nodiscard]] inline std::optional<label_requirement> read_requirement(object_reader& object,
-                                                                       bool node) {
+/// Ends the reading of a part of a selector. With `unsupported`, it is part of a pod, and its
+/// unknown fields make the pod wait; otherwise they are warnings.
+inline void finish_selector(object_reader& object, std::span<const pod_field> fields,
+                            std::vector<std::string>* unsupported) {
+    if (unsupported)
+        detail::finish(object, fields, *unsupported);
+    object.finish();
+}
+
+/// A requirement of a label selector (`node` false) or node selector term. See finish_selector().
+[[nodiscard]] inline std::optional<label_requirement>
+read_requirement(object_reader& object, bool node, std::vector<std::string>* unsupported) {
     label_requirement read;
     const auto key = object.required("key").as_string();
     const field op_at = object.required("operator");
@@ -136,7 +147,7 @@ struct reading_context {
     const field values_at = object.optional("values");
     const array_reader values = values_at.as_array();
     read.values = read_strings(values);
-    object.finish();
+    finish_selector(object, detail::pod_tables::requirement, unsupported);
     if (!key || !op)
         return std::nullopt;
     read.key = *key;
@@ -170,11 +181,12 @@ struct reading_context {
     return std::nullopt;
 }
 
-[[nodiscard]] inline std::vector<label_requirement> read_requirements(const field& at, bool node) {
+[[nodiscard]] inline std::vector<label_requirement>
+read_requirements(const field& at, bool node, std::vector<std::string>* unsupported = nullptr) {
     std::vector<label_requirement> read;
     const array_reader list = at.as_array();
     list.for_each_object([&](object_reader& each) {
-        if (auto requirement = read_requirement(each, node))
+        if (auto requirement = read_requirement(each, node, unsupported))
             read.push_back(std::move(*requirement));
     });
     return read;
@@ -193,16 +205,18 @@ struct reading_context {
     return read;
 }
 
-/// A LabelSelector; nothing when it is absent.
-[[nodiscard]] inline std::optional<label_selector> read_label_selector(const field& at) {
+/// A LabelSelector; nothing when it is absent. See finish_selector().
+[[nodiscard]] inline std::optional<label_selector>
+read_label_selector(const field& at, std::vector<std::string>* unsupported = nullptr) {
     object_reader object = at.as_object();
     if (!object.is_present())
         return std::nullopt;
     label_selector read;
     read.requirements = require_equal(read_labels(object.optional("matchLabels")));
-    for (label_requirement& each : read_requirements(object.optional("matchExpressions"), false))
+    for (label_requirement& each :
+         read_requirements(object.optional("matchExpressions"), false, unsupported))
         read.requirements.push_back(std::move(each));
-    object.finish();
+    finish_selector(object, detail::pod_tables::label_selector, unsupported);
     return read;
 }
 

@@ -95,6 +95,8 @@ struct volume_object {
     std::optional<claim_reference> claim;
     /// Required node affinity: one of the terms matches. Absent = every node.
     std::optional<std::vector<node_term>> nodes;
+    /// What of its node affinity is not modelled: pods that use it wait.
+    std::vector<std::string> unsupported;
     std::string driver;
     std::string handle;
 };

@@ -184,7 +184,7 @@ inline void read_controller(object_reader& object, claim_object& of) {
     }
     const field affinity_at = spec.optional("nodeAffinity");
     object_reader affinity = affinity_at.as_object();
-    read.nodes = detail::read_node_selector(affinity.optional("required"));
+    read.nodes = detail::read_node_selector(affinity.optional("required"), read.unsupported);
     affinity.finish();
     const field csi_at = spec.optional("csi");
     object_reader csi = csi_at.as_object();

@@ -49,9 +49,9 @@ struct volume_demand {
                                     std::string_view storage_class) {
     const claim_request& asks = *claim.asks;
     const bool free = volume.claim ? is_kept_for(volume, claim) : volume.available;
-    return free && !volume.metadata.terminating && volume.storage_class == storage_class &&
-           volume.bytes >= asks.bytes && volume.block == asks.block &&
-           (volume.access & asks.access) == asks.access &&
+    return free && volume.unsupported.empty() && !volume.metadata.terminating &&
+           volume.storage_class == storage_class && volume.bytes >= asks.bytes &&
+           volume.block == asks.block && (volume.access & asks.access) == asks.access &&
            volume.attributes_class == asks.attributes_class &&
            (asks.volume.empty() || asks.volume == volume.metadata.key.name) &&
            (!asks.labels || asks.labels->matches(volume.metadata.labels));

@@ -164,6 +164,11 @@ private:
         }
         if (!waits(*users_[at].pod))
             return;
+        if (!volume->unsupported.empty())
+            return wait(at, name,
+                        "is bound to volume " + claim.asks.volume +
+                            ", whose node affinity is not understood (" +
+                            volume->unsupported.front() + ")");
         if (volume->nodes)
             reach(at, *volume->nodes, what);
         if (auto zones = zone_terms(*volume))

@@ -472,7 +472,8 @@ spec:
               .findings ==
           "f:8:27: warning: spec.containers[0].ports[0].hostport: unknown field, ignored\n"
           "f:6:5: warning: spec.containers[0].comand: unknown field, ignored\n"
-          "f:3:3: warning: spec.nodeselector: unknown field, ignored\n");
+          "f:3:3: warning: spec.nodeselector: unknown field, and the pod waits because it may say "
+          "where the pod may run (expected a field of Kubernetes 1.37)\n");
 }
 
 TEST_CASE("how long a pod runs is the least of what it declares and its deadline") {

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// What Muster does with a field of a pod.
+enum class field_support : std::uint8_t {
+    honoured,   ///< read, and heeded in every decision
+    irrelevant, ///< says nothing about where or whether the pod may run
+    refused,    ///< bears on placement and is not modelled: the pod waits
+};
+
+/// The JSON type that the API server accepts in a field.
+enum class field_type : std::uint8_t { text, integer, boolean, list, object };
+
+struct pod_field {
+    std::string_view key;
+    field_type type;
+    field_support support;
+    /// For readers of the compatibility page; may be empty.
+    std::string_view note = {};
+};
+
+/// The fields of one type of the API, sorted by key.
+struct pod_field_place {
+    std::string_view name;
+    std::span<const pod_field> fields;
+    /// A field that is not in the table makes the pod wait. Otherwise it is a warning.
+    bool closed = true;
+};
+
+namespace detail::pod_tables {
+
+using enum field_support;
+using enum field_type;
+
+inline constexpr std::array spec{
+    pod_field{"activeDeadlineSeconds", integer, honoured, "the longest time that the pod runs"},
+    pod_field{"affinity", object, honoured},
+    pod_field{"automountServiceAccountToken", boolean, irrelevant},
+    pod_field{"containers", list, honoured},
+    pod_field{"dnsConfig", object, irrelevant},
+    pod_field{"dnsPolicy", text, irrelevant},
+    pod_field{"enableServiceLinks", boolean, irrelevant},
+    pod_field{"ephemeralContainers", list, irrelevant, "they request no resources"},
+    pod_field{"evictionResponders", list, irrelevant},
+    pod_field{"hostAliases", list, irrelevant},
+    pod_field{"hostIPC", boolean, irrelevant},
+    pod_field{"hostNetwork", boolean, honoured, "container ports become host ports"},
+    pod_field{"hostPID", boolean, irrelevant},
+    pod_field{"hostUsers", boolean, irrelevant},
+    pod_field{"hostname", text, irrelevant},
+    pod_field{"hostnameOverride", text, irrelevant},
+    pod_field{"imagePullSecrets", list, irrelevant},
+    pod_field{"initContainers", list, honoured},
+    pod_field{"nodeName", text, honoured},
+    pod_field{"nodeSelector", object, honoured},
+    pod_field{"os", object, irrelevant},
+    pod_field{"overhead", object, honoured},
+    pod_field{"preemptionPolicy", text, honoured},
+    pod_field{"priority", integer, honoured},
+    pod_field{"priorityClassName", text, honoured},
+    pod_field{"readinessGates", list, irrelevant},
+    pod_field{"resourceClaims", list, refused},
+    pod_field{"resources", object, honoured},
+    pod_field{"restartPolicy", text, irrelevant},
+    pod_field{"runtimeClassName", text, irrelevant,
+              "the API server writes the overhead, selector and tolerations of the class into the "
+              "pod"},
+    pod_field{"schedulerName", text, honoured},
+    pod_field{"schedulingGates", list, honoured, "the pod waits until the list is empty"},
+    pod_field{"schedulingGroup", object, honoured, "the pod's gang"},
+    pod_field{"securityContext", object, irrelevant},
+    pod_field{"serviceAccount", text, irrelevant},
+    pod_field{"serviceAccountName", text, irrelevant},
+    pod_field{"setHostnameAsFQDN", boolean, irrelevant},
+    pod_field{"shareProcessNamespace", boolean, irrelevant},
+    pod_field{"subdomain", text, irrelevant},
+    pod_field{"terminationGracePeriodSeconds", integer, irrelevant},
+    pod_field{"tolerations", list, honoured},
+    pod_field{"topologySpreadConstraints", list, honoured},
+    pod_field{"volumes", list, honoured},
+    pod_field{"workloadRef", object, honoured, "the pod's gang; Kubernetes 1.35 only"},
+};
+
+inline constexpr std::array affinity{
+    pod_field{"nodeAffinity", object, honoured},
+    pod_field{"podAffinity", object, honoured},
+    pod_field{"podAntiAffinity", object, honoured},
+};
+
+/// Of nodeAffinity (where `required` is an object), podAffinity and podAntiAffinity.
+inline constexpr std::array affinity_kind{
+    pod_field{"preferredDuringSchedulingIgnoredDuringExecution", list, honoured},
+    pod_field{"requiredDuringSchedulingIgnoredDuringExecution", list, honoured},
+};
+
+inline constexpr std::array node_selector{
+    pod_field{"nodeSelectorTerms", list, honoured},
+};
+
+inline constexpr std::array node_term{
+    pod_field{"matchExpressions", list, honoured},
+    pod_field{"matchFields", list, honoured, "metadata.name"},
+};
+
+inline constexpr std::array preferred_node{
+    pod_field{"preference", object, honoured},
+    pod_field{"weight", integer, honoured},
+};
+
+inline constexpr std::array affinity_term{
+    pod_field{"labelSelector", object, honoured},
+    pod_field{"matchLabelKeys", list, honoured},
+    pod_field{"mismatchLabelKeys", list, honoured},
+    pod_field{"namespaceSelector", object, honoured},
+    pod_field{"namespaces", list, honoured},
+    pod_field{"topologyKey", text, honoured},
+};
+
+inline constexpr std::array preferred_affinity{
+    pod_field{"podAffinityTerm", object, honoured},
+    pod_field{"weight", integer, honoured},
+};
+
+inline constexpr std::array label_selector{
+    pod_field{"matchExpressions", list, honoured},
+    pod_field{"matchLabels", object, honoured},
+};
+
+inline constexpr std::array requirement{
+    pod_field{"key", text, honoured},
+    pod_field{"operator", text, honoured},
+    pod_field{"values", list, honoured},
+};
+
+inline constexpr std::array spread{
+    pod_field{"labelSelector", object, honoured},    pod_field{"matchLabelKeys", list, honoured},
+    pod_field{"maxSkew", integer, honoured},         pod_field{"minDomains", integer, honoured},
+    pod_field{"nodeAffinityPolicy", text, honoured}, pod_field{"nodeTaintsPolicy", text, honoured},
+    pod_field{"topologyKey", text, honoured},        pod_field{"whenUnsatisfiable", text, honoured},
+};
+
+inline constexpr std::array toleration{
+    pod_field{"effect", text, honoured},
+    pod_field{"key", text, honoured},
+    pod_field{"operator", text, honoured},
+    pod_field{"tolerationSeconds", integer, irrelevant, "counts after the pod was placed"},
+    pod_field{"value", text, honoured},
+};
+
+/// A volume: its name, and one source.
+inline constexpr std::array volume{
+    pod_field{"awsElasticBlockStore", object, honoured, "as its CSI driver's"},
+    pod_field{"azureDisk", object, honoured, "as its CSI driver's"},
+    pod_field{"azureFile", object, honoured, "as its CSI driver's"},
+    pod_field{"cephfs", object, irrelevant, "every node reaches it"},
+    pod_field{"cinder", object, honoured, "as its CSI driver's"},
+    pod_field{"configMap", object, irrelevant},
+    pod_field{"csi", object, honoured},
+    pod_field{"downwardAPI", object, irrelevant},
+    pod_field{"emptyDir", object, irrelevant},
+    pod_field{"ephemeral", object, honoured},
+    pod_field{"fc", object, refused, "only nodes on its fabric reach it"},
+    pod_field{"flexVolume", object, irrelevant, "kube-scheduler places it anywhere too"},
+    pod_field{"flocker", object, refused, "no kubelet mounts it since 1.25"},
+    pod_field{"gcePersistentDisk", object, honoured, "as its CSI driver's"},
+    pod_field{"gitRepo", object, irrelevant},
+    pod_field{"glusterfs", object, irrelevant, "every node reaches it"},
+    pod_field{"hostPath", object, irrelevant, "kube-scheduler places it anywhere too"},
+    pod_field{"image", object, irrelevant},
+    pod_field{"iscsi", object, refused, "two writers exclude each other on a node"},
+    pod_field{"name", text, irrelevant},
+    pod_field{"nfs", object, irrelevant, "every node reaches it"},
+    pod_field{"persistentVolumeClaim", object, honoured},
+    pod_field{"photonPersistentDisk", object, refused, "no kubelet mounts it any more"},
+    pod_field{"portworxVolume", object, honoured, "as its CSI driver's"},
+    pod_field{"projected", object, irrelevant},
+    pod_field{"quobyte", object, refused, "no kubelet mounts it since 1.25"},
+    pod_field{"rbd", object, refused, "two writers exclude each other on a node"},
+    pod_field{"scaleIO", object, refused, "no kubelet mounts it any more"},
+    pod_field{"secret", object, irrelevant},
+    pod_field{"storageos", object, refused, "no kubelet mounts it since 1.25"},
+    pod_field{"vsphereVolume", object, honoured, "as its CSI driver's"},
+};
+
+inline constexpr std::array container{
+    pod_field{"args", list, irrelevant},
+    pod_field{"command", list, irrelevant},
+    pod_field{"env", list, irrelevant},
+    pod_field{"envFrom", list, irrelevant},
+    pod_field{"image", text, irrelevant, "no score for nodes that hold the image"},
+    pod_field{"imagePullPolicy", text, irrelevant},
+    pod_field{"lifecycle", object, irrelevant},
+    pod_field{"livenessProbe", object, irrelevant},
+    pod_field{"name", text, irrelevant},
+    pod_field{"ports", list, honoured, "host ports"},
+    pod_field{"readinessProbe", object, irrelevant},
+    pod_field{"resizePolicy", list, irrelevant},
+    pod_field{"resources", object, honoured, "and what the kubelet has set aside during a resize"},
+    pod_field{"restartPolicy", text, honoured, "Always makes an init container a sidecar"},
+    pod_field{"restartPolicyRules", list, irrelevant},
+    pod_field{"securityContext", object, irrelevant},
+    pod_field{"startupProbe", object, irrelevant},
+    pod_field{"stdin", boolean, irrelevant},
+    pod_field{"stdinOnce", boolean, irrelevant},
+    pod_field{"terminationMessagePath", text, irrelevant},
+    pod_field{"terminationMessagePolicy", text, irrelevant},
+    pod_field{"tty", boolean, irrelevant},
+    pod_field{"volumeDevices", list, irrelevant, "the pod's volumes count"},
+    pod_field{"volumeMounts", list, irrelevant, "the pod's volumes count"},
+    pod_field{"workingDir", text, irrelevant},
+};
+
+inline constexpr std::array port{
+    pod_field{"containerPort", integer, honoured, "with hostNetwork"},
+    pod_field{"hostIP", text, honoured},
+    pod_field{"hostPort", integer, honoured},
+    pod_field{"name", text, irrelevant},
+    pod_field{"protocol", text, honoured},
+};
+
+inline constexpr std::array resources{
+    pod_field{"claims", list, irrelevant, "the pod's resourceClaims count"},
+    pod_field{"limits", object, honoured, "where a request is missing"},
+    pod_field{"requests", object, honoured},
+};
+
+} // namespace detail::pod_tables
+
+/// Every type of a pod's spec that bears on placement, with all of its fields as of
+/// Kubernetes 1.37.
+inline constexpr std::array pod_field_places{
+    pod_field_place{"PodSpec", detail::pod_tables::spec},
+    pod_field_place{"Affinity", detail::pod_tables::affinity},
+    pod_field_place{"NodeAffinity, PodAffinity, PodAntiAffinity",
+                    detail::pod_tables::affinity_kind},
+    pod_field_place{"NodeSelector", detail::pod_tables::node_selector},
+    pod_field_place{"NodeSelectorTerm", detail::pod_tables::node_term},
+    pod_field_place{"PreferredSchedulingTerm", detail::pod_tables::preferred_node},
+    pod_field_place{"PodAffinityTerm", detail::pod_tables::affinity_term},
+    pod_field_place{"WeightedPodAffinityTerm", detail::pod_tables::preferred_affinity},
+    pod_field_place{"LabelSelector", detail::pod_tables::label_selector},
+    pod_field_place{"LabelSelectorRequirement, NodeSelectorRequirement",
+                    detail::pod_tables::requirement},
+    pod_field_place{"TopologySpreadConstraint", detail::pod_tables::spread},
+    pod_field_place{"Toleration", detail::pod_tables::toleration},
+    pod_field_place{"Volume", detail::pod_tables::volume},
+    pod_field_place{"Container", detail::pod_tables::container, false},
+    pod_field_place{"ContainerPort", detail::pod_tables::port, false},
+    pod_field_place{"ResourceRequirements", detail::pod_tables::resources, false},
+};
+
+static_assert(std::ranges::all_of(pod_field_places, [](const pod_field_place& each) {
+    return std::ranges::is_sorted(each.fields, {}, &pod_field::key);
+}));
+
+/// The row of `key`, or nullptr. O(log fields).
+[[nodiscard]] constexpr const pod_field* find_field(std::span<const pod_field> fields,
+                                                    std::string_view key) noexcept {
+    const auto found = std::ranges::lower_bound(fields, key, {}, &pod_field::key);
+    return found == fields.end() || found->key != key ? nullptr : &*found;
+}
+
+/// Of a type of volume such as `persistentVolumeClaim`; nothing for a type that Kubernetes 1.37
+/// does not have.
+[[nodiscard]] constexpr std::optional<field_support>
+volume_source_support(std::string_view source) noexcept {
+    const pod_field* const found = find_field(detail::pod_tables::volume, source);
+    return found && source != "name" ? std::optional(found->support) : std::nullopt;
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

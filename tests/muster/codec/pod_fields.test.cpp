@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/codec/pod_fields.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <muster/codec/pod_reader.hpp>
+#include <muster/codec/read_documents.hpp>
+
+namespace codec_pod_fields_test {
+
+using namespace muster::codec;
+
+namespace {
+
+struct read_result {
+    pod_object pod;
+    std::string findings;
+};
+
+read_result read(const std::string& spec) {
+    diagnostics found;
+    const auto documents = read_documents("f", "metadata: {name: p}\nspec:\n" + spec, found);
+    REQUIRE(documents.size() == 1);
+    object_reader object(documents[0], found);
+    reading_context context;
+    read_result result;
+    result.pod = read_pod(object, context);
+    for (const diagnostic& each : found.findings())
+        result.findings += to_text(each) + '\n';
+    return result;
+}
+
+const std::string containers = "  containers: [{}]\n";
+
+std::string unsupported(const std::string& spec) {
+    std::string all;
+    for (const std::string& each : read(containers + spec).pod.unsupported)
+        all += (all.empty() ? "" : " ") + each;
+    return all;
+}
+
+/// A value that no field of this type accepts.
+std::string_view wrong_value(field_type type) {
+    return type == field_type::text ? "7" : "wrong";
+}
+
+std::string_view name_of(field_support support) {
+    switch (support) {
+    case field_support::honoured:
+        return "honoured";
+    case field_support::irrelevant:
+        return "irrelevant";
+    case field_support::refused:
+        return "refused";
+    }
+    return "";
+}
+
+/// The compatibility page.
+std::string page() {
+    std::ostringstream out;
+    out << "# Compatibility\n\n"
+           "What Muster does with every field of a pod that Kubernetes 1.37 knows. "
+           "`pod_fields.hpp` "
+           "is the source\nof this page.\n\n"
+           "- **honoured**: heeded in every decision.\n"
+           "- **irrelevant**: says nothing about where or whether the pod may run.\n"
+           "- **refused**: bears on placement and is not modelled. The pod waits with the reason\n"
+           "  `UnsupportedConstraint`, which names the field.\n\n"
+           "A field that is not listed makes the pod wait in the same way, with a warning. In the "
+           "places marked\n\"open\" it is a warning only.\n";
+    for (const pod_field_place& place : pod_field_places) {
+        out << "\n## " << place.name << (place.closed ? "" : " (open)") << "\n\n"
+            << "| field | answer | note |\n|---|---|---|\n";
+        for (const pod_field& each : place.fields)
+            out << "| `" << each.key << "` | " << name_of(each.support) << " | " << each.note
+                << (each.note.empty() ? "|\n" : " |\n");
+    }
+    return out.str();
+}
+
+} // namespace
+
+TEST_CASE("the compatibility page says what the table of pod fields says") {
+    const std::string path =
+        std::string(MUSTER_TEST_DATA) + "/../../include/muster/codec/COMPATIBILITY.md";
+    if (std::getenv("MUSTER_UPDATE"))
+        std::ofstream(path) << page();
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    // MUSTER_UPDATE=1 rewrites it.
+    CHECK(text.str() == page());
+}
+
+TEST_CASE("a field of the wrong type is an error whatever the table says of it") {
+    for (const pod_field& each : detail::pod_tables::spec) {
+        CAPTURE(each.key);
+        if (each.support == field_support::refused || each.key == "schedulingGroup" ||
+            each.key == "workloadRef")
+            continue;
+        const std::string text =
+            "  " + std::string(each.key) + ": " + std::string(wrong_value(each.type)) + "\n";
+        const auto result = read(each.key == "containers" ? text : containers + text);
+        CHECK(result.findings.find("spec." + std::string(each.key) + ": found ") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("a pod with a refused field waits and names it") {
+    CHECK(unsupported("  resourceClaims: [{name: a}]\n") == "spec.resourceClaims");
+    for (const pod_field& each : detail::pod_tables::volume) {
+        if (each.support == field_support::honoured)
+            continue;
+        CAPTURE(each.key);
+        const std::string key(each.key);
+        CHECK(unsupported("  volumes: [{" + key + (key == "name" ? ": v" : ": {}") + "}]\n") ==
+              (each.support == field_support::refused ? "spec.volumes[0]." + key : ""));
+    }
+}
+
+TEST_CASE("an unknown field makes the pod wait where it bears on placement") {
+    const auto at = [](const std::string& spec) {
+        const auto result = read(containers + spec);
+        CHECK(result.findings.find("unknown field, and the pod waits") != std::string::npos);
+        REQUIRE(result.pod.unsupported.size() == 1);
+        return result.pod.unsupported.front();
+    };
+    const std::string required = "requiredDuringSchedulingIgnoredDuringExecution";
+    const std::string preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+    const std::string node = "  affinity: {nodeAffinity: {";
+    const std::string pods = "  affinity: {podAntiAffinity: {";
+    CHECK(at("  x: 1\n") == "spec.x");
+    CHECK(at("  affinity: {x: {}}\n") == "spec.affinity.x");
+    CHECK(at(node + "requiredDuringSchedulingRequiredDuringExecution: {}}}\n") ==
+          "spec.affinity.nodeAffinity.requiredDuringSchedulingRequiredDuringExecution");
+    CHECK(at(node + required + ": {nodeSelectorTerms: [{x: []}, {x: 1}]}}}\n") ==
+          "spec.affinity.nodeAffinity." + required + ".nodeSelectorTerms[1].x");
+    CHECK(at(node + required + ": {nodeSelectorTerms: [], x: 1}}}\n") ==
+          "spec.affinity.nodeAffinity." + required + ".x");
+    CHECK(
+        at(node + required +
+           ": {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists, x: 1}]}]}}}\n") ==
+        "spec.affinity.nodeAffinity." + required + ".nodeSelectorTerms[0].matchExpressions[0].x");
+    CHECK(at(node + preferred + ": [{weight: 1, preference: {}, x: 1}]}}\n") ==
+          "spec.affinity.nodeAffinity." + preferred + "[0].x");
+    CHECK(at(pods + "x: 1}}\n") == "spec.affinity.podAntiAffinity.x");
+    CHECK(at(pods + required + ": [{topologyKey: z, x: 1}]}}\n") ==
+          "spec.affinity.podAntiAffinity." + required + "[0].x");
+    CHECK(at(pods + required + ": [{topologyKey: z, labelSelector: {x: 1}}]}}\n") ==
+          "spec.affinity.podAntiAffinity." + required + "[0].labelSelector.x");
+    CHECK(at(pods + required + ": [{topologyKey: z, namespaceSelector: {x: 1}}]}}\n") ==
+          "spec.affinity.podAntiAffinity." + required + "[0].namespaceSelector.x");
+    CHECK(at(pods + preferred + ": [{weight: 1, podAffinityTerm: {topologyKey: z}, x: 1}]}}\n") ==
+          "spec.affinity.podAntiAffinity." + preferred + "[0].x");
+    CHECK(at("  topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: "
+             "ScheduleAnyway, x: 1}]\n") == "spec.topologySpreadConstraints[0].x");
+    CHECK(at("  tolerations: [{operator: Exists, x: 1}]\n") == "spec.tolerations[0].x");
+    CHECK(at("  volumes: [{name: v, x: {}}]\n") == "spec.volumes[0].x");
+}
+
+TEST_CASE("an unknown field that is null or an empty list says nothing") {
+    CHECK(unsupported("  x: null\n  y: []\n") == "");
+}
+
+TEST_CASE("an unknown field of a container is a warning only") {
+    const auto result = read("  containers: [{x: 1, ports: [{y: 1}], resources: {z: 1}}]\n");
+    CHECK(result.pod.unsupported.empty());
+    CHECK(result.findings.find("containers[0].x: unknown field, ignored") != std::string::npos);
+}
+
+TEST_CASE("the support of a type of volume is known by its name") {
+    CHECK(volume_source_support("persistentVolumeClaim") == field_support::honoured);
+    CHECK(volume_source_support("emptyDir") == field_support::irrelevant);
+    CHECK(volume_source_support("fc") == field_support::refused);
+    CHECK_FALSE(volume_source_support("name"));
+    CHECK_FALSE(volume_source_support("magnetic"));
+}
+
+} // namespace codec_pod_fields_test
