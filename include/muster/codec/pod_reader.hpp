@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/codec/device_shares.hpp>
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/node_affinity_reader.hpp>
 #include <muster/codec/node_reader.hpp>
@@ -190,9 +191,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     pod_object read;
     read.metadata = read_metadata(object, true, context);
     detail::read_foreign_gangs(read.metadata, read);
-    for (const std::string_view key : translate::keys::kai_device_shares)
-        if (read.metadata.annotations.find(key))
-            read.unsupported.push_back("metadata.annotations[" + std::string(key) + "]");
+    detail::note_share_annotations(read.metadata, read.unsupported);
 
     const field status_at = object.optional("status");
     object_reader status = status_at.as_object();
@@ -219,7 +218,9 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     const bool host_network = spec.optional("hostNetwork").as_boolean().value_or(false);
     pod_request request;
     const auto with_set_aside = [&](object_reader& container) {
-        named_amounts amounts = read_container_requests(container.optional("resources"));
+        const field resources = container.optional("resources");
+        named_amounts amounts = read_container_requests(resources);
+        detail::note_share_resources(amounts, resources, read.unsupported);
         const auto name = container.optional("name").as_string();
         if (const auto known = set_aside.find(name.value_or("")); known != set_aside.end())
             raise(amounts, known->second);

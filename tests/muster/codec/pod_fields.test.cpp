@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <muster/codec/device_shares.hpp>
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/read_documents.hpp>
 
@@ -83,6 +84,15 @@ std::string page() {
             out << "| `" << each.key << "` | " << name_of(each.support) << " | " << each.note
                 << (each.note.empty() ? "|\n" : " |\n");
     }
+    out << "\n## Shares of devices\n\n"
+           "Refused, because only the agent of the scheduler that they belong to serves them. This "
+           "includes\nKoordinator's amounts of whole cards: its nodes hand out cards by what "
+           "koord-scheduler wrote into the\npod. `*` stands for any rest of a name.\n\n"
+           "| resource or annotation | served by |\n|---|---|\n";
+    for (const device_share& each : share_resources)
+        out << "| resource `" << each.key << "` | " << each.scheduler << " |\n";
+    for (const device_share& each : share_annotations)
+        out << "| annotation `" << each.key << "` | " << each.scheduler << " |\n";
     return out.str();
 }
 

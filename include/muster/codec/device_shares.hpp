@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/codec/field_reader.hpp>
+#include <muster/codec/objects.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// A way to ask for a part of a device, or for one device rather than another, that only the agent
+/// of one scheduler serves: it hands the pod the devices that this scheduler wrote down. A pod that
+/// another scheduler starts gets no device or any device, so such pods wait.
+struct device_share {
+    /// Of a resource or an annotation; a `*` at the end stands for any rest.
+    std::string_view key;
+    std::string_view scheduler;
+
+    [[nodiscard]] constexpr bool matches(std::string_view name) const noexcept {
+        return key.ends_with('*') ? name.starts_with(key.substr(0, key.size() - 1)) : name == key;
+    }
+};
+
+/// Koordinator's amounts are refused even where they come to whole cards (multiples of 100): its
+/// nodes hand out cards by what koord-scheduler wrote into the pod, not through a device plugin.
+inline constexpr std::array share_resources{
+    device_share{"aliyun.com/gpu-core.percentage", "ACK"},
+    device_share{"aliyun.com/gpu-mem", "ACK"},
+    device_share{"koordinator.sh/fpga", "Koordinator"},
+    device_share{"koordinator.sh/gpu", "Koordinator"},
+    device_share{"koordinator.sh/gpu-core", "Koordinator"},
+    device_share{"koordinator.sh/gpu-memory", "Koordinator"},
+    device_share{"koordinator.sh/gpu-memory-ratio", "Koordinator"},
+    device_share{"koordinator.sh/gpu.shared", "Koordinator"},
+    device_share{"koordinator.sh/rdma", "Koordinator"},
+    device_share{"nvidia.com/gpucores", "HAMi"},
+    device_share{"nvidia.com/gpumem", "HAMi"},
+    device_share{"nvidia.com/gpumem-percentage", "HAMi"},
+    device_share{"volcano.sh/gpu-memory", "Volcano"},
+    device_share{"volcano.sh/gpu-number", "Volcano"},
+    device_share{"volcano.sh/vgpu-*", "Volcano"},
+};
+
+inline constexpr std::array share_annotations{
+    device_share{"gpu-fraction", "KAI"},
+    device_share{"gpu-memory", "KAI"},
+    device_share{"volcano.sh/numa-topology-policy", "Volcano"},
+};
+
+namespace detail {
+
+[[nodiscard]] constexpr bool is_share_resource(std::string_view name) noexcept {
+    return std::ranges::any_of(share_resources,
+                               [&](const device_share& each) { return each.matches(name); });
+}
+
+/// Adds the shares that the annotations ask for. The value `none` asks for nothing.
+inline void note_share_annotations(const object_metadata& metadata,
+                                   std::vector<std::string>& unsupported) {
+    for (const device_share& each : share_annotations)
+        if (const std::string* const value = metadata.annotations.find(each.key);
+            value && *value != "none")
+            unsupported.push_back("metadata.annotations[" + std::string(each.key) + "]");
+}
+
+/// Adds the shares among what a container with these `resources` requests.
+inline void note_share_resources(const named_amounts& amounts, const field& resources,
+                                 std::vector<std::string>& unsupported) {
+    for (const auto& [name, amount] : amounts) {
+        if (amount.milli == 0 || !is_share_resource(name))
+            continue;
+        object_reader object = resources.as_object();
+        const field limits_at = object.optional("limits");
+        const field requests_at = object.optional("requests");
+        object_reader limits = limits_at.as_object();
+        object_reader requests = requests_at.as_object();
+        const field limit = limits.optional(name);
+        unsupported.push_back(limit.is_present() ? limit.path() : requests.optional(name).path());
+    }
+}
+
+} // namespace detail
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/codec/device_shares.hpp>
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <muster/codec/pod_reader.hpp>
+#include <muster/codec/read_documents.hpp>
+
+namespace codec_device_shares_test {
+
+using namespace muster::codec;
+
+namespace {
+
+std::vector<std::string> unsupported(const std::string& metadata, const std::string& container) {
+    diagnostics found;
+    const auto documents = read_documents(
+        "f", "metadata: {name: p" + metadata + "}\nspec: {containers: [{" + container + "}]}\n",
+        found);
+    REQUIRE(documents.size() == 1);
+    object_reader object(documents[0], found);
+    reading_context context;
+    const pod_object pod = read_pod(object, context);
+    CHECK(found.findings().empty());
+    return pod.unsupported;
+}
+
+std::vector<std::string> of_limits(const std::string& limits) {
+    return unsupported("", "resources: {limits: {" + limits + "}}");
+}
+
+} // namespace
+
+TEST_CASE("a share that only another scheduler's agent serves makes the pod wait") {
+    for (const char* name :
+         {"nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores",
+          "volcano.sh/vgpu-number", "volcano.sh/vgpu-memory", "volcano.sh/vgpu-memory-percentage",
+          "volcano.sh/vgpu-cores", "volcano.sh/gpu-memory", "koordinator.sh/gpu-core",
+          "koordinator.sh/gpu-memory", "koordinator.sh/gpu-memory-ratio",
+          "koordinator.sh/gpu.shared", "koordinator.sh/rdma", "aliyun.com/gpu-mem"}) {
+        CAPTURE(name);
+        CHECK(of_limits(std::string(name) + ": 50") ==
+              std::vector{"spec.containers[0].resources.limits[" + std::string(name) + "]"});
+        CHECK(unsupported("", "resources: {requests: {" + std::string(name) + ": 50}}") ==
+              std::vector{"spec.containers[0].resources.requests[" + std::string(name) + "]"});
+    }
+    for (const char* key : {"gpu-fraction", "gpu-memory", "volcano.sh/numa-topology-policy"}) {
+        CAPTURE(key);
+        CHECK(unsupported(", annotations: {" + std::string(key) + ": \"0.5\"}", "") ==
+              std::vector{"metadata.annotations[" + std::string(key) + "]"});
+    }
+}
+
+TEST_CASE("whole cards in Koordinator's amounts are refused as its shares are") {
+    CHECK(of_limits("koordinator.sh/gpu: 200") ==
+          std::vector<std::string>{"spec.containers[0].resources.limits[koordinator.sh/gpu]"});
+}
+
+TEST_CASE("whole devices, none of a share, and no NUMA policy are no share") {
+    CHECK(of_limits("nvidia.com/gpu: 1, nvidia.com/mig-1g.5gb: 1, nvidia.com/gpu.shared: 1, "
+                    "rdma/hca: 1, aliyun.com/gpu: 1, kubernetes.io/batch-cpu: 1")
+              .empty());
+    CHECK(of_limits("nvidia.com/gpumem: 0").empty());
+    CHECK(unsupported(", annotations: {volcano.sh/numa-topology-policy: none}", "").empty());
+}
+
+} // namespace codec_device_shares_test
