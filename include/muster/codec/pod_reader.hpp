@@ -37,21 +37,28 @@ inline void read_tolerations(const field& at, pod_object& pod) {
         const auto key = each.optional("key").as_string();
         const field op_at = each.optional("operator");
         const auto op = op_at.as_string().value_or("Equal");
-        const auto value = each.optional("value").as_string();
+        const field value_at = each.optional("value");
+        const auto value = value_at.as_string();
         const field effect_at = each.optional("effect");
         if (!effect_at.as_string().value_or("").empty())
             one.effect = read_effect(effect_at);
         finish(each, pod_tables::toleration, pod.unsupported);
         if (key && !key->empty())
             one.key = std::string(*key);
-        if (op == "Equal" || op.empty())
+        const bool orders = op == "Gt" || op == "Lt";
+        if (orders || op == "Equal" || op.empty())
             one.value = std::string(value.value_or(""));
-        else if (op == "Gt" || op == "Lt")
-            return pod.unsupported.push_back(op_at.path());
         else if (op != "Exists")
-            op_at.error(in_quotes(op) + " is not an operator (expected Exists or Equal)");
+            op_at.error(in_quotes(op) + " is not an operator (expected Exists, Equal, Gt or Lt)");
+        if (orders) {
+            one.comparison = op == "Gt" ? taint_comparison::greater : taint_comparison::less;
+            if (!taint_number(*one.value))
+                value_at.error(in_quotes(*one.value) + " is not a number that " + std::string(op) +
+                               " compares (expected a decimal integer of 64 bits)");
+        }
         if (!one.key && one.value)
-            op_at.error("the operator is Equal without a key (expected Exists)");
+            op_at.error("the operator is " + std::string(op.empty() ? "Equal" : op) +
+                        " without a key (expected Exists)");
         pod.where.tolerations.push_back(std::move(one));
     });
 }

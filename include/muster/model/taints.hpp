@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace muster::inline v0_1 {
@@ -30,19 +32,48 @@ struct taint {
 /// The taint that stands for a cordon.
 inline constexpr std::string_view unschedulable_taint_key = "node.kubernetes.io/unschedulable";
 
+/// How the value of a taint has to compare with that of a toleration.
+enum class taint_comparison : std::uint8_t { equal, greater, less };
+
+/// The number that `text` is in decimal, without a plus sign or leading zeros; nothing for other
+/// texts and for numbers beyond int64.
+[[nodiscard]] inline std::optional<std::int64_t> taint_number(std::string_view text) noexcept {
+    const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+    if (digits.empty() || (digits.front() == '0' && text != "0"))
+        return std::nullopt;
+    std::int64_t number = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    return error == std::errc{} && end == last ? std::optional(number) : std::nullopt;
+}
+
 /// A pod's permission to ignore taints. No key tolerates every key; no value (operator Exists)
-/// tolerates every value; no effect every effect (Kubernetes Toleration).
+/// tolerates every value; no effect every effect. `greater` and `less` tolerate taints whose value
+/// is a number greater or less than `value`, and none when either is no number (Kubernetes
+/// Toleration).
 struct toleration {
     std::optional<std::string> key;
     std::optional<std::string> value;
     std::optional<taint_effect> effect;
+    taint_comparison comparison = taint_comparison::equal;
 
     [[nodiscard]] bool tolerates(const taint& what) const noexcept {
         return (!effect || *effect == what.effect) && (!key || *key == what.key) &&
-               (!value || *value == what.value);
+               (!value || compares(what.value));
     }
 
     [[nodiscard]] friend auto operator<=>(const toleration&, const toleration&) = default;
+
+private:
+    [[nodiscard]] bool compares(std::string_view found) const noexcept {
+        if (comparison == taint_comparison::equal)
+            return found == *value;
+        const auto number = taint_number(found);
+        const auto bound = taint_number(*value);
+        if (!number || !bound)
+            return false;
+        return comparison == taint_comparison::greater ? *number > *bound : *number < *bound;
+    }
 };
 
 [[nodiscard]] inline bool tolerated(const taint& what,

@@ -75,10 +75,19 @@ template<std::size_t Width>
     return !empty && selects(term.labels, target.labels);
 }
 
+[[nodiscard]] inline bool compares(const toleration& one, const taint& what) {
+    if (!one.value || one.comparison == taint_comparison::equal)
+        return one.value.value_or(what.value) == what.value;
+    const auto bound = taint_number(*one.value);
+    const auto found = taint_number(what.value);
+    if (!bound || !found)
+        return false;
+    return one.comparison == taint_comparison::less ? *found < *bound : *bound < *found;
+}
+
 [[nodiscard]] inline bool is_tolerated(const taint& what, const constraints& by) {
     for (const toleration& one : by.tolerations)
-        if (one.key.value_or(what.key) == what.key &&
-            one.value.value_or(what.value) == what.value &&
+        if (one.key.value_or(what.key) == what.key && compares(one, what) &&
             one.effect.value_or(what.effect) == what.effect)
             return true;
     return false;

@@ -183,7 +183,11 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
     for (const preferred_node_term& one : of.preferred)
         out += " prefer " + std::to_string(one.weight) + text(one.term);
     for (const toleration& one : of.tolerations)
-        out += " tolerates(" + one.key.value_or("*") + "=" + one.value.value_or("*") + ":" +
+        out += " tolerates(" + one.key.value_or("*") +
+               (one.comparison == taint_comparison::equal     ? "="
+                : one.comparison == taint_comparison::greater ? ">"
+                                                              : "<") +
+               one.value.value_or("*") + ":" +
                (one.effect ? std::to_string(static_cast<int>(*one.effect)) : "*") + ")";
     if (of.pods)
         out += " terms(" + text(*of.pods) + ")";

@@ -331,20 +331,29 @@ TEST_CASE("an empty key with Exists takes every key, an empty effect every effec
                     {"k", "v", no_execute}));
 }
 
-TEST_CASE("a malformed toleration is an error; orders on values are not modelled") {
+TEST_CASE("Gt and Lt tolerate taints whose number is greater or less") {
+    CHECK(tolerates("{key: k, operator: Gt, value: '5'}", {"k", "6", no_schedule}));
+    CHECK_FALSE(tolerates("{key: k, operator: Gt, value: '5'}", {"k", "5", no_schedule}));
+    CHECK(tolerates("{key: k, operator: Lt, value: '5'}", {"k", "-6", no_schedule}));
+    CHECK_FALSE(tolerates("{key: k, operator: Lt, value: '5'}", {"k", "low", no_schedule}));
+    CHECK(read("  tolerations: [{key: k, operator: Gt, value: '05'}]\n").findings ==
+          "f:3:47: spec.tolerations[0].value: \"05\" is not a number that Gt compares (expected a "
+          "decimal integer of 64 bits)\n");
+    CHECK(read("  tolerations: [{operator: Lt, value: '5'}]\n").findings ==
+          "f:3:28: spec.tolerations[0].operator: the operator is Lt without a key (expected "
+          "Exists)\n");
+}
+
+TEST_CASE("a malformed toleration is an error") {
     CHECK(read("  tolerations: [{operator: exists}]\n").findings ==
-          "f:3:28: spec.tolerations[0].operator: \"exists\" is not an operator (expected Exists "
-          "or Equal)\n");
+          "f:3:28: spec.tolerations[0].operator: \"exists\" is not an operator (expected Exists, "
+          "Equal, Gt or Lt)\n");
     CHECK(read("  tolerations: [{effect: NoSchedule}]\n").findings ==
           "f:3:17: spec.tolerations[0].operator: the operator is Equal without a key (expected "
           "Exists)\n");
     CHECK(read("  tolerations: [{operator: Exists, effect: Never}]\n").findings ==
           "f:3:44: spec.tolerations[0].effect: \"Never\" is not an effect (expected NoSchedule, "
           "PreferNoSchedule or NoExecute)\n");
-    const auto greater = read("  tolerations: [{key: k, operator: Gt, value: '5'}]\n");
-    CHECK(greater.findings.empty());
-    CHECK(greater.pod.unsupported == std::vector<std::string>{"spec.tolerations[0].operator"});
-    CHECK(greater.pod.where.tolerations.empty());
 }
 
 TEST_CASE("host ports are claimed with protocol and address") {
