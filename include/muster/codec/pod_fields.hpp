@@ -63,7 +63,7 @@ inline constexpr std::array spec{
     pod_field{"initContainers", list, honoured},
     pod_field{"nodeName", text, honoured},
     pod_field{"nodeSelector", object, honoured},
-    pod_field{"os", object, irrelevant},
+    pod_field{"os", object, honoured, "no node whose label kubernetes.io/os names another system"},
     pod_field{"overhead", object, honoured},
     pod_field{"preemptionPolicy", text, honoured},
     pod_field{"priority", integer, honoured},

@@ -30,6 +30,26 @@ namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
 
+/// `spec.os`. kube-scheduler does not heed it, but the kubelet of another system rejects the pod,
+/// so nodes whose label says that they run the other one are left out. Nodes without the label stay
+/// in.
+inline void read_os(const field& at, constraints& where) {
+    object_reader object = at.as_object();
+    const field name_at = object.optional("name");
+    const auto name = name_at.as_string();
+    object.finish();
+    if (!name || name->empty())
+        return;
+    if (*name != "linux" && *name != "windows")
+        return name_at.error(in_quotes(*name) +
+                             " is not an operating system (expected linux or windows)");
+    label_requirement other;
+    other.key = "kubernetes.io/os";
+    other.op = label_operator::not_in;
+    other.values = {*name == "linux" ? "windows" : "linux"};
+    where.selector.requirements.push_back(std::move(other));
+}
+
 inline void read_tolerations(const field& at, pod_object& pod) {
     const array_reader list = at.as_array();
     list.for_each_object([&](object_reader& each) {
@@ -261,6 +281,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         read.requests.erase(own);
 
     read.where.selector.requirements = require_equal(read_labels(spec.optional("nodeSelector")));
+    detail::read_os(spec.optional("os"), read.where);
     const field affinity_at = spec.optional("affinity");
     object_reader affinity = affinity_at.as_object();
     detail::read_node_affinity(affinity.optional("nodeAffinity"), read);

@@ -311,6 +311,17 @@ TEST_CASE("preferred node affinity adds up, its weights are 1 to 100") {
                                   "100\n"));
 }
 
+TEST_CASE("a pod's operating system keeps it off nodes that say they run another") {
+    const auto pod = read("  os: {name: windows}\n").pod;
+    CHECK(allows(pod, "n", {{"kubernetes.io/os", "windows"}}));
+    CHECK(allows(pod, "n", {}));
+    CHECK_FALSE(allows(pod, "n", {{"kubernetes.io/os", "linux"}}));
+    CHECK_FALSE(allows(read("  os: {name: linux}\n").pod, "n", {{"kubernetes.io/os", "windows"}}));
+    CHECK(read("  os: {name: plan9}\n").findings ==
+          "f:3:14: spec.os.name: \"plan9\" is not an operating system (expected linux or "
+          "windows)\n");
+}
+
 TEST_CASE("Equal compares key and value, Exists takes any value") {
     const muster::taint taint{"k", "v", no_schedule};
     CHECK(tolerates("{key: k, operator: Equal, value: v}", taint));
