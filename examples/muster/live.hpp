@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <muster/codec/reading_rules.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/translate/target.hpp>
 
@@ -25,6 +26,7 @@ struct live_request {
     std::string queue_namespace = "t9k-system";
     /// Node labels from coarse to fine, for groups that name no Topology.
     std::vector<std::string> topology;
+    muster::codec::reading_rules rules;
     chosen_policy how;
     /// How long the first listing may take, in seconds.
     std::int64_t patience = 60;

@@ -34,6 +34,7 @@ using live_view = muster::adapter::cluster_view<live_cluster::traits>;
                                    : asked.scheduler_names;
     how.live.queue_namespace = asked.queue_namespace;
     how.live.levels.levels = asked.topology;
+    how.live.rules = asked.rules;
     how.events.controller = "muster.dev/scheduler";
     how.watches.seed = static_cast<std::uint64_t>(getpid());
     return how;

@@ -14,6 +14,7 @@
 #include <muster/base/version.hpp>
 #include <muster/codec/input.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/reading_rules.hpp>
 #include <muster/codec/selector_text.hpp>
 
 #include "completion.hpp"
@@ -79,7 +80,10 @@ int with_objects(const cli::request& asked, const Use& use) {
         print(found, asked.strict);
         return unreadable(found) ? cli::usage : cli::invalid_input;
     }
-    manifests objects = cli::read_cluster(documents, asked.default_namespace, found);
+    gang_options how;
+    how.default_namespace = asked.default_namespace;
+    how.rules = asked.rules;
+    manifests objects = cli::read_cluster(documents, how, found);
     const bool refused =
         !found.ok() || (asked.strict && (found.warnings() > 0 || !objects.skipped.empty()));
     if (refused) {
@@ -497,6 +501,23 @@ void add_topology(CLI::App& to, std::vector<std::string>& levels) {
         ->type_name("LABEL,LABEL,...");
 }
 
+void add_rules(CLI::App& to, reading_rules& rules) {
+    to.add_option_function<std::string>(
+          "--kubernetes",
+          [&rules](const std::string& text) {
+              const auto version = parse_kubernetes_version(text);
+              if (!version)
+                  throw CLI::ValidationError(
+                      "--kubernetes", in_quotes(text) + " is no version (expected 1.35 or later)");
+              rules.kubernetes = *version;
+          },
+          "The version of Kubernetes by whose rules pods are read; from 1.38 on a spread "
+          "constraint with an empty label selector counts all pods of its namespace, before it "
+          "none")
+        ->default_str("1.37")
+        ->type_name("VERSION");
+}
+
 void add_request(CLI::App& to, cli::request& asked) {
     to.add_option("-f,--filename", asked.files,
                   "A file, a directory, or - for stdin: YAML or JSON manifests; may be repeated")
@@ -706,6 +727,7 @@ void add_scheduling(CLI::App& to, cli::live_request& asked) {
         ->type_name("NAME");
     add_queue_namespace(to, asked);
     add_topology(to, asked.topology);
+    add_rules(to, asked.rules);
     add_policy(to, asked.how);
 }
 
@@ -881,11 +903,13 @@ int run(int argc, char** argv) {
 
     CLI::App& planning = *app.add_subcommand("plan", "One scheduling cycle: what would start now");
     add_request(planning, asked);
+    add_rules(planning, asked.rules);
     add_look(planning, how, {"table", "wide", "pods", "json", "yaml", "name", "csv", "svg"});
     add_columns(planning, how);
     add_group_selector(planning, asked);
     CLI::App& explaining = *app.add_subcommand("explain", "Why groups wait, all reasons of each");
     add_request(explaining, asked);
+    add_rules(explaining, asked.rules);
     add_look(explaining, how, {"table", "json", "yaml"});
     add_group_selector(explaining, asked);
     explaining.add_option("group", wanted, "Only this one; every group that waits without")
@@ -904,6 +928,7 @@ int run(int argc, char** argv) {
                     "queue.a.quota.cpu=40");
     std::vector<cli::edit> edits;
     add_request(changing, asked);
+    add_rules(changing, asked.rules);
     add_look(changing, how, {"table", "wide", "json", "yaml"});
     add_edits(changing, edits);
     add_group_selector(changing, asked);
@@ -919,12 +944,14 @@ int run(int argc, char** argv) {
                    "their turn comes (the smaller first); in a queue groups go by priority, then\n"
                    "by age.");
     add_request(ranking, asked);
+    add_rules(ranking, asked.rules);
     add_look(ranking, how, {"table", "json", "yaml", "csv"});
     add_columns(ranking, how);
     add_group_selector(ranking, asked);
     CLI::App& queueing =
         *app.add_subcommand("queues", "What queues may hold, hold and keep waiting");
     add_request(queueing, asked);
+    add_rules(queueing, asked.rules);
     add_look(queueing, how, {"table", "wide", "json", "yaml", "name", "csv", "svg"});
     add_columns(queueing, how);
     add_selector(queueing, asked.queues_with,

@@ -44,10 +44,8 @@ std::vector<document> read_objects(const std::vector<std::string>& files, diagno
     return documents;
 }
 
-manifests read_cluster(const std::vector<document>& documents, const std::string& default_namespace,
+manifests read_cluster(const std::vector<document>& documents, const gang_options& options,
                        diagnostics& found) {
-    gang_options options;
-    options.default_namespace = default_namespace;
     return muster::codec::read_cluster(documents, options, found);
 }
 

@@ -26,7 +26,7 @@ read_objects(const std::vector<std::string>& files, muster::codec::diagnostics& 
 /// As codec::read_cluster().
 [[nodiscard]] muster::codec::manifests
 read_cluster(const std::vector<muster::codec::document>& documents,
-             const std::string& default_namespace, muster::codec::diagnostics& found);
+             const muster::codec::gang_options& options, muster::codec::diagnostics& found);
 
 /// As codec::read_gangs().
 [[nodiscard]] muster::codec::gangs read_gangs(const std::vector<muster::codec::document>& documents,

@@ -13,6 +13,7 @@
 
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/reading_rules.hpp>
 #include <muster/model/labels.hpp>
 
 #include "chosen_policy.hpp"
@@ -24,6 +25,7 @@ struct request {
     std::vector<std::string> files;
     bool strict = false;
     std::string default_namespace = "default";
+    muster::codec::reading_rules rules;
     std::optional<muster::codec::timestamp> now;
     std::string queue_namespace = "t9k-system";
     /// Node labels from coarse to fine.

@@ -29,6 +29,9 @@ golden namespace.table 3 plan -f small.ndjson -n elsewhere
 golden terms.wide 3 plan -f terms.yaml -o wide
 golden terms.explain 3 explain -f terms.yaml
 golden terms.whatif 3 whatif -f terms.yaml --set group.seeker.podAffinity= --set group.even-1.topologySpread=
+# A spread with an empty selector counts no pod before 1.38, and then every one.
+run 0 plan -f empty_spread.yaml
+run 3 plan -f empty_spread.yaml --kubernetes 1.38
 golden tight.wide 0 plan -f tight.yaml -o wide
 golden undecided.json 3 plan -f tight.yaml -o json --budget 1
 golden undecided.explain 3 explain -f tight.yaml --budget 1

@@ -113,6 +113,7 @@ private:
         diagnostics found;
         manifest_options how;
         how.default_namespace = options_->default_namespace;
+        how.rules = options_->rules;
         manifests made = read_manifests(*documents, how, found);
         tell(found);
         std::ranges::move(made.pods, std::back_inserter(objects_->pods));
@@ -158,6 +159,7 @@ private:
                                             const gang_options& options, diagnostics& out) {
     manifest_options how;
     how.default_namespace = options.default_namespace;
+    how.rules = options.rules;
     manifests objects = read_manifests(documents, how, out);
     if (!out.ok() || !detail::speaks_of_other_gangs(objects))
         return objects;

@@ -44,6 +44,7 @@ namespace codec {
 struct gang_options {
     /// For namespaced objects that name none.
     std::string default_namespace = "default";
+    reading_rules rules;
     translate::grove_dialect dialect = translate::grove_dialect::upstream;
     translate::t9k_options t9k;
     translate::job_options jobs;
@@ -96,6 +97,7 @@ public:
           book_(options.cluster ? *options.cluster : cluster_, options.default_namespace, out,
                 options.cluster != nullptr) {
         context_.default_namespace = options.default_namespace;
+        context_.rules = options.rules;
         context_.largest_node_memory = largest_node_memory(documents);
     }
     gang_input_reader(const gang_input_reader&) = delete;

@@ -30,6 +30,7 @@ namespace codec {
 struct manifest_options {
     /// For namespaced objects that name none.
     std::string default_namespace = "default";
+    reading_rules rules;
 };
 
 namespace detail {
@@ -59,6 +60,7 @@ class manifest_reader {
 public:
     explicit manifest_reader(const manifest_options& options) {
         context_.default_namespace = options.default_namespace;
+        context_.rules = options.rules;
     }
 
     [[nodiscard]] manifests finish(diagnostics& out) && {

@@ -291,8 +291,8 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     detail::read_pod_affinity(affinity.optional("podAntiAffinity"), read.metadata, -1, terms,
                               read.unsupported);
     detail::finish(affinity, detail::pod_tables::affinity, read.unsupported);
-    detail::read_spread(spec.optional("topologySpreadConstraints"), read.metadata, terms,
-                        read.unsupported);
+    detail::read_spread(spec.optional("topologySpreadConstraints"), read.metadata, context.rules,
+                        terms, read.unsupported);
     if (terms.any())
         read.where.pods = std::move(terms);
     detail::read_tolerations(spec.optional("tolerations"), read);

@@ -125,8 +125,8 @@ inline void read_pod_affinity(const field& at, const object_metadata& pod, std::
     return *text == "Honor";
 }
 
-inline void read_spread(const field& at, const object_metadata& pod, pod_terms& terms,
-                        std::vector<std::string>& unsupported) {
+inline void read_spread(const field& at, const object_metadata& pod, const reading_rules& rules,
+                        pod_terms& terms, std::vector<std::string>& unsupported) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     const array_reader list = at.as_array();
     list.for_each_object([&](object_reader& each) {
@@ -149,6 +149,8 @@ inline void read_spread(const field& at, const object_metadata& pod, pod_terms& 
         one.honor_taints = read_honor(each.optional("nodeTaintsPolicy"), false);
         one.pods.tenants.emplace().push_back(namespaces_named({pod.key.name_space}));
         read_pod_labels(each, pod.labels, false, one.pods, unsupported);
+        if (one.pods.labels.requirements.empty() && !rules.kubernetes.empty_spread_selects_all())
+            one.pods.tenants.emplace();
         one.topology = read_topology_key(each);
         for (const spread_term& other : terms.spread)
             if (other.topology == one.topology && other.required == one.required)

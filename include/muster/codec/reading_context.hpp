@@ -12,6 +12,7 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/pod_field_types.hpp>
+#include <muster/codec/reading_rules.hpp>
 #include <muster/model/labels.hpp>
 #include <muster/resource/quantity_text.hpp>
 #include <muster/translate/generated_name.hpp>
@@ -22,6 +23,7 @@ namespace codec {
 /// What all readers share while they read one input.
 struct reading_context {
     std::string default_namespace = "default";
+    reading_rules rules;
     /// The newest time seen so far.
     std::optional<timestamp> newest;
     /// In bytes, when the nodes are known before the jobs are read.

@@ -42,6 +42,7 @@ struct live_options {
     std::string own_gate = "grove.io/podgang";
     /// Levels of node labels, coarse to fine, for groups that name no topology of their own.
     topology levels;
+    codec::reading_rules rules;
 };
 
 /// The objects of a live cluster as codec reads them, and what changed among them since a view was
@@ -336,6 +337,7 @@ private:
     auto read(const collection& of, const arrived& object, Read* how) {
         std::vector<std::string> wrong;
         codec::reading_context context;
+        context.rules = how_.rules;
         auto made =
             object.read([&](codec::object_reader& reader) { return how(reader, context); }, wrong);
         const bool is_broken = !wrong.empty();

@@ -25,7 +25,7 @@ struct read_result {
 };
 
 /// Of pod p with labels {app: web, rev: "7"} in namespace red, whose spec has these lines.
-read_result read(const std::string& spec) {
+read_result read(const std::string& spec, const reading_rules& rules = {}) {
     diagnostics out;
     const auto documents = read_documents(
         "f",
@@ -34,6 +34,7 @@ read_result read(const std::string& spec) {
         out);
     REQUIRE(documents.size() == 1);
     reading_context context;
+    context.rules = rules;
     object_reader root(documents[0], out);
     read_result made;
     made.terms = read_pod(root, context).where.pods;
@@ -98,6 +99,25 @@ TEST_CASE("without a label selector a term speaks of no pod, with an empty one o
     CHECK_FALSE(reaches(none.terms->affinity.front().pods, {}, "red"));
     const auto all = read(required("podAffinity", "{topologyKey: zone, labelSelector: {}}"));
     CHECK(reaches(all.terms->affinity.front().pods, {}, "red"));
+}
+
+TEST_CASE("a spread with an empty selector counts no pod before Kubernetes 1.38, and then all") {
+    const auto counts = [](int minor, const std::string& selector) {
+        const auto made = read("  topologySpreadConstraints:\n  - {topologyKey: zone, maxSkew: 1, "
+                               "whenUnsatisfiable: DoNotSchedule, " +
+                                   selector + "}\n",
+                               {kubernetes_version{minor}});
+        CHECK(made.findings.empty());
+        return reaches(made.terms->spread.front().pods, {{"rev", "7"}}, "red");
+    };
+    for (const char* empty : {"labelSelector: {}", "labelSelector: {matchLabels: {}}",
+                              "labelSelector: {}, matchLabelKeys: [absent]"}) {
+        CAPTURE(empty);
+        CHECK_FALSE(counts(37, empty));
+        CHECK(counts(38, empty));
+    }
+    CHECK(counts(37, "labelSelector: {}, matchLabelKeys: [rev]"));
+    CHECK_FALSE(counts(38, "minDomains: 1"));
 }
 
 TEST_CASE("label keys to match or not are resolved by the pod's own labels") {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// A minor version of Kubernetes, whose reading of a pod is meant.
+struct kubernetes_version {
+    std::int32_t minor = 37;
+
+    /// A spread constraint with an empty label selector counts all pods of its namespace. Earlier
+    /// versions count none.
+    [[nodiscard]] constexpr bool empty_spread_selects_all() const noexcept { return minor >= 38; }
+
+    [[nodiscard]] friend constexpr bool operator==(const kubernetes_version&,
+                                                   const kubernetes_version&) = default;
+};
+
+/// How pods are read where versions and configurations of Kubernetes differ.
+struct reading_rules {
+    kubernetes_version kubernetes;
+};
+
+/// `1.37`, `v1.37` or `1.37.2`; nothing for other texts and for versions before 1.35.
+[[nodiscard]] inline std::optional<kubernetes_version>
+parse_kubernetes_version(std::string_view text) noexcept {
+    if (text.starts_with('v'))
+        text.remove_prefix(1);
+    const auto number = [&]() -> std::optional<std::int32_t> {
+        std::int32_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc{} || text.starts_with('-'))
+            return std::nullopt;
+        text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+        return value;
+    };
+    const auto dot = [&] {
+        const bool found = text.starts_with('.');
+        text.remove_prefix(found ? 1 : 0);
+        return found;
+    };
+    if (number() != 1 || !dot())
+        return std::nullopt;
+    const auto minor = number();
+    if (!minor || *minor < 35 || (dot() && !number()) || !text.empty())
+        return std::nullopt;
+    return kubernetes_version{*minor};
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1
