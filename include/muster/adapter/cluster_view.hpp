@@ -96,6 +96,9 @@ public:
         nodes_[key] = mark(object_kind::node);
         if (!taken(known_->upsert_node(key, std::move(spec)), key, refusals_.nodes))
             static_cast<void>(known_->remove_node(key));
+        for (const auto& [pod, to] : nominated_)
+            if (to == key)
+                static_cast<void>(known_->expect(pod, to));
     }
     void node_gone(const node_key& key) {
         nodes_.erase(key);
@@ -152,7 +155,9 @@ public:
     void pod(const pod_key& key, const seen_pod<Traits>& seen) {
         if (const pod_facts* const old = find_pod(key); old != nullptr && old->uid != seen.uid)
             pod_gone(key);
-        if (!seen.ours && !seen.on)
+        const bool comes = !seen.ours && !seen.on && seen.nominated &&
+                           seen.spec.phase == pod_phase::pending && !seen.spec.terminating;
+        if (!seen.ours && !seen.on && !comes)
             return pod_gone(key);
         const auto [at, fresh] = pods_.try_emplace(key);
         pod_facts& facts = at->second;
@@ -171,8 +176,14 @@ public:
             facts.carried.reset();
         touched_.insert(seen.gang);
         muster::pod<Traits::width> spec = seen.spec;
+        facts.phase = comes ? pod_phase::gated : facts.phase;
         spec.phase = phase_for_core(facts);
         put(key, facts, std::move(spec));
+        nominated_.erase(key);
+        if (comes) {
+            nominated_.emplace(key, *seen.nominated);
+            static_cast<void>(known_->expect(key, *seen.nominated));
+        }
     }
     void pod_gone(const pod_key& key) {
         const auto at = pods_.find(key);
@@ -182,12 +193,14 @@ public:
         touched_.insert(at->second.gang);
         static_cast<void>(known_->remove_pod(key));
         set_end(key, at->second, std::nullopt);
+        nominated_.erase(key);
         pods_.erase(at);
     }
 
     // ---- for the driver ------------------------------------------------------------------------
 
-    /// Nothing when there is no such pod, or only another scheduler's that has no node.
+    /// Nothing when there is no such pod, or only another scheduler's that has no node and is
+    /// nominated to none.
     [[nodiscard]] const pod_facts* find_pod(const pod_key& key) const {
         const auto at = pods_.find(key);
         return at == pods_.end() ? nullptr : &at->second;
@@ -435,6 +448,8 @@ private:
 
     state_type* known_;
     pod_map pods_;
+    /// Where other schedulers' pods are nominated to, known nodes or not.
+    std::map<pod_key, node_key, key_less<Traits>> nominated_;
     std::map<gang_key, gang_facts, key_less<Traits>> gangs_;
     std::map<node_key, std::uint64_t, key_less<Traits>> nodes_;
     std::map<queue_key, std::uint64_t, key_less<Traits>> queues_;

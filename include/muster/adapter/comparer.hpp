@@ -64,9 +64,10 @@ template<class Traits>
 
     std::set<typename Traits::pod_key, key_less<Traits>> pods;
     for (const auto& listed : all.pods) {
+        pods.insert(listed.key);
+        // The view has one of these only while it is nominated.
         if (!listed.ours && !listed.on)
             continue;
-        pods.insert(listed.key);
         const auto* const facts = view.find_pod(listed.key);
         const auto in_state = known.find_pod(listed.key);
         if (facts == nullptr || (!in_state && !view.refused().pods.contains(listed.key))) {

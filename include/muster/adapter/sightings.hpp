@@ -34,9 +34,12 @@ struct seen_pod {
     pod<Traits::width> spec{};
     /// The node that it is assigned to.
     std::optional<typename Traits::node_key> on{};
-    /// It is this scheduler's to bind. Others are taken into account once they have a node, and
-    /// never touched.
+    /// It is this scheduler's to bind. Others are taken into account once they have a node or are
+    /// nominated to one, and never touched.
     bool ours = true;
+    /// The node to which another scheduler nominated the pod, which is to come when others have
+    /// left. Of a pod of this scheduler it says nothing.
+    std::optional<typename Traits::node_key> nominated{};
     /// The scheduler's own gate is on it, and no other: it is to be taken off before the bind.
     bool own_gate = false;
     /// It has volumes that are to be bound for its node before it is.

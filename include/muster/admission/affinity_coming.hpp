@@ -28,7 +28,7 @@ template<class Traits>
     std::vector<pod_index> coming;
     bool bear = false;
     for (const pod_index member : group.members)
-        if (known[member].nominated && (ahead || !known[member].promised)) {
+        if (known[member].awaited() && (ahead || !known[member].promised)) {
             coming.push_back(member);
             bear = bear || detail::terms_bear_on(known, member);
         }

@@ -60,6 +60,8 @@ struct pod_object {
     /// As the API server has it, for counts: Pending, Running, Succeeded, Failed or Unknown.
     std::string api_phase = "Pending";
     std::string node;
+    /// The node to which a scheduler nominated the pod; empty = none.
+    std::string nominated_node;
     std::string scheduler_name;
     std::optional<std::int64_t> priority;
     std::string priority_class;

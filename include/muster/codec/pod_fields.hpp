@@ -234,9 +234,36 @@ inline constexpr std::array resources{
     pod_field{"requests", object, honoured},
 };
 
+inline constexpr std::array status{
+    pod_field{"allocatedResources", object, irrelevant},
+    pod_field{"conditions", list, honoured, "PodScheduled and Ready"},
+    pod_field{"containerStatuses", list, honoured, "what the kubelet has set aside"},
+    pod_field{"ephemeralContainerStatuses", list, irrelevant},
+    pod_field{"extendedResourceClaimStatus", object, irrelevant},
+    pod_field{"hostIP", text, irrelevant},
+    pod_field{"hostIPs", list, irrelevant},
+    pod_field{"initContainerStatuses", list, honoured, "what the kubelet has set aside"},
+    pod_field{"message", text, irrelevant},
+    pod_field{"nodeAllocatableResourceClaimStatuses", list, irrelevant},
+    pod_field{"nominatedNodeName", text, honoured,
+              "on a live cluster, of pods of other schedulers: their room is kept from all gangs, "
+              "whatever the priority"},
+    pod_field{"observedGeneration", integer, irrelevant},
+    pod_field{"phase", text, honoured},
+    pod_field{"podIP", text, irrelevant},
+    pod_field{"podIPs", list, irrelevant},
+    pod_field{"qosClass", text, irrelevant},
+    pod_field{"reason", text, irrelevant},
+    pod_field{"resize", text, irrelevant},
+    pod_field{"resourceClaimStatuses", list, irrelevant},
+    pod_field{"resources", object, irrelevant},
+    pod_field{"startTime", text, honoured},
+    pod_field{"volumeHealth", list, irrelevant},
+};
+
 } // namespace detail::pod_tables
 
-/// Every type of a pod's spec that bears on placement, with all of its fields as of
+/// Every type of a pod that bears on placement, with all of its fields as of
 /// Kubernetes 1.37.
 inline constexpr std::array pod_field_places{
     pod_field_place{"PodSpec", detail::pod_tables::spec},
@@ -257,6 +284,7 @@ inline constexpr std::array pod_field_places{
     pod_field_place{"Container", detail::pod_tables::container, false},
     pod_field_place{"ContainerPort", detail::pod_tables::port, false},
     pod_field_place{"ResourceRequirements", detail::pod_tables::resources, false},
+    pod_field_place{"PodStatus", detail::pod_tables::status, false},
 };
 
 static_assert(std::ranges::all_of(pod_field_places, [](const pod_field_place& each) {

@@ -238,6 +238,8 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
             read.ready = *is == "True";
     });
     read.started = context.time(status.optional("startTime"));
+    if (const auto name = status.optional("nominatedNodeName").as_string())
+        read.nominated_node = *name;
     status.ignore_rest();
 
     const field spec_at = object.required("spec");

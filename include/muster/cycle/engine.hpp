@@ -55,7 +55,7 @@ template<class Traits>
         return false;
     return std::ranges::all_of(known[which].members, [&](pod_index member) {
         const auto& record = known[member];
-        if (!record.nominated)
+        if (!record.awaited())
             return true;
         node_query<Traits::width> query;
         query.where = &known.where(member);
@@ -183,7 +183,7 @@ struct engine {
     /// terms between pods let them come.
     void bring(state<Traits>& known, gang_index which) {
         for (const pod_index member : known[which].members)
-            if (known[member].nominated && !known[member].promised)
+            if (known[member].awaited() && !known[member].promised)
                 placed.push_back({member, *known[member].node});
         came = terms_let_come(known, which, false) && known.assume_nominated(which);
         if (!came)

@@ -449,6 +449,8 @@ private:
         seen.spec.where.unsupported |= unsupported;
         if (!object.node.empty())
             seen.on = object.node;
+        if (!object.nominated_node.empty())
+            seen.nominated = object.nominated_node;
         seen.ours = record.ours;
         seen.own_gate = record.own_gate;
         seen.ends = ends;

@@ -119,6 +119,8 @@ struct pod_record {
     [[nodiscard]] bool holding() const noexcept {
         return alive() && (assumed || nominated || phase != pod_phase::pending);
     }
+    /// Its gang waits until the pod comes. Not so where another scheduler is to place it.
+    [[nodiscard]] bool awaited() const noexcept { return nominated && phase != pod_phase::gated; }
     /// It waits for a node.
     [[nodiscard]] bool placeable() const noexcept { return alive() && !holding(); }
 };
@@ -143,7 +145,7 @@ struct gang_record {
     std::size_t placeable = 0;
     /// Of the spec.
     label_set_index tenant;
-    /// Members that are nominated.
+    /// Members that are awaited.
     std::size_t nominated = 0;
     /// Since when it has been below its minima, as cycles saw it whose policy asks.
     std::optional<std::int64_t> short_since;

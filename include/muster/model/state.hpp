@@ -187,7 +187,7 @@ public:
         if (on) {
             changed.stand_on(intern_node(*on));
         } else if (changed.phase != pod_phase::pending || !(record.assumed || record.nominated) ||
-                   (record.nominated && !changed.alive())) {
+                   (record.nominated && !(record.awaited() && changed.alive()))) {
             changed.node.reset();
             changed.assumed = changed.nominated = false;
         }
@@ -214,7 +214,7 @@ public:
         gang_record& of = gangs_[record.gang.value()];
         of.placeable -= record.placeable() ? 1U : 0U;
         of.placeable += changed.placeable() ? 1U : 0U;
-        of.nominated -= record.nominated && !changed.nominated ? 1U : 0U;
+        of.nominated -= record.awaited() && !changed.awaited() ? 1U : 0U;
         const bool moves = changed.created != record.created;
         if (moves)
             delist(index);
@@ -238,7 +238,7 @@ public:
             moved(false);
         }
         gangs_[record.gang.value()].placeable -= record.placeable() ? 1U : 0U;
-        gangs_[record.gang.value()].nominated -= record.nominated ? 1U : 0U;
+        gangs_[record.gang.value()].nominated -= record.awaited() ? 1U : 0U;
         delist(index);
         mark_dirty(record.gang);
         disown(record);

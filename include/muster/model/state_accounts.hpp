@@ -176,7 +176,7 @@ protected:
     void give_up(pod_record& of) {
         uncharge(of);
         gang_record& group = gangs_[of.gang.value()];
-        group.nominated -= of.nominated ? 1U : 0U;
+        group.nominated -= of.awaited() ? 1U : 0U;
         of.node.reset();
         of.assumed = of.nominated = false;
         group.placeable += of.placeable() ? 1U : 0U;

@@ -93,6 +93,26 @@ public:
                                                 : event_result::out_of_range;
     }
 
+    /// A gated pod is to come to that node, as another scheduler has decided: what it asks for is
+    /// kept from all others, now and later, until the pod is observed again. No cycle places it.
+    event_result expect(const pod_key& key, const node_key& node) {
+        pod_record* record = pod_of(key);
+        const auto to = node_index_.find(node);
+        if (!record || record->phase != pod_phase::gated || record->terminating || record->node ||
+            to == node_index_.end())
+            return event_result::unexpected;
+        record->node = to->second;
+        record->nominated = true;
+        if (!charge(*record)) {
+            record->node.reset();
+            record->nominated = false;
+            return event_result::out_of_range;
+        }
+        population_.moved();
+        more_used(record->gang);
+        return event_result::applied;
+    }
+
     // ---- for the cycle -------------------------------------------------------------------------
 
     /// Pods of one gang that a committed plan has nominated already; `placed` gives pairs of pod
@@ -134,7 +154,7 @@ public:
         resources<width> sum;
         for (const pod_index member : group.members) {
             const pod_record& record = pods_[member.value()];
-            if (!record.nominated || record.promised)
+            if (!record.awaited() || record.promised)
                 continue;
             coming.push_back(member);
             if (!checked_add(sum, shapes_[record.shape].request, sum))
@@ -201,7 +221,7 @@ public:
     /// The gang's nominations are given up: its members wait again.
     void forget_nominations(gang_index which) {
         for (const pod_index member : gangs_[which.value()].members)
-            if (pod_record& record = pods_[member.value()]; record.nominated && !record.promised)
+            if (pod_record& record = pods_[member.value()]; record.awaited() && !record.promised)
                 give_up(record);
         mark_dirty(which);
         moved(false);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/adapter/cluster_view.hpp>
+#include <muster/adapter/comparer.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -42,6 +43,7 @@ struct bench {
         seen.spec.phase = on ? pod_phase::running : pod_phase::pending;
         seen.on = std::move(on);
         seen.ours = ours;
+        seen.nominated = nominated;
         view.pod(name, seen);
     }
     /// As a decision does it.
@@ -58,6 +60,7 @@ struct bench {
     state<traits> known;
     adapter::cluster_view<traits> view;
     bool ours = true;
+    std::optional<std::string> nominated;
 };
 
 TEST_CASE("a pod of another uid is a new one, even where the end of the old one was not seen") {
@@ -122,6 +125,53 @@ TEST_CASE("another scheduler's pod counts once it has a node, and is nothing bef
     CHECK_FALSE(on.known.find_pod("a"));
     on.pod("a", "1", "n");
     CHECK(on.free() == 5);
+}
+
+TEST_CASE("another scheduler's pod keeps room on the node that it is nominated to") {
+    bench on;
+    on.ours = false;
+    on.nominated = "n";
+    on.pod("a", "1");
+    CHECK(on.free() == 5);
+    SUBCASE("until it is nominated no more") {
+        on.nominated.reset();
+        on.pod("a", "1");
+        CHECK_FALSE(on.known.find_pod("a"));
+        CHECK(on.free() == 8);
+    }
+    SUBCASE("and counts once when it is bound there") {
+        on.pod("a", "1", "n");
+        CHECK(on.free() == 5);
+        on.view.pod_gone("a");
+        CHECK(on.free() == 8);
+    }
+    SUBCASE("a listing that has it is no mistake of the view, and one without it is") {
+        adapter::listing<traits> all;
+        all.nodes = {"n"};
+        all.gangs = {{"g", "1"}};
+        all.pods.push_back({"a", "1", std::nullopt, false, false});
+        CHECK(adapter::compare(on.view, all).empty());
+        all.pods.clear();
+        CHECK(adapter::compare(on.view, all).size() == 1);
+    }
+}
+
+TEST_CASE("a nomination to a node that is seen later counts from then on") {
+    bench on;
+    on.ours = false;
+    on.nominated = "late";
+    on.pod("a", "1");
+    CHECK(on.free() == 8);
+    on.machine("late", 4);
+    CHECK(on.known.accounts().free(on.known.find_node("late")->index)[kind_id{0}] == 1);
+}
+
+TEST_CASE("a nomination of a pod of this scheduler says nothing") {
+    bench on;
+    on.nominated = "n";
+    on.pod("a", "1");
+    CHECK(on.free() == 8);
+    CHECK(on.phase("a") == pod_phase::pending);
 }
 
 TEST_CASE("members of a gang that is held back are no members, those to come included") {

@@ -75,8 +75,8 @@ std::string page() {
            "- **irrelevant**: says nothing about where or whether the pod may run.\n"
            "- **refused**: bears on placement and is not modelled. The pod waits with the reason\n"
            "  `UnsupportedConstraint`, which names the field.\n\n"
-           "A field that is not listed makes the pod wait in the same way, with a warning. In the "
-           "places marked\n\"open\" it is a warning only.\n";
+           "A field that is not listed makes the pod wait in the same way, with a warning, except "
+           "in the places\nmarked \"open\".\n";
     for (const pod_field_place& place : pod_field_places) {
         out << "\n## " << place.name << (place.closed ? "" : " (open)") << "\n\n"
             << "| field | answer | note |\n|---|---|---|\n";

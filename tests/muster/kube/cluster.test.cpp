@@ -376,6 +376,32 @@ TEST_CASE("other schedulers' pods take room and are never touched") {
     CHECK(of.where("other").empty());
 }
 
+TEST_CASE("a nomination by another scheduler keeps the room of its pod from gangs") {
+    world of;
+    of.node("a", 2);
+    of.pod("guest", "", "1", "default-scheduler");
+    const auto nominate = [&](const std::string& node) {
+        request patch;
+        patch.method = "PATCH";
+        patch.content_type = "application/merge-patch+json";
+        patch.path = "/api/v1/namespaces/team/pods/guest/status";
+        patch.body = R"({"status":{"nominatedNodeName":)" + node + "}}";
+        REQUIRE(of.store.handle(patch).code == 200);
+    };
+    nominate(R"("a")");
+    of.group("train", 2);
+    of.pod("train-0", "train");
+    of.pod("train-1", "train");
+    process run(of);
+    run.run(of, 5 * second);
+    CHECK(of.writes("pods/binding") == 0);
+    nominate("null");
+    run.run(of, 5 * second);
+    CHECK(of.where("train-0") == "a");
+    CHECK(of.where("train-1") == "a");
+    CHECK(of.where("guest").empty());
+}
+
 TEST_CASE("groups by labels, pods of their own, and groups that are missing") {
     world of;
     of.node("a", 8);

@@ -77,6 +77,58 @@ TEST_CASE("a pod that was told to go and is seen as before still goes") {
     CHECK(known[known.find_pod("old-0")->index].evicted);
 }
 
+TEST_CASE("a gated pod that is expected keeps its room from others and is placed by no cycle") {
+    cluster known = full_node();
+    ok(known.evict("old-0"));
+    ok(known.upsert_pod("guest", "guest", in_phase(pod_phase::gated, asking(5))));
+    ok(known.expect("guest", "n"));
+    CHECK(known.expect("guest", "n") == event_result::unexpected);
+    CHECK(present_cpu(known, "n") == 2);
+    CHECK(future_cpu(known, "n") == 3);
+    ok(known.remove_pod("old-0"));
+    CHECK(free_cpu(known, "n") == 3);
+    const auto places = [&] {
+        std::size_t placed = 0;
+        for (const auto& made : muster::cycle(known, 0).decisions)
+            placed += made.placements.size();
+        return placed;
+    };
+    CHECK(places() == 0);
+    CHECK(known[known.find_pod("guest")->index].nominated);
+
+    SUBCASE("until it is gone") {
+        ok(known.remove_pod("guest"));
+    }
+    SUBCASE("until it is observed without") {
+        ok(known.upsert_pod("guest", "guest", in_phase(pod_phase::gated, asking(5))));
+        CHECK_FALSE(known[known.find_pod("guest")->index].nominated);
+    }
+    CHECK(free_cpu(known, "n") == 8);
+    CHECK(places() == 1);
+}
+
+TEST_CASE("an expected pod that is observed on its node stands there") {
+    cluster known = full_node();
+    ok(known.upsert_pod("guest", "guest", in_phase(pod_phase::gated, asking(2))));
+    ok(known.expect("guest", "n"));
+    CHECK(present_cpu(known, "n") == 2);
+    CHECK(future_cpu(known, "n") == 0);
+    ok(known.upsert_pod("guest", "guest", in_phase(pod_phase::running, asking(2)), "n"));
+    CHECK(present_cpu(known, "n") == 0);
+    CHECK(future_cpu(known, "n") == 0);
+    ok(known.remove_pod("guest"));
+    CHECK(free_cpu(known, "n") == 2);
+}
+
+TEST_CASE("only a gated pod without a node is expected, and only on a node that is there") {
+    cluster known = full_node();
+    CHECK(known.expect("new-0", "n") == event_result::unexpected);
+    CHECK(known.expect("old-0", "n") == event_result::unexpected);
+    CHECK(known.expect("nobody", "n") == event_result::unexpected);
+    ok(known.upsert_pod("guest", "guest", in_phase(pod_phase::gated, asking(2))));
+    CHECK(known.expect("guest", "elsewhere") == event_result::unexpected);
+}
+
 TEST_CASE("a pod whose eviction was refused is a member again") {
     cluster known = full_node();
     const auto before = known.accounts();
