@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include <muster/base/version.hpp>
+#include <muster/codec/default_spread.hpp>
 #include <muster/codec/input.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_rules.hpp>
@@ -501,6 +502,39 @@ void add_topology(CLI::App& to, std::vector<std::string>& levels) {
         ->type_name("LABEL,LABEL,...");
 }
 
+/// The default spread constraints of a file; throws what is wrong with it.
+std::vector<muster::spread_term> default_spread_of(const std::string& file) {
+    diagnostics found;
+    const std::vector<document> documents = read_inputs(std::vector{file}, found);
+    std::vector<muster::spread_term> read;
+    if (documents.size() == 1)
+        read = read_default_spread(documents.front(), found);
+    else if (found.ok())
+        found.error({file, 0, 0}, std::to_string(documents.size()) +
+                                      " documents (expected one KubeSchedulerConfiguration)");
+    if (!found.ok())
+        throw CLI::ValidationError("--default-spread", to_text(found.findings().front()));
+    return read;
+}
+
+void add_default_spread(CLI::App& to, reading_rules& rules) {
+    to.add_option_function<std::string>(
+          "--default-spread",
+          [&rules](const std::string& text) {
+              if (text == "none")
+                  rules.default_spread.clear();
+              else if (text == "system")
+                  rules.default_spread = system_default_spread();
+              else
+                  rules.default_spread = default_spread_of(text);
+          },
+          "The spread constraints of pods that have none and are selected by a Service, "
+          "ReplicaSet, StatefulSet or ReplicationController of the input: none, kube-scheduler's "
+          "own (system), or those of a KubeSchedulerConfiguration")
+        ->default_str("none")
+        ->type_name("none|system|FILE");
+}
+
 void add_rules(CLI::App& to, reading_rules& rules) {
     to.add_option_function<std::string>(
           "--kubernetes",
@@ -904,12 +938,14 @@ int run(int argc, char** argv) {
     CLI::App& planning = *app.add_subcommand("plan", "One scheduling cycle: what would start now");
     add_request(planning, asked);
     add_rules(planning, asked.rules);
+    add_default_spread(planning, asked.rules);
     add_look(planning, how, {"table", "wide", "pods", "json", "yaml", "name", "csv", "svg"});
     add_columns(planning, how);
     add_group_selector(planning, asked);
     CLI::App& explaining = *app.add_subcommand("explain", "Why groups wait, all reasons of each");
     add_request(explaining, asked);
     add_rules(explaining, asked.rules);
+    add_default_spread(explaining, asked.rules);
     add_look(explaining, how, {"table", "json", "yaml"});
     add_group_selector(explaining, asked);
     explaining.add_option("group", wanted, "Only this one; every group that waits without")
@@ -929,6 +965,7 @@ int run(int argc, char** argv) {
     std::vector<cli::edit> edits;
     add_request(changing, asked);
     add_rules(changing, asked.rules);
+    add_default_spread(changing, asked.rules);
     add_look(changing, how, {"table", "wide", "json", "yaml"});
     add_edits(changing, edits);
     add_group_selector(changing, asked);
@@ -945,6 +982,7 @@ int run(int argc, char** argv) {
                    "by age.");
     add_request(ranking, asked);
     add_rules(ranking, asked.rules);
+    add_default_spread(ranking, asked.rules);
     add_look(ranking, how, {"table", "json", "yaml", "csv"});
     add_columns(ranking, how);
     add_group_selector(ranking, asked);
@@ -952,6 +990,7 @@ int run(int argc, char** argv) {
         *app.add_subcommand("queues", "What queues may hold, hold and keep waiting");
     add_request(queueing, asked);
     add_rules(queueing, asked.rules);
+    add_default_spread(queueing, asked.rules);
     add_look(queueing, how, {"table", "wide", "json", "yaml", "name", "csv", "svg"});
     add_columns(queueing, how);
     add_selector(queueing, asked.queues_with,

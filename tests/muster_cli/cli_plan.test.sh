@@ -32,6 +32,10 @@ golden terms.whatif 3 whatif -f terms.yaml --set group.seeker.podAffinity= --set
 # A spread with an empty selector counts no pod before 1.38, and then every one.
 run 0 plan -f empty_spread.yaml
 run 3 plan -f empty_spread.yaml --kubernetes 1.38
+# Pods that a Service selects are spread by default constraints; kube-scheduler's own are soft.
+run 0 plan -f default_spread.yaml
+run 0 plan -f default_spread.yaml --default-spread system
+run 3 plan -f default_spread.yaml --default-spread spread_configuration.yml
 golden tight.wide 0 plan -f tight.yaml -o wide
 golden undecided.json 3 plan -f tight.yaml -o json --budget 1
 golden undecided.explain 3 explain -f tight.yaml --budget 1

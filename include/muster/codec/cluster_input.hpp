@@ -97,10 +97,13 @@ private:
             } else {
                 // In a gang a pod's marks have done their work, the gates that hold it back until
                 // its gang is there among them.
-                for (const translate::gang_pod& pod : each.made.pods)
-                    if (is_new(pod.document, gang))
-                        items.emplace_back(gang.kind == "Pod" ? translate::with_marks(pod)
-                                                              : pod.document);
+                for (const translate::gang_pod& pod : each.made.pods) {
+                    if (!is_new(pod.document, gang))
+                        continue;
+                    note_controller(pod.document, gang);
+                    items.emplace_back(gang.kind == "Pod" ? translate::with_marks(pod)
+                                                          : pod.document);
+                }
             }
             if (items.empty())
                 continue;
@@ -116,9 +119,22 @@ private:
         how.rules = options_->rules;
         manifests made = read_manifests(*documents, how, found);
         tell(found);
+        for (pod_object& pod : made.pods)
+            if (const auto at = controllers_.find(pod.metadata.key);
+                at != controllers_.end() && !pod.controller)
+                pod.controller = at->second;
         std::ranges::move(made.pods, std::back_inserter(objects_->pods));
         std::ranges::move(made.pod_groups, std::back_inserter(objects_->pod_groups));
         objects_->made = std::move(documents);
+    }
+
+    /// A workload that was never created has no uid, so its pods do not name it as their owner.
+    void note_controller(const boost::json::object& pod, const translate::gang_object& of) {
+        const std::string_view version = of.kind == "ReplicationController" ? "v1" : "apps/v1";
+        if (!options_->rules.default_spread.empty() && of.kind != "Service" &&
+            selects_for_spread(version, of.kind))
+            controllers_.emplace(key_of_pod(pod, of, options_->default_namespace),
+                                 controller_reference{std::string(version), of.kind, of.name});
     }
 
     /// Not in the cluster yet, and not made by another job either.
@@ -147,6 +163,8 @@ private:
     diagnostics* out_;
     std::set<object_key> pods_;
     std::set<object_key> groups_;
+    /// Of pods that workloads are still to make.
+    std::map<object_key, controller_reference> controllers_;
 };
 
 } // namespace detail
@@ -168,6 +186,7 @@ private:
     standing_gangs found = read_standing_gangs(documents, beside, out);
     if (out.ok())
         detail::gang_settler(objects, options, out).settle(std::move(found));
+    apply_default_spread(objects, options.rules);
     return objects;
 }
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include <muster/codec/default_spread.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/document.hpp>
@@ -65,6 +67,7 @@ public:
 
     [[nodiscard]] manifests finish(diagnostics& out) && {
         made_.newest = context_.newest;
+        apply_default_spread(made_, context_.rules);
         kueue_.settle(made_, out);
         return std::move(made_);
     }
@@ -98,6 +101,8 @@ public:
             keep(made_.queues, object, "Volcano Queue", read_volcano_queue(object, context_));
         else if (version.starts_with("kueue.x-k8s.io/") && takes_kueue(object, kind))
             return;
+        else if (takes_spread_owner(object, version, kind))
+            return;
         else {
             ++made_.skipped[std::string(version) + " " + std::string(kind)];
             object.ignore_rest();
@@ -107,10 +112,24 @@ public:
 private:
     /// Behind the scheduler's own gate a pod waits like any other.
     pod_object read_waiting_pod(object_reader& object) {
+        std::optional<controller_reference> controller;
+        if (!context_.rules.default_spread.empty())
+            controller = read_controller(object);
         pod_object read = read_pod(object, context_);
+        read.controller = std::move(controller);
         if (read.schedulers_gate)
             read.phase = pod_phase::pending;
         return read;
+    }
+
+    /// True for a Service. Controllers are workloads too, which others read.
+    bool takes_spread_owner(object_reader& object, std::string_view version,
+                            std::string_view kind) {
+        if (context_.rules.default_spread.empty() || !selects_for_spread(version, kind))
+            return false;
+        made_.spread_owners.push_back(read_spread_owner(object, kind, context_));
+        object.ignore_rest();
+        return kind == "Service";
     }
 
     /// False for what is not about storage.

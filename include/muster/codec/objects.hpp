@@ -43,8 +43,17 @@ struct node_object {
     bool unschedulable = false;
 };
 
+/// The object that controls a pod.
+struct controller_reference {
+    std::string version;
+    std::string kind;
+    std::string name;
+};
+
 struct pod_object {
     object_metadata metadata;
+    /// Read where the reading rules have default spread constraints.
+    std::optional<controller_reference> controller;
     named_amounts requests;
     constraints where;
     /// What of it is not modelled, in the fields' own words; the pod waits for as long as any is.
@@ -248,6 +257,14 @@ struct priority_class_object {
     bool never_preempts = false;
 };
 
+/// A Service, ReplicationController, ReplicaSet or StatefulSet, for the pods that it selects.
+struct spread_owner_object {
+    object_metadata metadata;
+    std::string kind;
+    /// Absent = no pods; without requirements = all pods of its namespace.
+    std::optional<label_selector> pods;
+};
+
 /// What an input holds, as far as it is understood. It refers to the documents that it was read
 /// from, to say where an object stands.
 struct manifests {
@@ -265,6 +282,8 @@ struct manifests {
     std::vector<topology_object> topologies;
     std::vector<disruption_budget_object> budgets;
     storage_objects storage;
+    /// Read where the reading rules have default spread constraints.
+    std::vector<spread_owner_object> spread_owners;
     /// Gangs of other APIs, as read_cluster() finds them.
     std::vector<declared_gang> gangs;
     /// What jobs make of themselves, for as long as somebody asks where it stands.

@@ -7,6 +7,9 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <vector>
+
+#include <muster/model/pod_terms.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -26,6 +29,9 @@ struct kubernetes_version {
 /// How pods are read where versions and configurations of Kubernetes differ.
 struct reading_rules {
     kubernetes_version kubernetes;
+    /// What pods without spread constraints of their own get, as a kube-scheduler is configured;
+    /// without selectors. See apply_default_spread().
+    std::vector<spread_term> default_spread;
 };
 
 /// `1.37`, `v1.37` or `1.37.2`; nothing for other texts and for versions before 1.35.
