@@ -25,12 +25,14 @@
 #include <muster/kube/pod_conditions.hpp>
 #include <muster/kube/reflector.hpp>
 #include <muster/kube/transport.hpp>
+#include <muster/kube/volume_binder.hpp>
 
 namespace muster::inline v0_1 {
 namespace kube {
 
 struct cluster_options : conversation_options {
     live_options live;
+    volume_binder_options volumes;
     pod_condition_options conditions;
 };
 
@@ -52,6 +54,7 @@ public:
         : status_(std::move(status)),
           live_(std::move(how.live)),
           conditions_(how.conditions),
+          binder_(how.volumes),
           with_(carrier, std::move(how)) {
         for (const collection& each : live_.collections())
             with_.follow(each.path(), [&](reflector_options& watch) {
@@ -78,7 +81,7 @@ public:
     [[nodiscard]] std::int64_t wakes() const {
         std::int64_t first = with_.wakes([&](std::size_t at) { return may_start(at); });
         if (may_write())
-            first = std::min(first, conditions_.wakes());
+            first = std::min({first, conditions_.wakes(), binder_.wakes()});
         return listing_ ? std::min(first, listing_->wakes()) : first;
     }
 
@@ -111,6 +114,7 @@ public:
         if (with_.begin_term()) {
             synced_ = false;
             conditions_.clear();
+            binder_.clear();
         }
         if (with_.is_whole()) {
             typename live_objects<Width>::whole all;
@@ -131,12 +135,18 @@ public:
                 });
             made.changed = live_.tell(view, all);
             synced_ = true;
+            for (auto& each : binder_.settle(live_.storage(), live_.gangs().pods(), now().steady))
+                results_.push_back({each.of, each.what, {}, {}, std::move(each.message)});
         }
         made.synced = synced_;
         made.as_of = with_.as_of(now().steady);
         return made;
     }
 
+    void prepare(std::span<const adapter::prepare_order<traits>> all) {
+        for (const auto& each : all)
+            binder_.want(each.of, each.pod, each.uid, each.node, now().steady);
+    }
     void ungate(std::span<const adapter::ungate_order<traits>> all) {
         for (const auto& each : all)
             enqueue(pods_, each.of, each.uid, ungate_request(each.pod, each.uid));
@@ -241,13 +251,13 @@ public:
 private:
     /// What a request is about.
     struct matter {
-        enum kind : std::uint8_t { listing, write, condition, where, current };
+        enum kind : std::uint8_t { listing, write, condition, volume, where, current };
         kind what = write;
         std::uint64_t stream = 0; ///< of a listing
         adapter::ticket of = 0;
         adapter::object_uid uid;
         std::string mark; ///< of a group, as it was seen
-        object_key pod{}; ///< of a condition
+        object_key pod{}; ///< of a condition; of volumes, the claim or volume
     };
 
     struct queued {
@@ -308,6 +318,16 @@ private:
         const std::string* version;
         const pod_waiting* says;
     };
+    void send_volumes() {
+        const auto node_of = [this](const std::string& name) { return live_.find_node(name); };
+        while (with_.may_begin_write()) {
+            auto one = binder_.next(live_.storage(), live_.gangs().pods(), node_of, now().steady);
+            if (!one)
+                return;
+            with_.write({matter::volume, 0, 0, {}, {}, std::move(one->about)},
+                        std::move(one->request));
+        }
+    }
     void send_conditions() {
         const auto seen = [&](const object_key& key) -> std::optional<waiting_pod> {
             const auto at = live_.gangs().pods().find(key);
@@ -384,6 +404,7 @@ private:
             });
         send_writes(pods_);
         send_writes(reports_);
+        send_volumes();
         send_conditions();
         with_.send_events_and_election();
     }
@@ -409,6 +430,9 @@ private:
             [&](const matter& of, judged_answer judged, const http_answer&) {
                 if (of.what == matter::condition)
                     return condition_written(of, judged.what);
+                if (of.what == matter::volume)
+                    return binder_.done(of.pod, judged.what, std::move(judged.message),
+                                        now().steady);
                 conclude({of.of, judged.what, judged.retry_after, {}, std::move(judged.message)});
             },
             [&](const matter& of, const http_answer& answer) { answered(of, answer); });
@@ -426,6 +450,7 @@ private:
     Status status_;
     live_objects<Width> live_;
     pod_conditions conditions_;
+    volume_binder binder_;
     conversation<matter, Carrier> with_;
     std::vector<std::uint64_t> told_lists_;
     std::optional<fresh_listing> listing_;

@@ -75,6 +75,7 @@ enum class content : std::uint8_t {
     name_space,
     priority_class,
     budget,
+    storage,
     topology,
     queue,
     group,
@@ -104,11 +105,23 @@ struct collection {
 };
 
 /// All that bears on decisions, in the order in which it is listed: what others refer to first.
-inline constexpr std::array<collection, 17> collections{{
+inline constexpr std::array<collection, 23> collections{{
     {"v1", "Node", "nodes", content::node},
     {"v1", "Namespace", "namespaces", content::name_space},
     {"scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", content::priority_class},
     {"policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", content::budget, {}, true, true},
+    {"storage.k8s.io/v1", "StorageClass", "storageclasses", content::storage, {}, true, true},
+    {"storage.k8s.io/v1", "CSIDriver", "csidrivers", content::storage, {}, true, true},
+    {"storage.k8s.io/v1", "CSINode", "csinodes", content::storage, {}, true, true},
+    {"storage.k8s.io/v1",
+     "CSIStorageCapacity",
+     "csistoragecapacities",
+     content::storage,
+     {},
+     true,
+     true},
+    {"v1", "PersistentVolume", "persistentvolumes", content::storage, {}, true, true},
+    {"v1", "PersistentVolumeClaim", "persistentvolumeclaims", content::storage, {}, true, true},
     {"kai.scheduler/v1alpha1", "Topology", "topologies", content::topology, dialect::kai, true},
     {"scheduler.tensorstack.dev/v1beta1", "Queue", "queues", content::queue, dialect::t9k, true},
     {"scheduling.run.ai/v2", "Queue", "queues", content::queue, dialect::kai, true},

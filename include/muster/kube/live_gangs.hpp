@@ -134,12 +134,20 @@ public:
         links_.drop({live_object::of_pods, key});
     }
 
+    /// What the volumes of a pod ask for has changed.
+    void touch(const object_key& key) {
+        if (!pods_.contains(key))
+            return;
+        dirty_pods_.insert(key);
+        links_.touch({live_object::of_pods, key});
+    }
+
     /// What bears on every group has changed.
     void touch_all() { links_.touch_all(); }
 
     /// Tells the view of what changed, or of everything. True when that was anything.
     bool tell(view_type& view, live_scope& scope, const topology& levels, const kind_table& kinds,
-              kind_id pods_kind, bool all_gangs, bool all_pods) {
+              kind_id pods_kind, const codec::volume_plan& volumes, bool all_gangs, bool all_pods) {
         const bool all = all_gangs || all_pods;
         if (!all && !links_.changed() && gone_pods_.empty())
             return false;
@@ -149,7 +157,7 @@ public:
             view.begin_listing(adapter::object_kind::gang);
         if (all_pods)
             view.begin_listing(adapter::object_kind::pod);
-        const telling how{&view, &scope, &levels, &kinds, pods_kind};
+        const telling how{&view, &scope, &levels, &kinds, pods_kind, &volumes};
         std::set<group_key> lost;
         const std::vector<live_links::component> changed = links_.take();
         for (const live_links::component& each : changed)
@@ -233,6 +241,7 @@ private:
         const topology* levels;
         const kind_table* kinds;
         kind_id pods_kind;
+        const codec::volume_plan* volumes;
     };
     struct told_gang {
         /// Of each vertex of its tree: members of trees of other shapes are told anew.
@@ -297,6 +306,7 @@ private:
         codec::keep_groups_together(lent, *how.levels, found, ignored);
         std::set<group_key> reshaped;
         for (auto& [name, facts] : found) {
+            codec::check_lone_claims(lent, *how.volumes, facts);
             tell_gang(how, name, facts, groups, reshaped);
             lost.erase(name);
             told_at_[*of.names.begin()].insert(name);
@@ -442,10 +452,12 @@ private:
         members_[in].insert(key);
         record.told_in = in;
         record.told_role = role;
+        const codec::volume_effects* const volumes = how.volumes->find(key);
         adapter::seen_pod<traits> seen;
         seen.uid = object.metadata.uid;
         seen.gang = in;
-        seen.spec = codec::core_pod<Width>(object, role, *how.kinds, how.pods_kind);
+        seen.spec = codec::core_pod<Width>(object, role, *how.kinds, how.pods_kind, volumes);
+        seen.unbound_volumes = volumes && !volumes->unbound.empty();
         seen.spec.where.unsupported |= unsupported;
         if (!object.node.empty())
             seen.on = object.node;

@@ -69,6 +69,12 @@ public:
         }
         links_.erase(at);
     }
+    /// A pod is to be told again.
+    void touch(const live_object& who) {
+        if (const auto at = links_.find(who); at != links_.end())
+            for (const codec::gang_link& each : at->second)
+                touch(each, false);
+    }
     void touch_all() {
         for (const auto& [name, who] : members_)
             touch(name, true);

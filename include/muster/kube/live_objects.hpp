@@ -24,8 +24,10 @@
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/kube/group_document.hpp>
+#include <muster/kube/live_budgets.hpp>
 #include <muster/kube/live_gangs.hpp>
 #include <muster/kube/live_scope.hpp>
+#include <muster/kube/live_storage.hpp>
 #include <muster/kube/unread_pods.hpp>
 #include <muster/resource/kind_table.hpp>
 
@@ -87,6 +89,8 @@ public:
             return scope_.take(read(of, object, &codec::detail::read_priority_class).made);
         case content::budget:
             return take_budget(of, object);
+        case content::storage:
+            return take_storage(of, object);
         case content::topology:
             return take_topology(of, object);
         case content::queue:
@@ -107,15 +111,15 @@ public:
         case content::node:
             nodes_.erase(name);
             dirty_nodes_.insert(name);
-            return;
+            return storage_.note_nodes();
         case content::name_space:
             return scope_.lose_namespace(name);
         case content::priority_class:
             return scope_.lose_class(name);
         case content::budget:
-            budgets_.erase(who.key);
-            dirty_budgets_.insert(who.key);
-            return;
+            return budgets_.lose(who.key);
+        case content::storage:
+            return storage_.lose(of.kind, who.key);
         case content::topology:
             return scope_.lose_topology(name);
         case content::queue:
@@ -123,7 +127,8 @@ public:
         case content::group:
             return gangs_.lose(live_object{from, who.key});
         case content::pod:
-            pods_changed_ = true;
+            budgets_.note_pods();
+            storage_.lose_pod(who.key);
             dirty_nodes_.merge(unread_pods_.put(who.key, {}));
             return gangs_.lose(who.key);
         }
@@ -143,11 +148,13 @@ public:
     bool tell(view_type& view, whole all) {
         if (scope_.renew())
             gangs_.touch_all();
+        renew_volumes();
         note_kinds_of_nodes();
         bool told = tell_nodes(view, all.nodes);
         told |= tell_queues(view, all.queues);
-        told |= gangs_.tell(view, scope_, how_.levels, kinds_, pods_kind_, all.gangs, all.pods);
-        told |= tell_budgets(view);
+        told |= gangs_.tell(view, scope_, how_.levels, kinds_, pods_kind_, storage_.plan(),
+                            all.gangs, all.pods);
+        told |= budgets_.tell(view, gangs_.pods());
         return told;
     }
 
@@ -166,6 +173,8 @@ public:
         for (const auto& [key, pod] : gangs_.pods())
             for (const auto& each : pod.object.requests)
                 asked.insert(each.first);
+        for (const auto& each : storage_.plan().kinds)
+            asked.insert(each.first);
         for (const auto& [name, several] : queues_)
             for (const auto& [from, queue] : several)
                 for (const auto* const amounts :
@@ -179,6 +188,12 @@ public:
         return broken_;
     }
     [[nodiscard]] const live_gangs<Width>& gangs() const noexcept { return gangs_; }
+    /// Null when there is none.
+    [[nodiscard]] const codec::node_object* find_node(const std::string& name) const {
+        const auto at = nodes_.find(name);
+        return at == nodes_.end() ? nullptr : &at->second;
+    }
+    [[nodiscard]] const live_storage& storage() const noexcept { return storage_; }
     [[nodiscard]] std::size_t pods() const noexcept { return gangs_.pods().size(); }
 
 private:
@@ -201,19 +216,39 @@ private:
         const std::string& name = object.who().key.name;
         for (const auto& [kind, amount] : made.allocatable)
             nodes_have_others_ |= !kinds_.find(kind);
+        const auto known = nodes_.find(name);
+        if (known == nodes_.end() || known->second.metadata.labels != made.metadata.labels)
+            storage_.note_nodes();
         nodes_.insert_or_assign(name, std::move(made));
         dirty_nodes_.insert(name);
     }
 
     void take_budget(const collection& of, const arrived& object) {
         auto [made, is_broken] = read(of, object, &codec::read_disruption_budget);
-        if (is_broken) {
-            made.min_available.reset();
-            made.max_unavailable.reset();
-            made.pods.emplace();
-        }
-        budgets_.insert_or_assign(object.who().key, std::move(made));
-        dirty_budgets_.insert(object.who().key);
+        budgets_.put(object.who().key, std::move(made), is_broken);
+    }
+
+    /// What cannot be read counts as not there; of limits and drivers what was read before stays.
+    void take_storage(const collection& of, const arrived& object) {
+        const auto take = [&](const auto& how) {
+            auto [made, is_broken] = read(of, object, how);
+            if (!is_broken)
+                storage_.put(std::move(made), object.who().version);
+            else if (!of.kind.starts_with("CSI") || of.kind == "CSIStorageCapacity")
+                storage_.lose(of.kind, object.who().key);
+        };
+        if (of.kind == "PersistentVolumeClaim")
+            take(&codec::read_claim);
+        else if (of.kind == "PersistentVolume")
+            take(&codec::read_volume);
+        else if (of.kind == "StorageClass")
+            take(&codec::read_storage_class);
+        else if (of.kind == "CSINode")
+            take(&codec::read_csi_node);
+        else if (of.kind == "CSIDriver")
+            take(&codec::read_csi_driver);
+        else
+            take(&codec::read_storage_capacity);
     }
 
     void take_queue(std::size_t from, const arrived& object) {
@@ -299,7 +334,7 @@ private:
         dirty_nodes_.merge(unread_pods_.put(key, hidden_on));
         made.ours = std::ranges::find(how_.scheduler_names, made.object.scheduler_name) !=
                     how_.scheduler_names.end();
-        made.own_gate = has_only_own_gate(object.value());
+        made.own_gate = has_only_gate(object.value().get_object(), how_.own_gate);
         if (made.own_gate && made.object.phase == pod_phase::gated)
             made.object.phase = pod_phase::pending;
         for (const auto& [kind, amount] : made.object.requests)
@@ -319,18 +354,9 @@ private:
                 made.marks.emplace("Pod", codec::marks_of_pod(top));
             }
         }
-        pods_changed_ = true;
+        budgets_.note_pods();
+        storage_.note_pod(made.object);
         gangs_.put(key, std::move(made), std::move(links));
-    }
-
-    [[nodiscard]] bool has_only_own_gate(const boost::json::value& pod) const {
-        const boost::json::object* const spec = detail::object_in(pod.get_object(), "spec");
-        const boost::json::value* const gates =
-            spec ? spec->if_contains("schedulingGates") : nullptr;
-        if (!gates || !gates->is_array() || gates->get_array().size() != 1)
-            return false;
-        const boost::json::object* const gate = gates->get_array()[0].if_object();
-        return gate && detail::string_in(*gate, "name") == how_.own_gate;
     }
 
     template<class Read>
@@ -354,6 +380,15 @@ private:
             broken_.insert_or_assign(name_of(of, key), std::move(wrong));
     }
     void mend(const collection& of, const object_key& key) { broken_.erase(name_of(of, key)); }
+
+    void renew_volumes() {
+        const live_storage::changes found = storage_.renew(nodes_, gangs_);
+        for (const object_key& key : found.pods)
+            gangs_.touch(key);
+        dirty_nodes_.insert(found.nodes.begin(), found.nodes.end());
+        for (const auto& each : storage_.plan().kinds)
+            note_kind(each.first);
+    }
 
     /// What nodes have of kinds that nobody asks for bears on which node is the best fit: a file's
     /// reader counts it too. Where there is no room for all of these, none counts.
@@ -406,7 +441,7 @@ private:
 
     [[nodiscard]] node<Width> core_node(const std::string& name,
                                         const codec::node_object& object) const {
-        node<Width> made = codec::core_node<Width>(object, kinds_);
+        node<Width> made = codec::core_node<Width>(object, kinds_, storage_.plan());
         made.unschedulable |= unread_pods_.stand_on(name);
         return made;
     }
@@ -439,29 +474,6 @@ private:
         return of.parent;
     }
 
-    /// Budgets whose status counts no pods yet depend on the pods.
-    bool tell_budgets(view_type& view) {
-        std::set<object_key> dirty = std::exchange(dirty_budgets_, {});
-        if (std::exchange(pods_changed_, false))
-            for (const auto& [key, each] : budgets_)
-                if (!each.expected_pods)
-                    dirty.insert(key);
-        for (const object_key& key : dirty)
-            if (const auto at = budgets_.find(key); at != budgets_.end())
-                view.budget(key, codec::core_budget(at->second, pods_of(at->second)));
-            else
-                view.budget_gone(key);
-        return !dirty.empty();
-    }
-    [[nodiscard]] std::int64_t pods_of(const codec::disruption_budget_object& budget) const {
-        if (budget.expected_pods)
-            return *budget.expected_pods;
-        std::int64_t count = 0;
-        for (const auto& [key, pod] : gangs_.pods())
-            count += codec::counts_for(budget, pod.object) ? 1 : 0;
-        return count;
-    }
-
     live_options how_;
     std::vector<collection> collections_;
     std::set<std::string> default_queues_;
@@ -470,13 +482,12 @@ private:
     std::map<std::string, codec::node_object> nodes_;
     /// By name, and then by whose it is.
     std::map<std::string, std::map<std::size_t, codec::queue_object>> queues_;
-    std::map<object_key, codec::disruption_budget_object> budgets_;
+    live_budgets budgets_;
+    live_storage storage_;
     live_gangs<Width> gangs_;
     unread_pods unread_pods_;
     std::set<std::string> dirty_nodes_;
     std::set<std::string> dirty_queues_;
-    std::set<object_key> dirty_budgets_;
-    bool pods_changed_ = false;
     live_scope scope_;
     /// Some of a kind that has no column.
     bool nodes_have_others_ = false;

@@ -44,6 +44,16 @@ struct pod_waiting {
     return "Unschedulable";
 }
 
+/// The pod has that scheduling gate, and no other.
+[[nodiscard]] inline bool has_only_gate(const boost::json::object& pod, std::string_view name) {
+    const boost::json::object* const spec = detail::object_in(pod, "spec");
+    const boost::json::value* const gates = spec ? spec->if_contains("schedulingGates") : nullptr;
+    if (!gates || !gates->is_array() || gates->get_array().size() != 1)
+        return false;
+    const boost::json::object* const gate = gates->get_array()[0].if_object();
+    return gate && detail::string_in(*gate, "name") == name;
+}
+
 /// What a pod says already; nothing when it has no such condition.
 [[nodiscard]] inline pod_waiting waiting_of(const boost::json::object& pod) {
     const boost::json::object* const status = detail::object_in(pod, "status");

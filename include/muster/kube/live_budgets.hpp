@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <muster/codec/disruption_budget_reader.hpp>
+#include <muster/codec/objects.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+/// The disruption budgets of a live cluster, and which of them a view is to be told of.
+class live_budgets {
+public:
+    using object_key = codec::object_key;
+
+    /// One that cannot be read in full lets nothing go.
+    void put(const object_key& key, codec::disruption_budget_object object, bool is_broken) {
+        if (is_broken) {
+            object.min_available.reset();
+            object.max_unavailable.reset();
+            object.pods.emplace();
+        }
+        all_.insert_or_assign(key, std::move(object));
+        dirty_.insert(key);
+    }
+    void lose(const object_key& key) {
+        all_.erase(key);
+        dirty_.insert(key);
+    }
+    void note_pods() { pods_changed_ = true; }
+
+    /// Budgets whose status counts no pods yet depend on the pods. True when the view was told.
+    template<class View, class Pods>
+    bool tell(View& view, const Pods& pods) {
+        std::set<object_key> dirty = std::exchange(dirty_, {});
+        if (std::exchange(pods_changed_, false))
+            for (const auto& [key, each] : all_)
+                if (!each.expected_pods)
+                    dirty.insert(key);
+        for (const object_key& key : dirty)
+            if (const auto at = all_.find(key); at != all_.end())
+                view.budget(key, codec::core_budget(at->second, count(at->second, pods)));
+            else
+                view.budget_gone(key);
+        return !dirty.empty();
+    }
+
+private:
+    template<class Pods>
+    [[nodiscard]] static std::int64_t count(const codec::disruption_budget_object& budget,
+                                            const Pods& pods) {
+        if (budget.expected_pods)
+            return *budget.expected_pods;
+        std::int64_t found = 0;
+        for (const auto& [key, pod] : pods)
+            found += codec::counts_for(budget, pod.object) ? 1 : 0;
+        return found;
+    }
+
+    std::map<object_key, codec::disruption_budget_object> all_;
+    std::set<object_key> dirty_;
+    bool pods_changed_ = false;
+};
+
+} // namespace kube
+} // namespace muster::inline v0_1

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/membership.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/storage_catalog.hpp>
+#include <muster/codec/storage_objects.hpp>
+#include <muster/codec/volume_plan.hpp>
+#include <muster/codec/volume_planner.hpp>
+#include <muster/kube/live_gangs.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+/// The storage objects of a live cluster, and what the volumes of its pods ask for.
+class live_storage {
+public:
+    using object_key = codec::object_key;
+
+    /// What differs from the plan before.
+    struct changes {
+        std::set<object_key> pods;
+        std::set<std::string> nodes;
+    };
+    template<class Object>
+    struct versioned {
+        Object object;
+        std::string version;
+    };
+
+    void put(codec::claim_object object, std::string version) {
+        const object_key key = object.metadata.key;
+        set(claims_, key, versioned<codec::claim_object>{std::move(object), std::move(version)});
+    }
+    void put(codec::volume_object object, std::string version) {
+        const object_key key = object.metadata.key;
+        set(volumes_, key, versioned<codec::volume_object>{std::move(object), std::move(version)});
+    }
+    void put(codec::storage_class_object object, std::string) {
+        const object_key key = object.metadata.key;
+        set(classes_, key, std::move(object));
+    }
+    void put(codec::csi_node_object object, std::string) {
+        const object_key key = object.metadata.key;
+        set(nodes_, key, std::move(object));
+    }
+    void put(codec::csi_driver_object object, std::string) {
+        const object_key key = object.metadata.key;
+        set(drivers_, key, std::move(object));
+    }
+    void put(codec::storage_capacity_object object, std::string) {
+        const object_key key = object.metadata.key;
+        set(capacities_, key, std::move(object));
+    }
+    void lose(std::string_view kind, const object_key& key) {
+        is_old_ = true;
+        if (kind == "PersistentVolumeClaim")
+            claims_.erase(key);
+        else if (kind == "PersistentVolume")
+            volumes_.erase(key);
+        else if (kind == "StorageClass")
+            classes_.erase(key);
+        else if (kind == "CSINode")
+            nodes_.erase(key);
+        else if (kind == "CSIDriver")
+            drivers_.erase(key);
+        else
+            capacities_.erase(key);
+    }
+
+    /// A pod is new or changed, or gone.
+    void note_pod(const codec::pod_object& pod) {
+        const object_key& key = pod.metadata.key;
+        if (pod.volumes.empty())
+            return lose_pod(key);
+        users_.insert(key);
+        is_old_ = true;
+    }
+    void lose_pod(const object_key& key) { is_old_ |= users_.erase(key) > 0; }
+    /// The name or a label of a node is new or changed, or the node is gone.
+    void note_nodes() { is_old_ = true; }
+
+    /// Plans anew where something changed that bears on volumes, and returns what became different.
+    /// O(1) while no pod has volumes; else O(pods with volumes + storage objects + nodes).
+    template<std::size_t Width>
+    [[nodiscard]] changes renew(const std::map<std::string, codec::node_object>& nodes,
+                                const live_gangs<Width>& gangs) {
+        if (!std::exchange(is_old_, false) || (users_.empty() && plan_.pods.empty()))
+            return {};
+        catalog_ = make_catalog();
+        std::vector<const codec::node_object*> all;
+        for (const auto& [name, node] : nodes)
+            all.push_back(&node);
+        std::vector<codec::volume_user> users;
+        for (const auto& [rank, pod] : rank_users(gangs))
+            users.push_back({pod, rank});
+        codec::volume_plan made = codec::volume_planner(catalog_, all, users).plan();
+        const changes found = differences(plan_, made, nodes);
+        plan_ = std::move(made);
+        return found;
+    }
+
+    [[nodiscard]] const codec::volume_plan& plan() const noexcept { return plan_; }
+    /// As it was at the last plan.
+    [[nodiscard]] const codec::storage_catalog& catalog() const noexcept { return catalog_; }
+    [[nodiscard]] const versioned<codec::claim_object>* claim(const object_key& key) const {
+        const auto at = claims_.find(key);
+        return at == claims_.end() ? nullptr : &at->second;
+    }
+    [[nodiscard]] const versioned<codec::volume_object>* volume(const std::string& name) const {
+        const auto at = volumes_.find(object_key{{}, name});
+        return at == volumes_.end() ? nullptr : &at->second;
+    }
+
+private:
+    template<class Map, class Object>
+    void set(Map& in, const object_key& key, Object object) {
+        in.insert_or_assign(key, std::move(object));
+        is_old_ = true;
+    }
+
+    [[nodiscard]] codec::storage_catalog make_catalog() const {
+        codec::storage_catalog made;
+        for (const auto& [key, each] : claims_)
+            made.claims.emplace(key, &each.object);
+        for (const auto& [key, each] : volumes_)
+            made.volumes.emplace(key.name, &each.object);
+        for (const auto& [key, each] : classes_)
+            made.classes.emplace(key.name, &each);
+        for (const auto& [key, each] : nodes_)
+            made.nodes.emplace(key.name, &each);
+        for (const auto& [key, each] : drivers_)
+            made.drivers.emplace(key.name, &each);
+        for (const auto& [key, each] : capacities_)
+            made.capacities[each.storage_class].push_back(&each);
+        return made;
+    }
+
+    /// Gangs are handed volumes by the age of their oldest pod with volumes, then by name.
+    template<std::size_t Width>
+    [[nodiscard]] std::vector<std::pair<std::size_t, const codec::pod_object*>>
+    rank_users(const live_gangs<Width>& gangs) {
+        std::map<codec::group_key, std::vector<const codec::pod_object*>> by_gang;
+        for (const object_key& key : users_) {
+            const auto at = gangs.pods().find(key);
+            if (at == gangs.pods().end())
+                continue;
+            codec::group_key gang = at->second.told_in;
+            // Its gang is found when it is told, and known at the next plan.
+            if (gang.name.empty()) {
+                gang = {key.name_space, key.name, codec::group_origin::single_pod};
+                is_old_ = true;
+            }
+            by_gang[gang].push_back(&at->second.object);
+        }
+        std::vector<std::pair<std::int64_t, const codec::group_key*>> order;
+        for (const auto& [gang, pods] : by_gang) {
+            std::int64_t oldest = std::numeric_limits<std::int64_t>::max();
+            for (const codec::pod_object* const pod : pods)
+                oldest = std::min(oldest, pod->metadata.created.value_or(oldest));
+            order.emplace_back(oldest, &gang);
+        }
+        std::ranges::stable_sort(order, {}, [](const auto& each) { return each.first; });
+        std::vector<std::pair<std::size_t, const codec::pod_object*>> found;
+        for (std::size_t rank = 0; rank < order.size(); ++rank)
+            for (const codec::pod_object* const pod : by_gang.at(*order[rank].second))
+                found.emplace_back(rank, pod);
+        return found;
+    }
+
+    [[nodiscard]] static changes
+    differences(const codec::volume_plan& before, const codec::volume_plan& after,
+                const std::map<std::string, codec::node_object>& nodes) {
+        changes found;
+        for (const auto& [key, each] : before.pods)
+            if (const auto* const now = after.find(key); !now || !(*now == each))
+                found.pods.insert(key);
+        for (const auto& [key, each] : after.pods)
+            if (!before.pods.contains(key))
+                found.pods.insert(key);
+        const codec::volume_supply none;
+        const auto compare = [&](const codec::volume_plan& from, const codec::volume_plan& to) {
+            for (const auto& [kind, supply] : from.kinds) {
+                const auto other = to.kinds.find(kind);
+                const codec::volume_supply& there = other == to.kinds.end() ? none : other->second;
+                for (const auto& [name, node] : nodes)
+                    if (supply.at(name) != there.at(name))
+                        found.nodes.insert(name);
+            }
+        };
+        compare(before, after);
+        compare(after, before);
+        const bool marks =
+            before.marks_nodes != after.marks_nodes || before.node_labels != after.node_labels;
+        for (const auto& [name, node] : nodes)
+            if (marks)
+                found.nodes.insert(name);
+        return found;
+    }
+
+    std::map<object_key, versioned<codec::claim_object>> claims_;
+    std::map<object_key, versioned<codec::volume_object>> volumes_;
+    std::map<object_key, codec::storage_class_object> classes_;
+    std::map<object_key, codec::csi_node_object> nodes_;
+    std::map<object_key, codec::csi_driver_object> drivers_;
+    std::map<object_key, codec::storage_capacity_object> capacities_;
+    std::set<object_key> users_;
+    codec::storage_catalog catalog_;
+    codec::volume_plan plan_;
+    bool is_old_ = false;
+};
+
+} // namespace kube
+} // namespace muster::inline v0_1
