@@ -78,6 +78,12 @@ TEST_CASE("a syntax error says where it is and what was expected") {
     CHECK(refusal("{\"a\": NaN}") == "f.json:1:7: a: \"N\", expected a value");
 }
 
+TEST_CASE("an item of a list that is nested too deeply is an error that names the item") {
+    CHECK(refusal("{\"kind\": \"List\", \"items\": [{}, {\"spec\": {\"more\": " +
+                  std::string(70, '[') + std::string(70, ']') + "}}]}")
+              .find(": items[1].spec.more[0]") != std::string::npos);
+}
+
 TEST_CASE("hostile JSON is answered by an error") {
     CHECK(refusal(std::string(1'000'000, '[')) == "f.json:1:65: " + [] {
         std::string path;
