@@ -92,11 +92,11 @@ run 1 plan -f - -f - </dev/null
 for command in plan explain queues prio run "whatif --cordon x" "translate --to t9k"; do
     # shellcheck disable=SC2086
     run 2 $command -f - </dev/null
-    says '<stdin>:1:1: error: no objects (expected Kubernetes objects in YAML or JSON'
+    says '<stdin>:1:1: no objects (expected Kubernetes objects in YAML or JSON'
     [[ ! -s $work/out ]] || fail "$command prints something for no objects"
 done
 run 2 plan -f "$work/empty.yaml" -f - <<<'{"kind":"List","apiVersion":"v1","items":[]}'
-says "$work/empty.yaml, <stdin>:1:1: error: no objects"
+says "$work/empty.yaml, <stdin>:1:1: no objects"
 run 2 plan -f - <<<'---'
 
 complains bad.stderr 2 plan -f bad.yaml
