@@ -144,7 +144,7 @@ check_command() {
     case $1 in
         kubectl)
             # tour.test.sh runs those that apply something.
-            [[ $2 == get && $3 =~ ^[a-z.,]+$ ]] || [[ $2 == apply && $3 == -f && -e $source/$4 ]] ||
+            [[ $2 == get && $3 =~ ^[a-z.,]+$ ]] || [[ $2 == apply && $3 == -[fk] && -e $source/$4 ]] ||
                 fault "README.md: kubectl: $*"
             ;;
         export) ;;

@@ -111,7 +111,7 @@ func (s *server) prepare(in place) error {
 	}
 	if err := s.allKubectl(in, []string{"apply", "-f", definitions(in), "-f", filepath.Join(in.source, "tests/live/crds")},
 		[]string{"wait", "--for=condition=Established", "--timeout=30s", "crd", "--all"},
-		[]string{"apply", "-R", "-f", filepath.Join(in.source, "examples/deploy")}); err != nil {
+		[]string{"apply", "-k", filepath.Join(in.source, "examples/kustomize/t9k")}); err != nil {
 		return err
 	}
 	s.admin.post("/api/v1/namespaces", `{"metadata":{"name":"t9k-system"}}`)
