@@ -181,8 +181,8 @@ const char* const plan_schema = R"json({
             "required": ["role", "needed", "possible"],
             "properties": {
               "role": {"$ref": "#/$defs/role"},
-              "needed": {"description": "Members still to place; of NotEnoughMembers the minimum.", "$ref": "#/$defs/count"},
-              "possible": {"description": "Members that there is room for, taken alone, as far as this reason goes; of NotEnoughMembers those that exist.", "$ref": "#/$defs/count"}
+              "needed": {"description": "How many more members must be placed, beside those that hold; of NotEnoughMembers the minimum.", "$ref": "#/$defs/count"},
+              "possible": {"description": "Members that there is room for, taken alone, as far as this reason goes; of NotEnoughMembers those that exist, of UnsupportedConstraint those that wait and are modelled.", "$ref": "#/$defs/count"}
             }
           }
         },

@@ -245,16 +245,21 @@ private:
         return ": " + std::to_string(what_->nodes) + " that would do otherwise" + roles();
     }
 
+    /// How many members, beside those that hold.
+    [[nodiscard]] static std::string needed(const muster::role_shortage& one, bool noun) {
+        return std::to_string(one.needed) + (one.held > 0 ? " more" : "") +
+               (!noun             ? ""
+                : one.needed == 1 ? " member"
+                                  : " members");
+    }
+
     /// Those that are short, or all when none is.
     [[nodiscard]] std::string roles() const {
         const bool none_short = each_has_room();
         std::string out;
         for (const muster::role_shortage& one : what_->roles)
             if (!context_->single_pod && (none_short || one.possible < one.needed))
-                out += "; " + whose(one.role) + std::to_string(one.needed) +
-                       (one.role.value() != 0 ? ""
-                        : one.needed == 1     ? " member"
-                                              : " members") +
+                out += "; " + whose(one.role) + needed(one, one.role.value() == 0) +
                        " needed, room for " + std::to_string(one.possible);
         return out;
     }
@@ -269,9 +274,8 @@ private:
         const std::string lead = whose(*what_->together) + who_ + " must stand in " + domain;
         for (const muster::role_shortage& one : what_->roles)
             if (one.role == *what_->together)
-                return lead + ": " + std::to_string(one.needed) +
-                       (one.needed == 1 ? " member" : " members") +
-                       " needed, the roomiest has room for " + std::to_string(one.possible);
+                return lead + ": " + needed(one, true) + " needed, the roomiest has room for " +
+                       std::to_string(one.possible);
         return lead + roles();
     }
 

@@ -43,6 +43,9 @@ confirm subgroup_domains.yaml 5
 run 1 whatif -f subgroup_domains.yaml --set group.split.roles.lea.topology=
 run 3 whatif -f subgroup_domains.yaml --set group.split.topology=
 grep -q 'No group is better or worse off' "$work/out" || fail "the workers' rack still binds"
+# What is needed does not count the members that run.
+golden more_needed.explain 3 explain -f more_needed.yaml --tries 0
+golden more_needed.json 3 explain -f more_needed.yaml --tries 0 -o json
 # Who fits only now that another starts is nominated, and comes once that one stands.
 golden nominated.explain 3 explain evener -f nominated.yaml
 finish

@@ -14,6 +14,7 @@
 #include <muster/admission/choice.hpp>
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
+#include <muster/admission/missing_members.hpp>
 #include <muster/admission/pattern.hpp>
 #include <muster/admission/reason.hpp>
 #include <muster/admission/search.hpp>
@@ -39,6 +40,14 @@ struct explain_options {
 };
 
 namespace detail {
+
+/// Per vertex: the members at or below it, of `counts` per leaf.
+[[nodiscard]] inline std::vector<std::int64_t> members_below(const gang_tree& tree,
+                                                             std::vector<std::int64_t> counts) {
+    for (std::size_t vertex = tree.size(); vertex-- > 1;)
+        counts[tree[vertex].parent] += counts[vertex];
+    return counts;
+}
 
 /// One constraint that a reason can name.
 struct named_constraint {
@@ -114,6 +123,7 @@ public:
                 return !known.constraint_sets()[each.where].value.volumes.empty();
             }))
             listed_.push_back({reason_code::volume_out_of_reach, {}, 0});
+        count_needed();
     }
 
     /// Blocking reasons, or those that block together, then contributing ones. Empty when the gang
@@ -176,6 +186,17 @@ public:
     }
 
 private:
+    void count_needed() {
+        const gang_tree& tree = *members_->tree;
+        const tree_standing standing = stand(tree, members_->holding);
+        held_ = members_below(tree, members_->holding);
+        needed_.assign(tree.size(), 0);
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
+            if (standing.counts[vertex] < tree[vertex].min_member)
+                needed_[vertex] = tree.is_leaf(vertex) ? tree[vertex].min_member - held_[vertex]
+                                                       : missing_members(*members_, vertex).count();
+    }
+
     [[nodiscard]] fit_outcome decide(const constraints_in_force& force) const {
         fit_search<width> search;
         std::int64_t steps = options_->steps;
@@ -257,19 +278,18 @@ private:
             found.push_back(tightest);
     }
 
-    /// Per vertex with a minimum of its own (`leaves_only`: per role): how many are needed, and how
-    /// many there is room for when they have the nodes to themselves.
+    /// Per vertex below its own minimum (`leaves_only`: per role): how many more members it needs,
+    /// and how many there is room for when they have the nodes to themselves.
     [[nodiscard]] std::vector<role_shortage> shortages(const constraints_in_force& force,
                                                        bool leaves_only) const {
         const gang_tree& tree = *members_->tree;
-        const tree_standing held = stand(tree, members_->holding);
         std::vector<role_shortage> found;
         for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
-            const std::int64_t needed = tree[vertex].min_member - held.counts[vertex];
-            if (needed <= 0 || (leaves_only && !tree.is_leaf(vertex)))
+            if (needed_[vertex] <= 0 || (leaves_only && !tree.is_leaf(vertex)))
                 continue;
             std::vector<vertex_domain> among;
-            found.push_back({vertex_index{vertex}, needed, room_together(force, vertex, 0, among)});
+            found.push_back({vertex_index{vertex}, needed_[vertex], held_[vertex],
+                             room_together(force, vertex, 0, among)});
         }
         return found;
     }
@@ -356,6 +376,10 @@ private:
     const explain_options* options_;
     certificate_scope scope_;
     std::vector<named_constraint> listed_;
+    /// Per vertex: members that hold at or below it, and how many more it needs if it is below its
+    /// own minimum.
+    std::vector<std::int64_t> held_;
+    std::vector<std::int64_t> needed_;
     /// What one ceiling leaves of the only quota in force, in place of what all do.
     std::optional<std::int64_t> quota_left_;
 };
@@ -392,12 +416,15 @@ template<class Traits>
                 counts[role] -= members.unsupported[role];
         // Each minimum on its own: members of a role that is short still count for the group.
         const gang_tree& tree = *members.tree;
-        for (std::size_t vertex = tree.size(); vertex-- > 1;)
-            counts[tree[vertex].parent] += counts[vertex];
-        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
-            if (counts[vertex] < tree[vertex].min_member)
-                made.roles.push_back(
-                    {vertex_index{vertex}, tree[vertex].min_member, counts[vertex]});
+        counts = members_below(tree, counts);
+        const std::vector<std::int64_t> held = members_below(tree, members.holding);
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
+            if (counts[vertex] >= tree[vertex].min_member)
+                continue;
+            const std::int64_t placed = at == gate::members ? 0 : held[vertex];
+            made.roles.push_back({vertex_index{vertex}, tree[vertex].min_member - placed, placed,
+                                  counts[vertex] - placed});
+        }
         break;
     }
     case gate::queue: {

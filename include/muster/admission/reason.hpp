@@ -71,9 +71,14 @@ enum class reason_kind : std::uint8_t {
 /// Numbers for one role (or subgroup, or the gang as a whole at the root).
 struct role_shortage {
     vertex_index role;
-    /// Members that must still be placed to reach its minimum.
+    /// Members that must be placed beside those that hold for it to meet its minima; of
+    /// `not_enough_members` the minimum.
     std::int64_t needed = 0;
-    /// Members of it that there is room for, taken alone, as far as this reason goes.
+    /// Members of it that hold already; of `not_enough_members` 0.
+    std::int64_t held = 0;
+    /// Members of it that wait and that there is room for, taken alone, as far as this reason
+    /// goes; of `not_enough_members` those that exist, of `unsupported_constraint` those that wait
+    /// with constraints that are modelled.
     std::int64_t possible = 0;
 };
 

@@ -95,7 +95,8 @@ private:
                 std::ranges::count_if(into_.placements(), [&](const placement& one) {
                     return (*known_)[one.pod].role == role;
                 });
-            made.roles.push_back({role, std::max<std::int64_t>(needed, placed + 1), placed});
+            made.roles.push_back({role, std::max<std::int64_t>(needed, placed + 1),
+                                  members_->holding[role.value()], placed});
             found.push_back(std::move(made));
         }
         return found;

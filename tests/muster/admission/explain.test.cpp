@@ -109,6 +109,75 @@ TEST_CASE("a kind that is short in all is blocking, with what is needed and what
     CHECK(cpus.roles.front().possible == 2);
 }
 
+/// The numbers of that vertex, if the reason names it.
+role_shortage numbers_of(const reason& of, std::size_t vertex) {
+    for (const role_shortage& each : of.roles)
+        if (each.role.value() == vertex)
+            return each;
+    return {};
+}
+
+TEST_CASE("what is needed does not count members that hold, in roles that are short either") {
+    cluster known;
+    ok(known.upsert_node("n", machine(4)));
+    gang_tree tree(3);
+    const vertex_index master = tree.add({}, 2, "master");
+    const vertex_index worker = tree.add({}, 1, "worker");
+    ok(known.upsert_gang("g", gang_of(tree)));
+    ok(known.upsert_pod("a", "g", in_phase(pod_phase::running, in_role(master, asking(1))), "n"));
+    ok(known.upsert_pod("b", "g", in_role(master, asking(2))));
+    ok(known.upsert_pod("c", "g", in_role(worker, asking(2))));
+    const reason cpus = only(why(known, "g"));
+    CHECK(cpus.code == reason_code::insufficient_resource);
+    CHECK(cpus.amount_needed == 4);
+    CHECK(numbers_of(cpus, 0).needed == 2);
+    CHECK(numbers_of(cpus, 0).held == 1);
+    CHECK(numbers_of(cpus, 0).possible == 1);
+    CHECK(numbers_of(cpus, master.value()).needed == 1);
+    CHECK(numbers_of(cpus, master.value()).held == 1);
+    CHECK(numbers_of(cpus, worker.value()).needed == 1);
+    CHECK(numbers_of(cpus, worker.value()).held == 0);
+}
+
+TEST_CASE("what is needed counts all members that the gang's subgroups lack") {
+    cluster known;
+    ok(known.upsert_node("n", machine(1)));
+    gang_tree tree(3);
+    const vertex_index first = tree.add({}, 1);
+    const vertex_index second = tree.add({}, 4);
+    const vertex_index third = tree.add({}, 3);
+    tree.require_subgroups({}, 2);
+    ok(known.upsert_gang("g", gang_of(tree)));
+    for (const char* key : {"a", "b"})
+        ok(known.upsert_pod(key, "g", in_phase(pod_phase::running, in_role(first, asking(0))),
+                            "n"));
+    for (const char* key : {"c", "d", "e", "f"})
+        ok(known.upsert_pod(key, "g", in_role(second, asking(1))));
+    const auto needed = [&] { return numbers_of(only(why(known, "g")), 0).needed; };
+    // Of the third subgroup, which would take fewer, no member waits.
+    CHECK(needed() == 4);
+    for (const char* key : {"x", "y", "z"})
+        ok(known.upsert_pod(key, "g", in_role(third, asking(1))));
+    CHECK(needed() == 3);
+}
+
+TEST_CASE("members that are not modelled leave so many more to place") {
+    cluster known;
+    ok(known.upsert_gang("g", gang_of(4)));
+    ok(known.upsert_node("n", machine(9)));
+    ok(known.upsert_pod("a", "g", in_phase(pod_phase::running, asking(1)), "n"));
+    auto odd = asking(1);
+    odd.where.unsupported = true;
+    ok(known.upsert_pod("b", "g", asking(1)));
+    ok(known.upsert_pod("c", "g", odd));
+    ok(known.upsert_pod("d", "g", odd));
+    const reason found = only(why(known, "g"));
+    CHECK(found.code == reason_code::unsupported_constraint);
+    CHECK(numbers_of(found, 0).needed == 3);
+    CHECK(numbers_of(found, 0).held == 1);
+    CHECK(numbers_of(found, 0).possible == 1);
+}
+
 TEST_CASE("the quota is a reason beside the nodes, naming its queue") {
     cluster known;
     ok(known.upsert_node("n", machine(2)));
