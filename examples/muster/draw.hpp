@@ -11,8 +11,9 @@ namespace cli {
 /// quota.
 [[nodiscard]] std::string draw_queues(const report& made);
 
-/// What stands where once the plan is carried out, as SVG: a bar for every node, as long as what it
-/// has of the kind that is used most there, with a piece for every pod in the colour of its group.
+/// Where pods run once the plan is carried out, as SVG: a row per node and resource, with cells for
+/// devices and a piece for every pod in the colour of its group; then the groups that wait, each
+/// with its first reason.
 [[nodiscard]] std::string draw_nodes(const report& made);
 
 } // namespace cli

@@ -158,7 +158,7 @@ bool print_diff(const char* kind, const std::vector<std::string>& changes,
 }
 
 int plan(cli::request asked, const look& how) {
-    asked.reasons = how.format != "pods" && how.format != "name" && how.format != "svg";
+    asked.reasons = how.format != "pods" && how.format != "name";
     asked.node_lines = how.format == "svg";
     return with_report(asked, [&](const cli::report& made) {
         std::string out;

@@ -368,39 +368,50 @@ private:
         return found;
     }
 
-    /// The kind of which the largest part of the node is used.
-    [[nodiscard]] std::optional<muster::kind_id> kind_used_most(muster::node_index node) const {
+    /// The kinds that pods request, apart from the one that counts pods: devices first, then cpu
+    /// and memory, each part by name.
+    [[nodiscard]] std::vector<muster::kind_id> requested_kinds() const {
         const auto& state = known_->state;
-        const auto& has = state.accounts().allocatable(node);
-        std::optional<muster::kind_id> found;
-        muster::share most;
+        std::vector<muster::kind_id> found;
         for (std::size_t column = 0; column < known_->kinds.size(); ++column) {
             const muster::kind_id kind{column};
-            const muster::share used{has[kind] - state.accounts().free(node)[kind], has[kind]};
-            if (has[kind] <= 0 || used.used <= 0 || kind == state.pods_kind() ||
-                (found && used <= most))
-                continue;
-            found = kind;
-            most = used;
+            if (kind != state.pods_kind() &&
+                std::ranges::any_of(state.pod_keys(), [&](const auto& each) {
+                    return state.request(each.second)[kind] > 0;
+                }))
+                found.push_back(kind);
         }
-        return found ? found : state.pods_kind();
+        std::ranges::sort(found, {}, [&](muster::kind_id kind) {
+            const std::string& name = known_->kinds.name(kind);
+            return std::pair(name.find('/') == name.npos, name);
+        });
+        return found;
     }
 
     [[nodiscard]] std::vector<node_line> list_nodes() const {
         const auto& state = known_->state;
+        const std::vector<muster::kind_id> kinds = requested_kinds();
         std::vector<node_line> lines;
-        std::map<muster::node_index, std::pair<std::size_t, muster::kind_id>> at;
+        std::map<muster::node_index, std::size_t> line_of;
         for (const muster::node_index node : state.node_order()) {
             if (!state[node].present)
                 continue;
-            const muster::kind_id kind = *kind_used_most(node);
             node_line line;
             line.name = state[node].key;
             line.unschedulable = state[node].spec.unschedulable;
-            line.kind = known_->kinds.name(kind);
-            line.allocatable = state.accounts().allocatable(node)[kind];
-            line.requested = line.allocatable - state.accounts().free(node)[kind];
-            at.emplace(node, std::pair(lines.size(), kind));
+            const auto add = [&](muster::kind_id kind) {
+                const std::int64_t all = state.accounts().allocatable(node)[kind];
+                if (all > 0)
+                    line.uses.push_back({known_->kinds.name(kind),
+                                         all,
+                                         all - state.accounts().free(node)[kind],
+                                         {},
+                                         0});
+            };
+            std::ranges::for_each(kinds, add);
+            if (line.uses.empty() && state.pods_kind())
+                add(*state.pods_kind());
+            line_of.emplace(node, lines.size());
             lines.push_back(std::move(line));
         }
         // Those who leave are not there any more when those come for whom they leave.
@@ -411,17 +422,21 @@ private:
         for (const auto& [key, gang] : state.gang_keys())
             for (const muster::pod_index index : state[gang].members) {
                 const auto& pod = state[index];
-                if (!pod.charged() || !at.contains(*pod.node))
+                if (!pod.charged() || !line_of.contains(*pod.node))
                     continue;
-                const auto& [line, kind] = at.at(*pod.node);
-                const std::int64_t amount = state.request(index)[kind];
-                if (pod.charged_as() == muster::tenure::leaving && changes.contains(*pod.node))
-                    ++lines[line].leaving;
-                else if (amount == 0)
-                    ++lines[line].others;
-                else
-                    lines[line].pods.push_back({pod.key.name_space, pod.key.name, key.name, amount,
-                                                placed_.contains(index), pod.nominated});
+                node_line& line = lines[line_of.at(*pod.node)];
+                if (pod.charged_as() == muster::tenure::leaving && changes.contains(*pod.node)) {
+                    ++line.leaving;
+                    continue;
+                }
+                for (node_use& use : line.uses) {
+                    const std::int64_t amount = state.request(index)[*known_->kinds.find(use.kind)];
+                    if (amount == 0)
+                        ++use.others;
+                    else
+                        use.pods.push_back({pod.key.name_space, pod.key.name, key.name, amount,
+                                            placed_.contains(index), pod.nominated});
+                }
             }
         return lines;
     }

@@ -254,18 +254,23 @@ struct node_pod {
     bool nominated = false;
 };
 
-/// What stands on a node once the plan is carried out, in the kind that is used most there (of
-/// what the node has; not the one that counts pods, unless nothing else is used).
-struct node_line {
-    std::string name;
-    bool unschedulable = false;
+/// How much of one kind pods request on a node once the plan is carried out.
+struct node_use {
     std::string kind;
     std::int64_t allocatable = 0;
     std::int64_t requested = 0;
-    /// Group by group; `others` ask for none of the kind, and those that leave for pods that are
-    /// nominated are only counted.
+    /// Group by group; `others` request none of the kind.
     std::vector<node_pod> pods;
     std::size_t others = 0;
+};
+
+struct node_line {
+    std::string name;
+    bool unschedulable = false;
+    /// Of the kinds that the node has and any pod requests: devices first, then cpu and memory. The
+    /// kind that counts pods is listed if there is no other.
+    std::vector<node_use> uses;
+    /// Pods that leave for pods that are nominated. They are only counted.
     std::size_t leaving = 0;
 };
 

@@ -27,11 +27,10 @@ cli::report cluster(std::size_t nodes) {
     for (std::size_t at = 0; at < nodes; ++at) {
         cli::node_line node;
         node.name = "node-" + std::to_string(at);
-        node.kind = "cpu";
-        node.allocatable = 4000;
-        node.requested = 3000;
-        node.pods.push_back({"home", "old", "first", 1000, false});
-        node.pods.push_back({"home", "new", "second", 2000, true});
+        cli::node_use cpus{"cpu", 4000, 3000, {}, 0};
+        cpus.pods.push_back({"home", "old", "first", 1000, false});
+        cpus.pods.push_back({"home", "new", "second", 2000, true});
+        node.uses.push_back(cpus);
         made.node_lines.push_back(node);
     }
     return made;
@@ -45,7 +44,7 @@ TEST_CASE("what XML would take for markup is escaped, and what it cannot carry r
     CHECK(cli::xml_text(std::string("\0\x1f", 2)) == "\xEF\xBF\xBD\xEF\xBF\xBD");
     cli::report made = cluster(1);
     made.node_lines.front().name = "<script>";
-    made.node_lines.front().pods.front().group = "a&b";
+    made.node_lines.front().uses.front().pods.front().group = "a&b";
     cli::queue_line queue;
     queue.name = "\"<q>";
     made.queues.push_back(queue);
@@ -60,18 +59,66 @@ TEST_CASE("what XML would take for markup is escaped, and what it cannot carry r
 
 TEST_CASE("pods are as long as their part of the node, and those that start now outlined") {
     const std::string drawn = cli::draw_nodes(cluster(1));
-    // Of 680 pixels the one takes a quarter, the other half.
-    CHECK(holds(drawn, "x=\"190\" y=\"48\" width=\"170\""));
-    CHECK(holds(drawn, "x=\"360\" y=\"48\" width=\"340\""));
-    CHECK(count(drawn, "stroke=\"#212121\"") == 1);
+    // Of 480 pixels the one takes a quarter, the other half.
+    CHECK(holds(drawn, "x=\"310\" y=\"74\" width=\"120\""));
+    CHECK(holds(drawn, "x=\"430\" y=\"74\" width=\"240\""));
     CHECK(holds(drawn, "home/new of second: 2 cpu, starts now"));
+    // The pod, and its sample in the legend.
+    CHECK(count(drawn, "stroke=\"#212121\"") == 2);
+    CHECK(holds(drawn, ">starts now</text>"));
+    CHECK_FALSE(holds(drawn, ">starts once others have left</text>"));
+}
+
+TEST_CASE("the drawing says what it shows: a title, a legend, and the resource of each row") {
+    cli::report made = cluster(2);
+    made.node_lines[0].uses.insert(made.node_lines[0].uses.begin(),
+                                   {"nvidia.com/gpu", 8, 2, {{"home", "old", "first", 2}}, 1});
+    made.node_lines[1].unschedulable = true;
+    const std::string drawn = cli::draw_nodes(made);
+    CHECK(count(drawn, "font-weight=\"bold\">Nodes once the plan of ") == 1);
+    CHECK(count(drawn, ">nvidia.com/gpu</text>") == 1);
+    CHECK(count(drawn, ">cpu</text>") == 2);
+    CHECK(holds(drawn, ">2 of 8</text>"));
+    CHECK(holds(drawn, ">3 of 4</text>"));
+    CHECK(holds(drawn, ">free, but the node is cordoned</text>"));
+    CHECK(holds(drawn, "node-0: 2 of 8 nvidia.com/gpu, and 1 pod that requests none of it"));
+    // Eight devices are told apart by seven lines; cpus have none.
+    CHECK(count(drawn, "width=\"1\" height=\"13\" fill=\"#ffffff\"") == 7);
+}
+
+TEST_CASE("groups that wait are listed, each with its first reason") {
+    cli::report made = cluster(1);
+    CHECK(holds(cli::draw_nodes(made), ">No group waits.</text>"));
+    const auto add = [&](const std::string& name, const std::string& answer) {
+        cli::group_line group;
+        group.name_space = "home";
+        group.name = name;
+        group.answer = answer;
+        cli::reason_line reason;
+        reason.code = "QuotaExceeded";
+        reason.message = "cpu <short>";
+        group.reasons = {reason, reason};
+        made.groups.push_back(group);
+    };
+    add("starts", "admitted");
+    add("waits", "waiting");
+    const std::string drawn = cli::draw_nodes(made);
+    CHECK(holds(drawn, ">1 group waits</text>"));
+    CHECK(holds(drawn, "home/waits</text>"));
+    CHECK(count(drawn, ">QuotaExceeded</text>") == 1);
+    CHECK(holds(drawn, "cpu &lt;short&gt;</text>"));
+    CHECK_FALSE(holds(drawn, "home/starts"));
+    for (int at = 0; at < 50; ++at)
+        add("more-" + std::to_string(at), "never");
+    CHECK(count(cli::draw_nodes(made), ">Never</text>") == 39);
+    CHECK(holds(cli::draw_nodes(made), ">and 11 more groups</text>"));
 }
 
 TEST_CASE("a thousand nodes stand in eight columns, one row each") {
     const std::string drawn = cli::draw_nodes(cluster(1000));
-    CHECK(holds(drawn, "width=\"2560\""));
+    CHECK(holds(drawn, "width=\"3840\""));
     CHECK(count(drawn, ": 3 of 4 cpu</title></rect>") == 1000);
-    CHECK(holds(drawn, ">node-999</text>"));
+    CHECK(holds(drawn, "node-999</text>"));
     CHECK(cli::draw_nodes(cluster(0)).ends_with("</svg>\n"));
 }
 
