@@ -192,7 +192,9 @@ int explain(cli::request asked, const look& how, const std::string& wanted) {
         for (const cli::group_line& group : made.groups) {
             const bool named =
                 wanted == group.name || wanted == group.name_space + "/" + group.name;
-            if (wanted.empty() ? group.starts() && group.lost.empty() : !named)
+            const bool is_explained =
+                !group.starts() || !group.lost.empty() || group.nominated_pods() > 0;
+            if (wanted.empty() ? !is_explained : !named)
                 continue;
             found = true;
             waits = waits || group.waits > 0;

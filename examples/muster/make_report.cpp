@@ -500,13 +500,26 @@ private:
         return line;
     }
 
-    void add_surplus(const muster::decision& decision, group_line& to) const {
+    /// Adds what starts, now or later, and which pods go first.
+    void add_placements(const muster::decision& decision, group_line& to) const {
         const auto& state = known_->state;
         const muster::gang_tree& tree = state[decision.gang].spec.tree;
+        const auto full_name = [&](muster::pod_index pod) {
+            return state[pod].key.name_space + "/" + state[pod].key.name;
+        };
         for (const muster::placement& one : decision.placements)
             to.placements.push_back({state[one.pod].key.name, role_name(tree, state[one.pod].role),
-                                     state[one.node].key});
+                                     state[one.node].key, decision.nominated});
+        for (const muster::pod_index victim : decision.evictions)
+            to.evictions.push_back(full_name(victim));
+        for (const auto& [pod, node] : decision.moves)
+            to.moves.push_back({full_name(pod), state[node].key});
+    }
+    void add_surplus(const muster::decision& decision, group_line& to) const {
+        add_placements(decision, to);
         to.waited += decision.placements.size();
+        if (decision.nominated)
+            to.waits += decision.placements.size();
     }
 
     [[nodiscard]] group_line group_of(const muster::decision& decision) {
@@ -525,14 +538,7 @@ private:
         if (outcome.at != muster::gate::none)
             line.gate = gate_name(outcome.at);
         line.could_start = outcome.could_start;
-        for (const muster::placement& one : decision.placements)
-            line.placements.push_back({state[one.pod].key.name,
-                                       role_name(tree, state[one.pod].role), state[one.node].key});
-        for (const muster::pod_index victim : decision.evictions)
-            line.evictions.push_back(state[victim].key.name_space + "/" + state[victim].key.name);
-        for (const auto& [pod, node] : decision.moves)
-            line.moves.push_back(
-                {state[pod].key.name_space + "/" + state[pod].key.name, state[node].key});
+        add_placements(decision, line);
         if (decision.nominated)
             line.answer = "nominated";
 

@@ -320,10 +320,12 @@ object group_object(const group_line& group) {
         one["pod"] = placed.pod;
         one["role"] = or_null(placed.role);
         one["node"] = placed.node;
+        if (placed.nominated)
+            one["nominated"] = true;
         placements.push_back(std::move(one));
     }
     out["placements"] = std::move(placements);
-    if (group.nominated())
+    if (group.nominated() || !group.evictions.empty())
         out["evictions"] = array(group.evictions.begin(), group.evictions.end());
     if (!group.moves.empty()) {
         array moves;
@@ -412,11 +414,14 @@ object plan_object(const report& made) {
 
 std::string plan_table(const report& made, const table_form& form) {
     table groups({"NAMESPACE", "NAME", "QUEUE", "PRIORITY", "ANSWER", "PLACED", "REASON"});
-    for (const group_line& group : made.groups)
-        groups.add({group.name_space, group.name, group.queue.value_or(""),
-                    std::to_string(group.priority), capitalised(group.answer),
-                    std::to_string(group.placements.size()) + "/" + std::to_string(group.waited),
-                    first_reason(group)});
+    for (const group_line& group : made.groups) {
+        const std::size_t later = group.nominated() ? 0 : group.nominated_pods();
+        groups.add(
+            {group.name_space, group.name, group.queue.value_or(""), std::to_string(group.priority),
+             capitalised(group.answer),
+             std::to_string(group.placements.size() - later) + "/" + std::to_string(group.waited),
+             first_reason(group)});
+    }
     return groups.text(form);
 }
 
@@ -491,6 +496,36 @@ std::string shortage_text(const shortage_line& lacks) {
                                      amount(lacks.needed) + " needed are there.");
 }
 
+/// Which pods make room for the group, or for those of its members that are nominated.
+std::string room_text(const group_line& group) {
+    const std::size_t later = group.nominated_pods();
+    if (later == 0)
+        return "";
+    std::string starts;
+    if (group.nominated()) {
+        starts = "It starts";
+    } else {
+        for (const placed_line& placed : group.placements)
+            if (placed.nominated)
+                starts += (starts.empty() ? "" : ", ") + placed.pod;
+        starts += later == 1 ? " starts" : " start";
+    }
+    const std::vector<std::string>& gone = group.evictions;
+    std::string out = "\n" + starts + " in the room of ";
+    if (!group.moves.empty()) {
+        for (std::size_t at = 0; at < group.moves.size(); ++at)
+            out += (at > 0 ? ", " : "") + group.moves[at].pod + ", which moves to " +
+                   group.moves[at].node;
+        return out + ".\n";
+    }
+    if (gone.empty())
+        return "\n" + starts + " once others have come or left: " +
+               (group.nominated() || later == 1 ? "its" : "their") + " room is kept.\n";
+    for (std::size_t at = 0; at < gone.size(); ++at)
+        out += (at > 0 ? ", " : "") + gone[at];
+    return out + (gone.size() == 1 ? ", which is evicted.\n" : ", which are evicted.\n");
+}
+
 std::string kept_text(const kept_line& kept) {
     std::string out;
     for (const auto& [node, amounts] : kept.nodes) {
@@ -536,20 +571,7 @@ std::string explanation(const group_line& group, const request& asked, bool with
             out += " (contributes)";
         out += '\n';
     }
-    if (!group.moves.empty()) {
-        out += "\nIt starts in the room of ";
-        for (std::size_t at = 0; at < group.moves.size(); ++at)
-            out += (at > 0 ? ", " : "") + group.moves[at].pod + ", which moves to " +
-                   group.moves[at].node;
-        out += ".\n";
-    } else if (!group.evictions.empty()) {
-        out += "\nIt starts in the room of ";
-        for (std::size_t at = 0; at < group.evictions.size(); ++at)
-            out += (at > 0 ? ", " : "") + group.evictions[at];
-        out += group.evictions.size() == 1 ? ", which is evicted.\n" : ", which are evicted.\n";
-    } else if (group.answer == "nominated") {
-        out += "\nIt starts once others have come or left: its room is kept.\n";
-    }
+    out += room_text(group);
     for (std::size_t at = 0; at < group.lost.size(); ++at)
         out += (at == 0 ? "\n" : "") + group.lost[at].pod +
                (group.lost[at].node.empty() ? std::string(" is evicted for ")

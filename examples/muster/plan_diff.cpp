@@ -53,9 +53,13 @@ void read_group(object_reader& from, plan_digest& into) {
     const array_reader placements = placements_at.as_array();
     placements.for_each_object([&](object_reader& each) {
         group.placements.emplace(text(each, "pod"), text(each, "node"));
+        group.nominated += each.optional("nominated").as_boolean().value_or(false) ? 1 : 0;
         each.ignore_rest();
     });
-    group.pods += static_cast<std::int64_t>(group.placements.size());
+    const auto placed = static_cast<std::int64_t>(group.placements.size());
+    group.pods += placed;
+    if (group.answer == "nominated")
+        group.nominated = placed;
     const field evicted_at = from.optional("evicted");
     const array_reader evicted = evicted_at.as_array();
     evicted.for_each_object([&](object_reader& each) {
@@ -127,7 +131,8 @@ change compare(const plan_digest::group* before, const plan_digest::group* after
         found.name = after->answer == "evicted" ? "lost" : "new";
     else if (!found.moves.empty() || before->placements.size() != after->placements.size())
         found.name = "moved";
-    else if (before->answer != after->answer || before->reason != after->reason)
+    else if (before->answer != after->answer || before->reason != after->reason ||
+             before->nominated != after->nominated)
         found.name = "changed";
     return found;
 }
@@ -160,6 +165,8 @@ value side(const plan_digest::group* of) {
     object out;
     out["answer"] = of->answer;
     out["pods"] = of->pods;
+    if (of->nominated > 0)
+        out["nominated"] = of->nominated;
     if (!of->reason.empty())
         out["reason"] = of->reason;
     return out;
@@ -235,6 +242,7 @@ plan_digest digest_of(const report& made) {
                    static_cast<std::int64_t>(group.lost.size());
         for (const placed_line& placed : group.placements)
             one.placements.emplace(placed.pod, placed.node);
+        one.nominated = static_cast<std::int64_t>(group.nominated_pods());
         digest.starting += starts_now(one) ? 1 : 0;
         digest.groups.emplace(std::tuple(group.name_space, group.name, group.origin),
                               std::move(one));
@@ -427,6 +435,7 @@ const char* const diff_schema = R"json({
       "properties": {
         "answer": {"enum": ["admitted", "nominated", "evicted", "waiting", "never", "undecided"]},
         "pods": {"description": "Members that hold a node once the plan is carried out and those have left that are to be evicted, or have succeeded.", "$ref": "#/$defs/count"},
+        "nominated": {"description": "Those of them that start once other pods have left; absent = none.", "type": "integer", "minimum": 1},
         "reason": {"description": "The code of the first reason.", "type": "string", "minLength": 1}
       }
     },

@@ -28,6 +28,8 @@ struct plan_digest {
         std::int64_t pods = 0;
         /// What starts now, or once those have left, by pod.
         std::map<std::string, std::string> placements;
+        /// How many of those start once others have left.
+        std::int64_t nominated = 0;
         /// Some of those make room for others.
         bool makes_room = false;
     };

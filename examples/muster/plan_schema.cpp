@@ -70,8 +70,8 @@ const char* const plan_schema = R"json({
         "gate": {"description": "Where a group that does not start was stopped.", "enum": ["group", "members", "queue", "unsupported", "quota", "space", "order", null]},
         "couldStart": {"description": "Of a waiting group: whether a placement in the emptied cluster is known.", "enum": ["shown", "unknown"]},
         "holding": {"description": "Members that held a node before, or have succeeded.", "$ref": "#/$defs/count"},
-        "placements": {"description": "What starts now, or of a nominated group when those have left that are to be evicted and others on their way out, in the order in which it was placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
-        "evictions": {"description": "Of a nominated group: pods to evict first, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},
+        "placements": {"description": "Members that start now and nominated members, in the order in which they were placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
+        "evictions": {"description": "Of a group with nominated members: pods to evict first, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},
         "moves": {
           "description": "Those of them who move: the node where whoever comes for the pod is to stand.",
           "type": "array",
@@ -158,7 +158,8 @@ const char* const plan_schema = R"json({
       "properties": {
         "pod": {"type": "string", "minLength": 1},
         "role": {"$ref": "#/$defs/role"},
-        "node": {"type": "string", "minLength": 1}
+        "node": {"type": "string", "minLength": 1},
+        "nominated": {"description": "It starts once the pods have left that are to be evicted, and others on their way out. Absent = it starts now.", "const": true}
       }
     },
     "reason": {

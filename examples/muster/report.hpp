@@ -66,6 +66,8 @@ struct placed_line {
     std::string pod;
     std::optional<std::string> role;
     std::string node;
+    /// It starts there once other pods have left.
+    bool nominated = false;
 };
 
 struct role_line {
@@ -198,7 +200,7 @@ struct group_line {
     std::optional<std::string> gate;
     bool could_start = false;
     std::vector<placed_line> placements;
-    /// Who is to be evicted first, as NAMESPACE/NAME.
+    /// Pods to evict before its nominated members start, as NAMESPACE/NAME.
     std::vector<std::string> evictions;
     /// Those of them who move.
     std::vector<move_line> moves;
@@ -234,6 +236,10 @@ struct group_line {
 
     [[nodiscard]] bool starts() const { return answer == "admitted"; }
     [[nodiscard]] bool nominated() const { return answer == "nominated"; }
+    /// Placements that start once other pods have left.
+    [[nodiscard]] std::size_t nominated_pods() const {
+        return static_cast<std::size_t>(std::ranges::count_if(placements, &placed_line::nominated));
+    }
     /// It got what it asked for, or lost what it had: nothing remains to be explained.
     [[nodiscard]] bool is_settled() const { return starts() || nominated() || answer == "evicted"; }
 };

@@ -55,6 +55,14 @@ golden consolidate.svg 3 plan -f consolidate.yaml --consolidate -o svg
 "$muster" plan -f consolidate.yaml --consolidate -o json >"$work/after.json" || true
 golden consolidate_diff.table 0 diff "$work/before.json" "$work/after.json"
 
+# Of a group that starts, the member that waits for a pod to move away is marked.
+golden nominated_surplus.json 3 plan -f nominated_surplus.yaml --profile kai -o json --now 2024-05-01T09:00:00Z
+golden nominated_surplus.wide 3 plan -f nominated_surplus.yaml --profile kai -o wide
+golden nominated_surplus.explain 3 explain -f nominated_surplus.yaml --profile kai --tries 0
+"$muster" plan -f nominated_surplus.yaml --profile kai --no-consolidate -o json >"$work/before.json" || true
+"$muster" plan -f nominated_surplus.yaml --profile kai -o json >"$work/after.json" || true
+golden nominated_surplus_diff.json 0 diff "$work/before.json" "$work/after.json" -o json
+
 # The queues of others, by their own rules: within its fair share the pod of "right" gets what "left"
 # uses beyond its own, of pods that have run for the least time that the parent says.
 golden kai_queues.wide 0 queues -f kai_queues.yaml -o wide

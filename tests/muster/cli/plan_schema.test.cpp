@@ -95,6 +95,9 @@ private:
                                  [&](const value& each) { return matches(what, each); }) == 1;
         if (keyword == "minimum")
             return !what.is_int64() || what.as_int64() >= by.as_int64();
+        if (keyword == "minItems")
+            return !what.is_array() ||
+                   what.as_array().size() >= static_cast<std::size_t>(by.as_int64());
         if (keyword == "minLength")
             return !what.is_string() ||
                    what.as_string().size() >= static_cast<std::size_t>(by.as_int64());
@@ -167,7 +170,7 @@ TEST_CASE("what `muster plan` prints is what its schema says") {
     const value schema = golden("schema_plan.json");
     validator plans(schema);
     for (const char* name : {"everything.json", "small.json", "now.json", "undecided.json",
-                             "topology_proofs.json", "preempt.json"}) {
+                             "topology_proofs.json", "preempt.json", "nominated_surplus.json"}) {
         CAPTURE(name);
         const value plan = golden(name);
         for (const std::string& each : plans.check(plan))
@@ -176,6 +179,8 @@ TEST_CASE("what `muster plan` prints is what its schema says") {
         const value& defs = schema.at("$defs");
         for (const value& group : plan.at("groups").as_array()) {
             CHECK(in_order(group.as_object(), defs.at("group").at("properties")));
+            for (const value& each : group.at("placements").as_array())
+                CHECK(in_order(each.as_object(), defs.at("placement").at("properties")));
             for (const value& each : group.at("reasons").as_array())
                 CHECK(in_order(each.as_object(), defs.at("reason").at("properties")));
             if (const value* status = group.as_object().if_contains("status"))
@@ -187,7 +192,8 @@ TEST_CASE("what `muster plan` prints is what its schema says") {
 TEST_CASE("what `muster whatif` and `muster diff` print is what their schema says") {
     const value schema = golden("schema_diff.json");
     validator diffs(schema);
-    for (const char* name : {"whatif.json", "whatif_remove.json", "diff.json"}) {
+    for (const char* name :
+         {"whatif.json", "whatif_remove.json", "diff.json", "nominated_surplus_diff.json"}) {
         CAPTURE(name);
         const value diff = golden(name);
         for (const std::string& each : diffs.check(diff))
@@ -197,6 +203,19 @@ TEST_CASE("what `muster whatif` and `muster diff` print is what their schema say
         for (const value& group : diff.at("groups").as_array())
             CHECK(in_order(group.as_object(), schema.at("$defs").at("group").at("properties")));
     }
+}
+
+TEST_CASE("of a group that starts, the placement that waits for others to leave is marked") {
+    const value plan = golden("nominated_surplus.json");
+    std::size_t now = 0;
+    std::size_t later = 0;
+    for (const value& group : plan.at("groups").as_array())
+        for (const value& each : group.at("placements").as_array())
+            ++(each.as_object().contains("nominated") ? later : now);
+    CHECK(now == 1);
+    CHECK(later == 1);
+    CHECK(plan.at("summary").at("podsPlaced") == 1);
+    CHECK(plan.at("summary").at("podsNominated") == 1);
 }
 
 TEST_CASE("what `muster explain` prints is a list of groups as the plan's schema says") {
