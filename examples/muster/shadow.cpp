@@ -56,8 +56,12 @@ public:
             const std::string why(kube::to_text(decision.outcome.at));
             for (const muster::pod_index pod : known[decision.gang].members) {
                 const auto* const facts = view_->find_pod(known[pod].key);
-                if (facts != nullptr && facts->ours && !facts->on)
-                    opinions_[known[pod].key] = {facts->uid, {}, why};
+                if (facts == nullptr || !facts->ours || facts->on)
+                    continue;
+                // A gang whose surplus has turns of its own is decided more than once.
+                opinion& of = opinions_[known[pod].key];
+                of.uid = facts->uid;
+                of.why = why;
             }
             if (decision.nominated)
                 continue;

@@ -31,7 +31,7 @@ status: {allocatable: {cpu: "2", pods: "10"}}
 apiVersion: scheduler.tensorstack.dev/v1beta1
 kind: PodGroup
 metadata: {name: train, namespace: default}
-spec: {minMember: 2}
+spec: {minMember: 1}
 END
 for pod in train-0 train-1; do
     cat >>"$work/cluster.yaml" <<END
@@ -76,6 +76,10 @@ said=$("$muster" schedule "${at[@]}" --dry-run 2>&1) || fail "dry run: $said"
     fail "dry run: $said"
 said=$("$muster" shadow "${at[@]}" --scheduler-name t9k-scheduler --for 1 2>&1) || fail "shadow: $said"
 [[ $said == "0 pods bound"*"2 still wait that Muster would start" ]] || fail "shadow: $said"
+said=$("$muster" shadow "${at[@]}" --scheduler-name t9k-scheduler --surplus in-turn --for 1 2>&1) ||
+    fail "shadow: $said"
+[[ $said == "0 pods bound"*"2 still wait that Muster would start" ]] ||
+    fail "shadow where surplus has turns of its own: $said"
 
 mkfifo "$work/log"
 "$muster" schedule "${at[@]}" --lease-namespace default --address 127.0.0.1 --port 0 -v \
