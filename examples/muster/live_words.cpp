@@ -8,6 +8,7 @@
 
 #include <muster/admission/explain.hpp>
 #include <muster/admission/members.hpp>
+#include <muster/codec/volume_words.hpp>
 
 #include "headline.hpp"
 #include "reason_text.hpp"
@@ -21,6 +22,16 @@ namespace codec = muster::codec;
 
 /// The scheduler waits for it: it is given up earlier than `muster explain` gives up.
 constexpr std::int64_t most_steps = std::int64_t{1} << 14;
+
+/// Those of the members that wait.
+codec::volumes_of_pods volumes_of(const live_cluster& cluster, const codec::group_key& key) {
+    codec::volumes_of_pods found;
+    for (const codec::pod_object* const pod : cluster.objects().gangs().members(key))
+        if (const auto* const volumes = cluster.objects().storage().plan().find(pod->metadata.key);
+            volumes && pod->node.empty())
+            found.emplace_back(pod->metadata.key.name, volumes);
+    return found;
+}
 
 /// What exactly is wrong with a group's object, or not modelled of its members.
 std::string detail_of(const live_cluster& cluster, const codec::group_key& key, reason_code why) {
@@ -42,6 +53,8 @@ std::string detail_of(const live_cluster& cluster, const codec::group_key& key, 
         }
         return "a member's constraints";
     }
+    if (why == reason_code::volume_not_ready)
+        return codec::waiting_volumes_text(volumes_of(cluster, key));
     const std::string name = " " + key.name_space + "/" + key.name;
     for (const auto& [object, wrong] : cluster.objects().broken())
         if (object.ends_with(name) && !wrong.empty())
@@ -71,6 +84,13 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
     std::vector<reason_line> lines;
     for (const muster::reason& each : muster::explain(known, which, options)) {
         context.detail = detail_of(*cluster, gang.key, each.code);
+        if (each.code == reason_code::volume_out_of_reach) {
+            std::vector<const muster::node<live_cluster::traits::width>*> nodes;
+            for (const muster::node_index node : known.node_order())
+                if (known[node].present)
+                    nodes.push_back(&known[node].spec);
+            context.volumes = codec::volume_reach_text(volumes_of(*cluster, gang.key), nodes);
+        }
         context.queue = each.queue ? known[*each.queue].key : gang.spec.queue.value_or("");
         reason_line line;
         line.code = code_name(each);

@@ -13,6 +13,7 @@
 #include <muster/admission/admit.hpp>
 #include <muster/admission/choice.hpp>
 #include <muster/admission/fit_problem.hpp>
+#include <muster/admission/gate_reason.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/admission/missing_members.hpp>
 #include <muster/admission/pattern.hpp>
@@ -383,65 +384,6 @@ private:
     /// What one ceiling leaves of the only quota in force, in place of what all do.
     std::optional<std::int64_t> quota_left_;
 };
-
-/// Every member that is held is so by its volumes alone.
-template<class Traits>
-[[nodiscard]] bool only_volumes_hold(const state<Traits>& known, gang_index which) {
-    return std::ranges::none_of(known[which].members, [&](pod_index member) {
-        return known[member].placeable() && known.where(member).value.unsupported;
-    });
-}
-
-/// Reasons of the gates before the search.
-template<class Traits>
-[[nodiscard]] reason gate_reason(const state<Traits>& known, gang_index which,
-                                 const gang_members<Traits::width>& members, gate at) {
-    const auto& group = known[which];
-    reason made;
-    made.queue = group.queue;
-    switch (at) {
-    case gate::group:
-        made.code = group.spec.fault == gang_fault::missing     ? reason_code::group_missing
-                    : group.spec.fault == gang_fault::malformed ? reason_code::group_malformed
-                                                                : reason_code::members_disagree;
-        break;
-    case gate::members:
-    case gate::unsupported: {
-        made.code = at == gate::members              ? reason_code::not_enough_members
-                    : only_volumes_hold(known, which) ? reason_code::volume_not_ready
-                                                      : reason_code::unsupported_constraint;
-        std::vector<std::int64_t> counts = members.alive;
-        if (at == gate::unsupported)
-            for (std::size_t role = 0; role < counts.size(); ++role)
-                counts[role] -= members.unsupported[role];
-        // Each minimum on its own: members of a role that is short still count for the group.
-        const gang_tree& tree = *members.tree;
-        counts = members_below(tree, counts);
-        const std::vector<std::int64_t> held = members_below(tree, members.holding);
-        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
-            if (counts[vertex] >= tree[vertex].min_member)
-                continue;
-            const std::int64_t placed = at == gate::members ? 0 : held[vertex];
-            made.roles.push_back({vertex_index{vertex}, tree[vertex].min_member - placed, placed,
-                                  counts[vertex] - placed});
-        }
-        break;
-    }
-    case gate::queue: {
-        const auto& queue = known[*group.queue];
-        made.code = !queue.present ? reason_code::queue_unknown
-                    : !queue.spec.tenants || !queue.spec.tenants->matches(group.spec.tenant)
-                        ? reason_code::queue_forbidden
-                        : reason_code::queue_closed;
-        if (made.code == reason_code::queue_closed)
-            made.queue = closed_at(known, *group.queue);
-        break;
-    }
-    default:
-        made.code = reason_code::behind_in_queue;
-    }
-    return made;
-}
 
 /// What stops the gang, on the state as it stands: empty for one that fits, whatever it was
 /// answered.
