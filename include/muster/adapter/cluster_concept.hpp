@@ -67,6 +67,8 @@ struct view_status {
 ///                          - A write has the uid as precondition. It never touches another object
 ///                            of that name.
 ///                          - Orders for different objects may overtake each other.
+///   nominate               Optional: takes orders whose results are no matter, before the binds
+///                          of the same pods.
 ///   where_is, is_current   Take questions, answered in the same way, by reads that see every write
 ///                          whose result was given before the question was asked. `may_write` is
 ///                          no matter.

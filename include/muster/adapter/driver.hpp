@@ -17,6 +17,7 @@
 #include <muster/adapter/evictions.hpp>
 #include <muster/adapter/gang_standing.hpp>
 #include <muster/adapter/gang_starts.hpp>
+#include <muster/adapter/nominations.hpp>
 #include <muster/adapter/reports.hpp>
 #include <muster/cycle/cycle.hpp>
 
@@ -158,6 +159,7 @@ private:
             starts_.new_term();
             evictions_.new_term();
             reports_.forget_all();
+            nominations_.forget_all();
             partial_.clear();
             fresh_since_.reset();
         }
@@ -336,6 +338,7 @@ private:
     void give_orders(bool fresh) {
         orders_.clear();
         evictions_.give(orders_, pod_orders_);
+        nominations_.give(at_.view, orders_.nominations);
         starts_.give(orders_, pod_orders_, fresh);
         note_ended();
         reports_.give(
@@ -349,6 +352,8 @@ private:
                 to(some);
         };
         give(orders_.evictions, [this](const auto& some) { cluster_->evict(some); });
+        if constexpr (requires(Cluster & of) { of.nominate(orders_.nominations); })
+            give(orders_.nominations, [this](const auto& some) { cluster_->nominate(some); });
         give(orders_.gangs, [this](const auto& some) { cluster_->is_current(some); });
         give(orders_.pods, [this](const auto& some) { cluster_->where_is(some); });
         give(orders_.prepares, [this](const auto& some) { cluster_->prepare(some); });
@@ -391,6 +396,7 @@ private:
     gang_starts<traits> starts_;
     evictions<traits> evictions_;
     reports<traits> reports_;
+    nominations<traits> nominations_;
     comparer<traits> comparer_;
     token_bucket pod_orders_;
     token_bucket report_orders_;

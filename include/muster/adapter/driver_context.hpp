@@ -26,6 +26,7 @@ struct orders {
     std::vector<ungate_order<Traits>> ungates;
     std::vector<bind_order<Traits>> binds;
     std::vector<evict_order<Traits>> evictions;
+    std::vector<nominate_order<Traits>> nominations;
     std::vector<status_order<Traits>> statuses;
     std::vector<event_order<Traits>> events;
     std::vector<where_is_order<Traits>> pods;
@@ -36,6 +37,7 @@ struct orders {
         ungates.clear();
         binds.clear();
         evictions.clear();
+        nominations.clear();
         statuses.clear();
         events.clear();
         pods.clear();

@@ -134,6 +134,15 @@ struct gang_status {
     [[nodiscard]] friend bool operator==(const gang_status&, const gang_status&) = default;
 };
 
+/// Write to which node a pod is to come once others have left it; without a node, that it is to
+/// come nowhere for now. A courtesy to other schedulers and autoscalers: its result is no matter.
+template<class Traits>
+struct nominate_order {
+    typename Traits::pod_key pod{};
+    object_uid uid;
+    std::optional<typename Traits::node_key> node{};
+};
+
 /// Write how a gang stands into its object that has this uid (or, where it has none, wherever the
 /// cluster keeps such things).
 template<class Traits>

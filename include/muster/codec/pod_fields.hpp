@@ -245,9 +245,10 @@ inline constexpr std::array status{
     pod_field{"initContainerStatuses", list, honoured, "what the kubelet has set aside"},
     pod_field{"message", text, irrelevant},
     pod_field{"nodeAllocatableResourceClaimStatuses", list, irrelevant},
-    pod_field{"nominatedNodeName", text, honoured,
-              "on a live cluster, of pods of other schedulers: their room is kept from all gangs, "
-              "whatever the priority"},
+    pod_field{
+        "nominatedNodeName", text, honoured,
+        "on a live cluster: the room of other schedulers' pods is kept from all gangs, whatever "
+        "the priority; written for pods that wait for evicted ones to go"},
     pod_field{"observedGeneration", integer, irrelevant},
     pod_field{"phase", text, honoured},
     pod_field{"podIP", text, irrelevant},

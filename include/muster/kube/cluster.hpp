@@ -161,6 +161,10 @@ public:
         for (const auto& each : all)
             enqueue(pods_, each.of, each.uid, evict_request(each.pod, each.uid));
     }
+    void nominate(std::span<const adapter::nominate_order<traits>> all) {
+        for (const auto& each : all)
+            enqueue(pods_, 0, each.uid, nominate_request(each.pod, each.uid, each.node));
+    }
     void patch_status(std::span<const adapter::status_order<traits>> all) {
         for (const auto& each : all) {
             each_unsaid(each.gang, each.status, [&](const object_key& pod, pod_waiting what) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +64,22 @@ namespace kube {
                             {"kind", "Eviction"},
                             {"metadata", {{"name", pod.name}, {"namespace", pod.name_space}}},
                             {"deleteOptions", {{"preconditions", {{"uid", uid}}}}}});
+    return made;
+}
+
+/// Without a node the nomination is taken back.
+[[nodiscard]] inline http_request nominate_request(const codec::object_key& pod,
+                                                   const std::string& uid,
+                                                   const std::optional<std::string>& node) {
+    boost::json::value name;
+    if (node)
+        name = *node;
+    http_request made;
+    made.method = http_method::patch;
+    made.path = pod_path(pod) + "/status";
+    made.content_type = merge_patch_type;
+    made.body = boost::json::serialize(boost::json::object{
+        {"metadata", {{"uid", uid}}}, {"status", {{"nominatedNodeName", std::move(name)}}}});
     return made;
 }
 

@@ -13,6 +13,7 @@
 
 #include <muster/adapter/driver.hpp>
 #include <muster/kube/group_status.hpp>
+#include <muster/policy/victim_rule.hpp>
 #include <muster/testing/api_server/kubelets.hpp>
 #include <muster/testing/cluster_conformance.hpp>
 
@@ -200,6 +201,11 @@ struct promised {
     }
 };
 static_assert(muster::testing::conformance_world<promised>);
+
+/// Evicts pods of groups of lower priority.
+struct preempting : muster::policy<> {
+    muster::priority_preemption victims{};
+};
 
 /// A scheduler that runs on it.
 struct process {
@@ -400,6 +406,40 @@ TEST_CASE("a nomination by another scheduler keeps the room of its pod from gang
     CHECK(of.where("train-0") == "a");
     CHECK(of.where("train-1") == "a");
     CHECK(of.where("guest").empty());
+}
+
+TEST_CASE("a gang that waits for its victims to go says in its pods where they are to come") {
+    world of;
+    of.node("a", 2);
+    const auto ranked = [&](const std::string& name, const std::string& priority) {
+        of.post("/apis/scheduler.tensorstack.dev/v1beta1/namespaces/team/podgroups",
+                R"({"metadata":{"name":")" + name + R"("},"spec":{"minMember":1,"priority":)" +
+                    priority + "}}");
+        of.pod(name + "-0", name, "2");
+    };
+    store_carrier carrier(of.store);
+    cluster_type cluster(carrier, scheduler());
+    state<cluster_type::traits> known(cluster.objects().pods_kind());
+    adapter::driver<cluster_type, preempting> driver(cluster, known);
+    const auto runs_until = [&](const auto& reached) {
+        const std::int64_t end = carrier.now().steady + 2 * minute;
+        while (!reached() && carrier.now().steady < end) {
+            static_cast<void>(driver.step());
+            cluster.pump(0);
+            of.nodes.step();
+            carrier.pass(10 * kube::millisecond);
+        }
+        return reached();
+    };
+    ranked("low", "1");
+    REQUIRE(runs_until([&] { return of.where("low-0") == "a"; }));
+    ranked("high", "9");
+    const auto nominated = [&] {
+        return of.at("/api/v1/namespaces/team/pods/high-0", {"status", "nominatedNodeName"});
+    };
+    CHECK(runs_until([&] { return nominated() == "a"; }));
+    CHECK(of.where("high-0").empty());
+    CHECK(runs_until([&] { return of.where("high-0") == "a"; }));
 }
 
 TEST_CASE("groups by labels, pods of their own, and groups that are missing") {
