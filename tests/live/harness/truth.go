@@ -185,6 +185,40 @@ var truths = []truth{
 		t.remove(maps+"/a", "")
 		t.remove(maps+"/a", "")
 	}},
+	{name: "applies", tell: func(t *transcript, ns string) {
+		apply := func(path, more, body string) {
+			t.ask("PATCH", path+"?fieldManager="+more, "application/apply-patch+yaml", body)
+		}
+		maps := "/api/v1/namespaces/" + ns + "/configmaps"
+		data := func(text string) string {
+			return strings.TrimSuffix(configMap("a", ""), "}") + `,"data":{` + text + `}}`
+		}
+		apply(maps+"/a", "one", data(`"x":"1","y":"1"`))
+		apply(maps+"/a", "one", data(`"x":"1","y":"1"`))
+		apply(maps+"/a", "two", data(`"x":"2"`))
+		apply(maps+"/a", "two", data(`"x":"2","y":"2"`))
+		apply(maps+"/a", "two", data(`"y":"1","z":"1"`))
+		apply(maps+"/a", "two&force=true", data(`"x":"2","y":"1","z":"1"`))
+		apply(maps+"/a", "one", data(`"x":"1"`))
+		apply(maps+"/a", "one", data(`"w":"1"`))
+		apply(maps+"/a", "", data(`"w":"1"`))
+		apply(maps+"/b", "one", configMap("a", ""))
+		apply(maps+"/a", "one", configMap("a", `,"managedFields":[{"manager":"x"}]`))
+		apply(maps+"/c", "one&dryRun=All", configMap("c", ""))
+		t.get(maps + "/c")
+		t.get(maps + "/a")
+		pods := podsOf(ns)
+		container := func(name, image string) string { return `{"name":"` + name + `","image":"` + image + `"}` }
+		spec := func(containers string) string {
+			return podText("p", "") + `,"spec":{"containers":[` + containers + `]}}`
+		}
+		apply(pods+"/p", "one", spec(container("c", "i:1")+","+container("d", "i:1")))
+		apply(pods+"/p", "two", spec(container("c", "i:2")))
+		apply(pods+"/p", "two&force=true", spec(container("c", "i:2")))
+		apply(pods+"/p/status", "one", podText("p", "")+`,"status":{"message":"m"}}`)
+		apply(pods+"/q/status", "one", podText("q", "")+`,"status":{"message":"m"}}`)
+		t.get(pods + "/p")
+	}},
 	{name: "writes-and-versions", tell: func(t *transcript, ns string) {
 		maps := "/api/v1/namespaces/" + ns + "/configmaps"
 		made := t.post(maps, configMap("a", ""))

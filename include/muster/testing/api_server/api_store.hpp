@@ -64,7 +64,7 @@ public:
         answer made = reads ? read(*at, asked) : write(*at, asked);
         if (!reads)
             journal_.push_back({registry_.now, verb_of(*at, asked), resource_name(*at),
-                                at->in_namespace, at->name, asked.user, made.code, asked.body,
+                                at->in_namespace, at->name, asked.user, made.code, body_text(asked),
                                 made.body});
         if (!reads && made.code < 300 && made.body.contains("metadata") &&
             text_at(made.body, {"kind"}) != "Status")

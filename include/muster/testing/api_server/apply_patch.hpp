@@ -42,15 +42,22 @@ namespace detail {
 apply_conflict(const std::vector<std::pair<std::string, std::string>>& found) {
     json::array causes;
     std::string text;
+    std::string_view last;
     for (const auto& [manager, field] : found) {
         const std::string with = "conflict with \"" + manager + "\"";
         causes.push_back(
             json::object{{"reason", "FieldManagerConflict"}, {"message", with}, {"field", field}});
-        text += found.size() == 1 ? with + ": " + field : "\n- " + with + ": " + field;
+        if (found.size() == 1)
+            text = with + ": " + field;
+        else if (manager != last)
+            text += (text.empty() ? "" : "\n") + ("conflicts with \"" + manager + "\":");
+        if (found.size() > 1)
+            text += "\n- " + field;
+        last = manager;
     }
     return refused(409, "Conflict",
                    "Apply failed with " + std::to_string(found.size()) + " conflict" +
-                       (found.size() == 1 ? ": " : "s:") + text,
+                       (found.size() == 1 ? ": " : "s: ") + text,
                    json::object{{"causes", std::move(causes)}});
 }
 
@@ -78,9 +85,16 @@ apply_conflict(const std::vector<std::pair<std::string, std::string>>& found) {
                                          json::object config, write_options how) {
     const kind_info& of = in.kinds[asked.kind];
     if (asked.manager.empty())
-        return refused(422, "Invalid",
-                       "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is "
-                       "required for apply patch");
+        return refused(
+            422, "Invalid",
+            "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required "
+            "for apply patch",
+            json::object{{"causes", json::array{json::object{
+                                        {"reason", "FieldValueRequired"},
+                                        {"message", "Required value: is required for apply patch"},
+                                        {"field", "fieldManager"}}}},
+                         {"group", "meta.k8s.io"},
+                         {"kind", "PatchOptions"}});
     if (const json::array* const given = array_at(config, {"metadata", "managedFields"});
         given && !given->empty())
         return bad_request("metadata.managedFields must be nil");

@@ -32,6 +32,15 @@ namespace api_server {
     return std::nullopt;
 }
 
+/// The body as text: protobuf as the JSON that it means, or nothing when it cannot be read.
+[[nodiscard]] inline std::string body_text(const request& asked) {
+    const auto body = read_protobuf_body(asked.body);
+    if (!body)
+        return asked.body;
+    const auto made = read_protobuf(*body);
+    return made ? json::serialize(*made) : std::string();
+}
+
 } // namespace api_server
 } // namespace testing
 } // namespace muster::inline v0_1

@@ -79,6 +79,8 @@ TEST_CASE("two managers that apply different values are in conflict, unless one 
     CHECK(text_at(refusal.body, {"message"}) ==
           "Apply failed with 1 conflict: conflict with \"a\": .data.x");
     CHECK(server.field(maps + "/m", {"data", "x"}) == "1");
+    CHECK(text_at(apply(server, maps + "/m", "b", map(R"({"x":"2","y":"2"})")).body, {"message"}) ==
+          "Apply failed with 2 conflicts: conflicts with \"a\":\n- .data.x\n- .data.y");
     // The same value has two owners.
     CHECK(apply(server, maps + "/m", "b", map(R"({"y":"1"})")).code == 200);
     CHECK(apply(server, maps + "/m", "b", map(R"({"x":"2","y":"1"})"), "&force=true").code == 200);

@@ -123,6 +123,8 @@ TEST_CASE("a server takes objects and deletions in protobuf") {
     const answer made = server.ask("POST", path, deployment(), protobuf);
     REQUIRE(made.code == 201);
     CHECK(*value_at(made.body, {"spec", "replicas"}) == 1);
+    const auto written = parse_json(server.store.journal().back().body);
+    CHECK((written && *written == json::value(*read(deployment()))));
     CHECK(verdict(server.ask("POST", path, deployment(), protobuf)) == "409 AlreadyExists");
     // Another kind than the path says, one that nobody knows, and no protobuf at all.
     CHECK(verdict(server.ask("POST", pods, deployment(), protobuf)) == "400 BadRequest");
