@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/codec/volume_planner.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <muster/codec/cluster.hpp>
+#include <muster/cycle/cycle.hpp>
+#include <muster/testing/random.hpp>
+#include <muster/testing/settings.hpp>
+
+namespace codec_volume_worlds_test {
+
+using namespace muster::codec;
+
+namespace {
+
+/// Nodes, free volumes of one class, and gangs of which every pod has a claim of its own.
+struct volume_world {
+    manifests objects;
+    std::map<std::string, std::size_t> gang_sizes;
+};
+
+muster::node_term on(const std::string& key, const std::string& value) {
+    muster::node_term term;
+    term.labels.requirements.push_back({key, muster::label_operator::in, {value}});
+    return term;
+}
+
+volume_world random_world(muster::testing::random& chance, bool one_gang, std::int64_t cpu) {
+    volume_world made;
+    for (const std::string zone : {"a", "b"})
+        for (const std::string number : {"1", "2"}) {
+            node_object& node = made.objects.nodes.emplace_back();
+            node.metadata.key.name = zone + number;
+            node.metadata.labels = {{"zone", zone}, {"host", zone + number}};
+            node.allocatable = {{"cpu", cpu * 1000}, {"pods", 110}};
+        }
+    storage_class_object& local = made.objects.storage.classes.emplace_back();
+    local.metadata.key.name = "local";
+    local.provisioner = "kubernetes.io/no-provisioner";
+    local.waits_for_consumer = true;
+    const bool all_local = chance.percent(50);
+    for (std::size_t at = 0, count = chance.below(7); at < count; ++at) {
+        volume_object& volume = made.objects.storage.volumes.emplace_back();
+        volume.metadata.key.name = "v" + std::to_string(at);
+        volume.storage_class = "local";
+        volume.bytes = 10 * chance.between(1, 4);
+        volume.access = read_write_once;
+        const std::size_t node = chance.below(4);
+        if (all_local || chance.percent(40))
+            volume.nodes = {on("host", made.objects.nodes[node].metadata.key.name)};
+        else if (chance.percent(50))
+            volume.nodes = {on("zone", node < 2 ? "a" : "b")};
+    }
+    const std::size_t gangs = one_gang ? 1 : 1 + chance.below(3);
+    for (std::size_t gang = 0; gang < gangs; ++gang) {
+        const std::string name = "g" + std::to_string(gang);
+        const std::size_t size = 1 + chance.below(4);
+        made.gang_sizes[name] = size;
+        for (std::size_t rank = 0; rank < size; ++rank) {
+            const std::string own = name + "-" + std::to_string(rank);
+            pod_object& pod = made.objects.pods.emplace_back();
+            pod.metadata.key = {"default", own};
+            pod.metadata.labels = {
+                {"pod-group.scheduling.sigs.k8s.io/name", name},
+                {"pod-group.scheduling.sigs.k8s.io/min-available", std::to_string(size)}};
+            pod.requests["cpu"].milli = 1000;
+            pod_volume& use = pod.volumes.emplace_back();
+            use.name = "v";
+            use.claim = "c-" + own;
+            claim_object& claim = made.objects.storage.claims.emplace_back();
+            claim.metadata.key = {"default", use.claim};
+            claim.metadata.uid = use.claim;
+            claim.asks.storage_class = "local";
+            claim.asks.access = read_write_once;
+            claim.asks.bytes = 10 * chance.between(1, 4);
+        }
+    }
+    return made;
+}
+
+/// Some way of giving each claim a volume of its own; `node` is where its pod is, or null for any.
+bool can_match(const manifests& objects,
+               const std::vector<std::pair<const claim_object*, const node_object*>>& claims) {
+    const auto& volumes = objects.storage.volumes;
+    std::vector<bool> used(volumes.size(), false);
+    const auto reaches = [](const volume_object& volume, const node_object& node) {
+        if (!volume.nodes)
+            return true;
+        for (const muster::node_term& term : *volume.nodes)
+            for (const auto& one : term.labels.requirements)
+                if (const std::string* value = node.metadata.labels.find(one.key);
+                    value && *value == one.values.front())
+                    return true;
+        return false;
+    };
+    const std::function<bool(std::size_t)> give = [&](std::size_t at) {
+        if (at == claims.size())
+            return true;
+        for (std::size_t volume = 0; volume < volumes.size(); ++volume) {
+            if (used[volume] || volumes[volume].bytes < claims[at].first->asks.bytes ||
+                (claims[at].second && !reaches(volumes[volume], *claims[at].second)))
+                continue;
+            used[volume] = true;
+            if (give(at + 1))
+                return true;
+            used[volume] = false;
+        }
+        return false;
+    };
+    return give(0);
+}
+
+/// Where the pods of a world are placed.
+std::map<std::string, std::string> decide(const manifests& objects) {
+    std::map<std::string, std::string> placed;
+    diagnostics out;
+    auto cluster = make_cluster<usual_kinds>(objects, {}, out);
+    static_cast<void>(muster::cycle(cluster.state, cluster.now));
+    for (const auto& [key, pod] : cluster.state.pod_keys())
+        if (cluster.state[pod].node)
+            placed.emplace(key.name, cluster.state[*cluster.state[pod].node].key);
+    return placed;
+}
+
+} // namespace
+
+TEST_CASE("placed pods have a volume each that their nodes reach, and no gang starts in part") {
+    muster::testing::random chance(muster::testing::random_seed());
+    std::size_t started = 0;
+    const auto cases = muster::testing::case_count(1500);
+    for (std::uint64_t at = 0; at < cases; ++at) {
+        const volume_world world = random_world(chance, false, chance.between(1, 3));
+        const auto placed = decide(world.objects);
+        std::vector<std::pair<const claim_object*, const node_object*>> claims;
+        std::map<std::string, std::size_t> sizes;
+        for (std::size_t pod = 0; pod < world.objects.pods.size(); ++pod) {
+            const std::string& name = world.objects.pods[pod].metadata.key.name;
+            const auto where = placed.find(name);
+            if (where == placed.end())
+                continue;
+            ++sizes[name.substr(0, name.find('-'))];
+            for (const node_object& node : world.objects.nodes)
+                if (node.metadata.key.name == where->second)
+                    claims.emplace_back(&world.objects.storage.claims[pod], &node);
+        }
+        CAPTURE(at);
+        REQUIRE(can_match(world.objects, claims));
+        for (const auto& [gang, size] : sizes)
+            REQUIRE(size == world.gang_sizes.at(gang));
+        started += sizes.size();
+    }
+    if (muster::testing::all_cases(1500))
+        CHECK(started > 300);
+}
+
+TEST_CASE("a gang with room on every node starts if and only if its claims can be matched") {
+    muster::testing::random chance(muster::testing::random_seed() + 1);
+    std::size_t started = 0;
+    const auto cases = muster::testing::case_count(1500);
+    for (std::uint64_t at = 0; at < cases; ++at) {
+        const volume_world world = random_world(chance, true, 64);
+        std::vector<std::pair<const claim_object*, const node_object*>> claims;
+        for (const claim_object& each : world.objects.storage.claims)
+            claims.emplace_back(&each, nullptr);
+        const bool starts = !decide(world.objects).empty();
+        CAPTURE(at);
+        REQUIRE(starts == can_match(world.objects, claims));
+        started += starts ? 1U : 0U;
+    }
+    if (muster::testing::all_cases(1500))
+        CHECK(started > 300);
+}
+
+} // namespace codec_volume_worlds_test
