@@ -42,14 +42,6 @@ struct explain_options {
 
 namespace detail {
 
-/// Per vertex: the members at or below it, of `counts` per leaf.
-[[nodiscard]] inline std::vector<std::int64_t> members_below(const gang_tree& tree,
-                                                             std::vector<std::int64_t> counts) {
-    for (std::size_t vertex = tree.size(); vertex-- > 1;)
-        counts[tree[vertex].parent] += counts[vertex];
-    return counts;
-}
-
 /// One constraint that a reason can name.
 struct named_constraint {
     reason_code code = reason_code::insufficient_resource;

@@ -15,6 +15,14 @@
 namespace muster::inline v0_1 {
 namespace detail {
 
+/// Per vertex: the members at or below it, of `counts` per leaf.
+[[nodiscard]] inline std::vector<std::int64_t> members_below(const gang_tree& tree,
+                                                             std::vector<std::int64_t> counts) {
+    for (std::size_t vertex = tree.size(); vertex-- > 1;)
+        counts[tree[vertex].parent] += counts[vertex];
+    return counts;
+}
+
 /// Counts how many more members a vertex of a gang's tree needs to meet its minima.
 class missing_members {
 public:
