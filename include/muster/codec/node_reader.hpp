@@ -57,7 +57,8 @@ namespace codec {
             read.taints.push_back(std::move(one));
         }
     });
-    spec.ignore({"podCIDR", "podCIDRs", "providerID", "externalID", "configSource"});
+    spec.ignore(
+        {"podCIDR", "podCIDRs", "podPreemptionPolicy", "providerID", "externalID", "configSource"});
     spec.finish();
 
     const field status_at = object.optional("status");
