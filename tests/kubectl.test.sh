@@ -30,7 +30,8 @@ runs() {
 }
 
 cd "$work"
-rm -f kubeconfig up.log
+rm -f kubeconfig
+: >up.log
 export KUBECONFIG=$work/kubeconfig
 "$muster" up --kubeconfig "$KUBECONFIG" -f "$source/examples/deploy/crds" \
     -f "$source/examples/tour/node-a.yaml" --pod-delay 0 >up.log 2>&1 &

@@ -115,9 +115,9 @@ private:
         return std::ranges::any_of(of.pods, [&](pod_index pod) { return fit.is_wanted(pod); });
     }
 
-    /// Restores what is taken if `change` is false. Half of the steps stay for what follows.
+    /// Restores what is taken if `alter` returns false. Half of the steps stay for what follows.
     template<class Fit, class Change>
-    bool rearrange(Fit& fit, const Change& change) {
+    bool rearrange(Fit& fit, const Change& alter) {
         std::int64_t pods = 0;
         for (const victim& each : victims_)
             pods += static_cast<std::int64_t>(each.pods.size());
@@ -128,7 +128,7 @@ private:
         before_.clear();
         for (const victim& each : victims_)
             before_.insert(before_.end(), each.taken.begin(), each.taken.end());
-        const bool changed = change();
+        const bool changed = alter();
         if (!changed)
             restore(fit);
         *steps_ += reserve;

@@ -28,9 +28,10 @@ namespace detail {
 /// merged (a key that is written wins over one that is merged, an earlier source over a later one).
 class yaml_constructor {
 public:
-    /// `report(offset, path, message)` is told each error.
-    template<class Report>
-    static boost::json::value run(const yaml_tree& tree, Report&& report) {
+    /// Calls `report(offset, path, message)` for each error, and `warn` alike for each key that is
+    /// written twice.
+    template<class Report, class Warn>
+    static boost::json::value run(const yaml_tree& tree, Report&& report, Warn&& warn) {
         yaml_constructor constructor(tree);
         boost::json::value root;
         try {
@@ -40,6 +41,8 @@ public:
         }
         for (const error& one : constructor.errors_)
             report(one.offset, one.path, one.message);
+        for (const error& one : constructor.warnings_)
+            warn(one.offset, one.path, one.message);
         return root;
     }
 
@@ -53,8 +56,7 @@ private:
     explicit yaml_constructor(const yaml_tree& tree) : tree_(tree) {}
 
     void fail(std::size_t offset, const path_frame& frame, std::string message) {
-        constexpr std::size_t most = 1000;
-        if (errors_.size() < most)
+        if (errors_.size() < most_faults)
             errors_.push_back({offset, to_text(frame), std::move(message)});
     }
 
@@ -138,10 +140,12 @@ private:
     void add_member(boost::json::object& object, std::uint32_t key, std::uint32_t value,
                     const std::string& name, const path_frame& frame) {
         const path_frame member{&frame, std::string_view(name)};
-        if (object.contains(name))
-            fail(tree_[key].offset, member, "duplicate key (expected each key once)");
-        else
-            object.emplace(name, make(value, member));
+        boost::json::value made = make(value, member);
+        if (object.contains(name) && aliases_open_ == 0 && warnings_.size() < most_faults)
+            warnings_.push_back(
+                {tree_[key].offset, to_text(member),
+                 "duplicate key, and the last one counts (expected each key once)"});
+        object.insert_or_assign(name, std::move(made));
     }
 
     void merge(boost::json::object& object, std::uint32_t source, const path_frame& frame) {
@@ -170,7 +174,9 @@ private:
     }
 
     const yaml_tree& tree_;
+    static constexpr std::size_t most_faults = 1000;
     std::vector<error> errors_;
+    std::vector<error> warnings_;
     std::size_t aliases_open_ = 0;
     std::size_t expanded_ = 0;
 };

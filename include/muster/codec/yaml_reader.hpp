@@ -68,7 +68,8 @@ split_yaml(std::string_view text, std::size_t start) {
 } // namespace detail
 
 /// Reads the documents of a YAML stream as kubectl would (YAML 1.1 in go-yaml's dialect, aliases
-/// and merge keys expanded), but for duplicate keys, which are errors. A line that is only `--`
+/// and merge keys expanded). Of a key that is written twice the last value counts, with a
+/// warning. A line that is only `--`
 /// separates documents too. Empty documents are skipped, and a document with an error is left out;
 /// the others are still read. About 5 MB/s. Throws nothing but std::bad_alloc.
 [[nodiscard]] inline std::vector<document> read_yaml(std::shared_ptr<const source_text> source,
@@ -101,7 +102,11 @@ split_yaml(std::string_view text, std::size_t start) {
         if (tree->empty() || (tree->size() == 1 && tree->front().text.empty() &&
                               tree->front().tag == yaml_tag::null))
             continue;
-        boost::json::value root = detail::yaml_constructor::run(*tree, report);
+        const auto warn = [&, first = begin](std::size_t offset, const std::string& path,
+                                             const std::string& message) {
+            out.add({severity::warning, source->at(first + offset), path, message});
+        };
+        boost::json::value root = detail::yaml_constructor::run(*tree, report, warn);
         if (sound)
             documents.emplace_back(source, begin, end, std::move(root), &detail::yaml_index::make);
     }

@@ -71,6 +71,42 @@ TEST_CASE("a gate before the search is the one reason") {
     CHECK(only(why(known, "g")).code == reason_code::unsupported_constraint);
 }
 
+TEST_CASE("a gang that only its volumes hold is told so, and one that also lacks a model is not") {
+    cluster known;
+    ok(known.upsert_node("a", machine(8)));
+    ok(known.upsert_gang("g", gang_of(2)));
+    cluster::pod_type held = asking(1);
+    held.where.volume_not_ready = true;
+    ok(known.upsert_pod("p", "g", held));
+    ok(known.upsert_pod("q", "g", asking(1)));
+    CHECK(only(why(known, "g")).code == reason_code::volume_not_ready);
+    cluster::pod_type odd = asking(1);
+    odd.where.unsupported = true;
+    ok(known.upsert_pod("q", "g", odd));
+    CHECK(only(why(known, "g")).code == reason_code::unsupported_constraint);
+    ok(known.upsert_pod("p", "g", asking(1)));
+    ok(known.upsert_pod("q", "g", asking(1)));
+    CHECK(why(known, "g").empty());
+}
+
+TEST_CASE("nodes that do not reach a volume are a reason of their own, beside room") {
+    cluster known;
+    auto near = machine(1);
+    near.labels.set("zone", "a");
+    ok(known.upsert_node("near", near));
+    ok(known.upsert_node("far", machine(8)));
+    ok(known.upsert_gang("g", gang_of(2)));
+    cluster::pod_type user = asking(1);
+    node_term zone;
+    zone.labels.requirements.push_back({"zone", label_operator::in, {"a"}});
+    user.where.volumes.push_back({{zone}, true});
+    ok(known.upsert_pod("p", "g", user));
+    ok(known.upsert_pod("q", "g", user));
+    const auto reasons = why(known, "g");
+    CHECK(codes(reasons, reason_kind::blocking_together) ==
+          list{reason_code::insufficient_resource, reason_code::volume_out_of_reach});
+}
+
 TEST_CASE("missing members are counted per role, and only where they are missing") {
     cluster known;
     gang_tree tree(3);

@@ -176,11 +176,14 @@ TEST_CASE("keys that are no strings become strings, but lists and mappings canno
     CHECK(is_refused("~: b\n"));
 }
 
-TEST_CASE("a duplicate key is an error at its second place, in YAML too") {
+TEST_CASE("of a duplicate key the last value counts, with a warning at its second place") {
+    // As kubectl has it: manifests that clusters take are read, too.
     CHECK(outcome("spec:\n  a: 1\n  b: 2\n  a: 3\n") ==
-          "f.yaml:4:3: spec.a: duplicate key (expected each key once)\n");
+          "f.yaml:4:3: warning: spec.a: duplicate key, and the last one counts (expected each key "
+          "once)\n{\"spec\":{\"a\":3,\"b\":2}}\n");
     CHECK(outcome("{1: a, \"1\": b}\n") ==
-          "f.yaml:1:8: 1: duplicate key (expected each key once)\n");
+          "f.yaml:1:8: warning: 1: duplicate key, and the last one counts (expected each key "
+          "once)\n{\"1\":\"b\"}\n");
     CHECK(is_refused("a: &a {x: 1}\nb: {<<: *a, <<: *a}\n"));
 }
 

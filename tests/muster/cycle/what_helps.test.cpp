@@ -400,6 +400,48 @@ TEST_CASE("where quota and room are missing, both are told together") {
     CHECK(both);
 }
 
+TEST_CASE("volumes that hold a gang are told to be made ready, where that starts it") {
+    lab of;
+    of.node("a", 2);
+    const auto hold = [&](const char* gang, const char* pod) {
+        auto spec = of.known.spec_of(of.known.find_pod(pod)->index);
+        spec.where.volume_not_ready = true;
+        CHECK(of.known.upsert_pod(pod, gang, spec) == event_result::applied);
+    };
+    const auto small = of.gang("small", 1, 2);
+    hold("small", "small-0");
+    CHECK(all_of<ready_volumes>(what_helps(of.known, small, 0)).size() == 1);
+    const auto large = of.gang("large", 1, 3);
+    hold("large", "large-0");
+    CHECK(all_of<ready_volumes>(what_helps(of.known, large, 0)).empty());
+}
+
+TEST_CASE("a shared volume is no term that a gang could do without") {
+    lab of;
+    of.node("a", 8);
+    const auto both = of.gang("both", 2, 1);
+    for (const char* pod : {"both-0", "both-1"}) {
+        auto spec = of.known.spec_of(of.known.find_pod(pod)->index);
+        spec.labels.set("claim", "x");
+        affinity_term apart;
+        apart.pods.labels.requirements.push_back({"claim", label_operator::exists, {}});
+        apart.topology = "host";
+        apart.of_volume = true;
+        spec.where.pods.emplace().anti_affinity.push_back(apart);
+        CHECK(of.known.upsert_pod(pod, "both", spec) == event_result::applied);
+    }
+    auto labelled = of.known[of.known.find_node("a")->index].spec;
+    labelled.labels.set("host", "a");
+    CHECK(of.known.upsert_node("a", labelled) == event_result::applied);
+    CHECK(all_of<drop_pod_terms>(what_helps(of.known, both, 0)).empty());
+    for (const char* pod : {"both-0", "both-1"}) {
+        auto spec = of.known.spec_of(of.known.find_pod(pod)->index);
+        spec.where.pods->anti_affinity.front().of_volume = false;
+        CHECK(of.known.upsert_pod(pod, "both", spec) == event_result::applied);
+    }
+    CHECK(all_of<drop_pod_terms>(what_helps(of.known, both, 0)).size() == 1);
+}
+
 TEST_CASE("cordons, taints, selectors and closed queues are told") {
     lab of;
     of.node("cordoned", 8, true);

@@ -77,6 +77,29 @@ TEST_CASE("a required affinity without terms, or with an empty one, matches no n
     CHECK(obstacles(of, node<1>{}) == obstacle_selector);
 }
 
+TEST_CASE("every volume must be reached, and what is still to be bound is told apart") {
+    constraints of;
+    of.volumes.push_back({{{{{is("zone", "a")}}, {}}, {{{is("zone", "b")}}, {}}}, true});
+    CHECK(obstacles(of, labelled({{"zone", "b"}})) == obstacle_none);
+    CHECK(obstacles(of, labelled({{"zone", "c"}})) == obstacle_volume);
+    of.volumes.push_back({{{{{is("disk", "ssd")}}, {}}}, false});
+    CHECK(obstacles(of, labelled({{"zone", "b"}})) == obstacle_unbound_volume);
+    CHECK(obstacles(of, node<1>{}) == (obstacle_volume | obstacle_unbound_volume));
+    CHECK(obstacles(of, labelled({{"zone", "a"}, {"disk", "ssd"}})) == obstacle_none);
+    of.volumes.push_back({{}, true});
+    CHECK(obstacles(of, labelled({{"zone", "a"}, {"disk", "ssd"}})) == obstacle_volume);
+}
+
+TEST_CASE("a pod is held by what is not modelled and by volumes that are not ready") {
+    constraints of;
+    CHECK_FALSE(of.held());
+    of.volume_not_ready = true;
+    CHECK(of.held());
+    of = {};
+    of.unsupported = true;
+    CHECK(of.held());
+}
+
 TEST_CASE("a term may ask for the node's name") {
     node<1> target;
     target.name = "n7";
