@@ -19,7 +19,7 @@
 #include <muster/codec/topology_reader.hpp>
 #include <muster/resource/quantity_text.hpp>
 
-#include "bind_claim.hpp"
+#include "storage_edits.hpp"
 
 namespace cli {
 namespace {
@@ -93,6 +93,7 @@ private:
             std::erase_if(fresh.taints,
                           [](const muster::taint& one) { return one.is_condition(); });
             objects_->nodes.push_back(std::move(fresh));
+            copy_storage(copied.metadata.key.name, name, objects_->storage);
             ++made;
         }
         return {};

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
@@ -47,6 +49,42 @@ namespace cli {
     volume.available = false;
     objects.storage.volumes.push_back(std::move(volume));
     return {};
+}
+
+/// Gives a node that is like another one storage like that of the other: its CSI drivers, and
+/// copies of the free volumes and storage pools that only the other one reaches by its name.
+inline void copy_storage(const std::string& like, const std::string& name,
+                         muster::codec::storage_objects& storage) {
+    using namespace muster::codec;
+    const auto rename = [&](std::vector<muster::label_requirement>& requirements) {
+        bool renamed = false;
+        for (muster::label_requirement& each : requirements)
+            if (each.op == muster::label_operator::in && each.values.size() == 1 &&
+                each.values.front() == like) {
+                each.values.front() = name;
+                renamed = true;
+            }
+        return renamed;
+    };
+    const auto copy = [](auto& objects, const auto& change) {
+        for (std::size_t at = 0, count = objects.size(); at < count; ++at) {
+            auto made = objects[at];
+            if (change(made))
+                objects.push_back(std::move(made));
+        }
+    };
+    copy(storage.nodes, [&](csi_node_object& of) {
+        return of.metadata.key.name == like && !(of.metadata.key.name = name).empty();
+    });
+    copy(storage.volumes, [&](volume_object& of) {
+        of.metadata.key.name += "-on-" + name;
+        return of.available && !of.claim && of.nodes && of.nodes->size() == 1 &&
+               (rename(of.nodes->front().labels.requirements) || rename(of.nodes->front().name));
+    });
+    copy(storage.capacities, [&](storage_capacity_object& of) {
+        of.metadata.key.name += "-on-" + name;
+        return of.nodes && rename(of.nodes->requirements);
+    });
 }
 
 } // namespace cli
