@@ -276,10 +276,15 @@ private:
             of.spare[at] = of.spare_roles[(*known_)[of.pods[at]].role.value()];
             of.any_spare = of.any_spare || of.spare[at] != 0;
         }
-        std::vector<std::int64_t> left = of.holding;
-        for (std::size_t at = 0; at < of.pods.size(); ++at)
-            left[(*known_)[of.pods[at]].role.value()] -= of.spare[at];
-        of.contested = of.any_spare && !reaches_minima(tree, left);
+        if (!of.any_spare)
+            return;
+        const auto shift = [&](std::int64_t by) {
+            for (std::size_t at = 0; at < of.pods.size(); ++at)
+                of.holding[(*known_)[of.pods[at]].role.value()] += of.spare[at] != 0 ? by : 0;
+        };
+        shift(-1);
+        of.contested = !reaches_minima(tree, of.holding);
+        shift(1);
     }
 
     const state<Traits>* known_ = nullptr;
