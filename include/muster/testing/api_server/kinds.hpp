@@ -102,6 +102,12 @@ struct kind_info {
     add("coordination.k8s.io", "v1", "leases", "Lease", {}, true);
     with_status(add("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", {"pdb"}, true),
                 true);
+    for (const auto& [plural, kind, namespaced] :
+         {std::tuple{"csinodes", "CSINode", false}, std::tuple{"csidrivers", "CSIDriver", false},
+          std::tuple{"csistoragecapacities", "CSIStorageCapacity", true}})
+        add("storage.k8s.io", "v1", plural, kind, {}, namespaced).returns_deleted = true;
+    add("storage.k8s.io", "v1", "storageclasses", "StorageClass", {"sc"}, false).returns_deleted =
+        true;
     add("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", {"netpol"}, true)
         .counts_generations = true;
     add("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", {"pc"}, false)
