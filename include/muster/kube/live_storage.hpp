@@ -66,6 +66,8 @@ public:
     }
     void lose(std::string_view kind, const object_key& key) {
         is_old_ = true;
+        // It refers to the object.
+        catalog_ = {};
         if (kind == "PersistentVolumeClaim")
             claims_.erase(key);
         else if (kind == "PersistentVolume")
@@ -113,7 +115,7 @@ public:
     }
 
     [[nodiscard]] const codec::volume_plan& plan() const noexcept { return plan_; }
-    /// As it was at the last plan.
+    /// As it was at the last plan; empty when an object was lost since.
     [[nodiscard]] const codec::storage_catalog& catalog() const noexcept { return catalog_; }
     [[nodiscard]] const versioned<codec::claim_object>* claim(const object_key& key) const {
         const auto at = claims_.find(key);

@@ -14,11 +14,10 @@
 #include <muster/adapter/writes.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
-#include <muster/codec/volume_demand.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/kube/live_storage.hpp>
+#include <muster/kube/volume_choices.hpp>
 #include <muster/kube/volume_requests.hpp>
-#include <muster/model/node.hpp>
 
 namespace muster::inline v0_1 {
 namespace kube {
@@ -34,9 +33,9 @@ struct volume_binder_options {
 /// to be written, `done` takes what became of it, and `settle` finds which pods have all their
 /// volumes, or will not get them.
 ///
-/// A claim gets a free volume that its node reaches when there is one, the smallest first, and is
-/// provisioned otherwise. What was written is known from what is seen: a binder that begins anew
-/// goes on where another stopped.
+/// A claim gets a free volume that its node reaches when there is one, and is provisioned
+/// otherwise; free volumes are shared out over all claims that are wanted. What was written is
+/// known from what is seen: a binder that begins anew goes on where another stopped.
 class volume_binder {
 public:
     using object_key = codec::object_key;
@@ -57,6 +56,7 @@ public:
     void want(adapter::ticket of, object_key pod, std::string uid, std::string node,
               std::int64_t now) {
         wanted_.emplace(of, pending{std::move(pod), std::move(uid), std::move(node), now, {}});
+        chosen_.reset();
     }
     [[nodiscard]] bool empty() const noexcept { return wanted_.empty(); }
     /// Leadership was lost, or gained anew.
@@ -64,6 +64,7 @@ public:
         wanted_.clear();
         writes_.clear();
         keeps_.clear();
+        chosen_.reset();
     }
 
     /// When something is to be looked at again though nothing arrived. Steady.
@@ -82,6 +83,7 @@ public:
     [[nodiscard]] std::vector<result> settle(const live_storage& storage, const Pods& pods,
                                              std::int64_t now) {
         std::vector<result> found;
+        chosen_.reset();
         for (auto at = wanted_.begin(); at != wanted_.end();) {
             const auto ended = judge(at->second, storage, pods, now);
             if (!ended) {
@@ -102,12 +104,14 @@ public:
     template<class Pods, class NodeOf>
     [[nodiscard]] std::optional<write> next(const live_storage& storage, const Pods& pods,
                                             const NodeOf& node_of, std::int64_t now) {
+        if (!chosen_ && !wanted_.empty())
+            choose(storage, pods, node_of);
         for (auto& [of, each] : wanted_) {
             const auto pod = pods.find(each.pod);
             if (pod == pods.end() || pod->second.object.metadata.uid != each.uid)
                 continue;
             for (const codec::pod_volume& volume : pod->second.object.volumes)
-                if (auto made = bind(each, volume, storage, node_of, now))
+                if (auto made = bind(each, volume, storage, now))
                     return made;
         }
         return std::nullopt;
@@ -118,6 +122,7 @@ public:
         const auto at = writes_.find(about);
         if (at == writes_.end())
             return;
+        chosen_.reset();
         at->second.under_way = false;
         at->second.again_at = now + how_.again_after;
         if (what == adapter::outcome::refused)
@@ -198,65 +203,56 @@ private:
         return std::nullopt;
     }
 
-    template<class NodeOf>
-    [[nodiscard]] std::optional<write> bind(const pending& of, const codec::pod_volume& volume,
-                                            const live_storage& storage, const NodeOf& node_of,
-                                            std::int64_t now) {
+    /// The claim of a pod's volume when the claim is still to be bound, else null.
+    [[nodiscard]] static const live_storage::versioned<codec::claim_object>*
+    open_claim(const pending& of, const codec::pod_volume& volume, const live_storage& storage) {
         if (volume.claim.empty())
-            return std::nullopt;
-        const object_key key{of.pod.name_space, volume.claim};
-        const auto* const claim = storage.claim(key);
-        if (!claim || claim->object.bound || !claim->object.selected_node.empty())
-            return std::nullopt;
-        const codec::storage_catalog& catalog = storage.catalog();
-        const std::string storage_class(catalog.class_of(claim->object.asks));
-        const codec::node_object* const node = node_of(of.node);
-        const auto* const kept =
-            node ? choose(storage, key, claim->object, storage_class, *node) : nullptr;
-        if (kept) {
-            // Kept already: the controller of volumes has its turn.
-            if (kept->claim)
-                return std::nullopt;
-            const auto* const free = storage.volume(kept->metadata.key.name);
-            if (!free || !may_write({{}, kept->metadata.key.name}, free->version, now))
-                return std::nullopt;
-            keeps_[kept->metadata.key.name] = key;
-            return write{{{}, kept->metadata.key.name},
-                         keep_volume_request(free->object, free->version, claim->object)};
+            return nullptr;
+        const auto* const claim = storage.claim({of.pod.name_space, volume.claim});
+        return claim && !claim->object.bound && claim->object.selected_node.empty() ? claim
+                                                                                    : nullptr;
+    }
+
+    /// Of all that is wanted together: a volume that suits several claims goes to one that leaves
+    /// the others one.
+    template<class Pods, class NodeOf>
+    void choose(const live_storage& storage, const Pods& pods, const NodeOf& node_of) {
+        std::vector<placed_claim> claims;
+        std::set<object_key> seen;
+        for (const auto& [of, each] : wanted_) {
+            const auto pod = pods.find(each.pod);
+            const codec::node_object* const node = node_of(each.node);
+            if (!node || pod == pods.end() || pod->second.object.metadata.uid != each.uid)
+                continue;
+            for (const codec::pod_volume& volume : pod->second.object.volumes)
+                if (const auto* const claim = open_claim(each, volume, storage);
+                    claim && seen.insert(claim->object.metadata.key).second)
+                    claims.push_back({&claim->object, node});
         }
+        chosen_ = choose_volumes(storage.catalog(), claims, keeps_);
+    }
+
+    [[nodiscard]] std::optional<write> bind(const pending& of, const codec::pod_volume& volume,
+                                            const live_storage& storage, std::int64_t now) {
+        const auto* const claim = open_claim(of, volume, storage);
+        if (!claim)
+            return std::nullopt;
+        const object_key& key = claim->object.metadata.key;
+        if (const auto found = chosen_->find(key); found != chosen_->end()) {
+            const object_key about{{}, found->second};
+            const auto* const free = storage.volume(found->second);
+            // Kept already: the controller of volumes has its turn.
+            if (!free || free->object.claim || !may_write(about, free->version, now))
+                return std::nullopt;
+            keeps_[found->second] = key;
+            return write{about, keep_volume_request(free->object, free->version, claim->object)};
+        }
+        const codec::storage_catalog& catalog = storage.catalog();
         const auto* const known =
-            codec::storage_catalog::find(catalog.classes, std::string_view(storage_class));
+            codec::storage_catalog::find(catalog.classes, catalog.class_of(claim->object.asks));
         if (!known || !known->provisions() || !may_write(key, claim->version, now))
             return std::nullopt;
         return write{key, select_node_request(claim->object, claim->version, of.node)};
-    }
-
-    /// The volume that is kept for the claim, or else the first free one that the node reaches and
-    /// that no other claim is to get.
-    [[nodiscard]] const codec::volume_object*
-    choose(const live_storage& storage, const object_key& key, const codec::claim_object& claim,
-           const std::string& storage_class, const codec::node_object& node) {
-        codec::volume_demand demand;
-        demand.key = key;
-        demand.asks = &claim.asks;
-        demand.uid = claim.metadata.uid;
-        std::vector<const codec::volume_object*> of_class;
-        for (const auto& [name, each] : storage.catalog().volumes)
-            if (each->storage_class == storage_class)
-                of_class.push_back(each);
-        muster::node<1> at;
-        at.name = node.metadata.key.name;
-        at.labels = node.metadata.labels;
-        for (const auto* const each : codec::candidates_for(demand, of_class, storage_class)) {
-            const auto keep = keeps_.find(each->metadata.key.name);
-            if (!each->claim && keep != keeps_.end() && !(keep->second == key))
-                continue;
-            if (!each->nodes || std::ranges::any_of(*each->nodes, [&](const node_term& term) {
-                    return term.matches(at);
-                }))
-                return each;
-        }
-        return nullptr;
     }
 
     /// A write that was made of this version is not made again unless it did not go through.
@@ -276,6 +272,8 @@ private:
     std::map<object_key, written> writes_;
     /// Volumes that were given to claims, by name.
     std::map<std::string, object_key> keeps_;
+    /// Volumes for the claims that are open, by claim; absent after anything changed.
+    std::optional<std::map<object_key, std::string>> chosen_;
 };
 
 } // namespace kube

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/kube/volume_binder.hpp>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <muster/codec/objects.hpp>
+#include <muster/codec/storage_objects.hpp>
+#include <muster/kube/live_gangs.hpp>
+#include <muster/kube/live_storage.hpp>
+
+namespace volume_binder_test {
+
+namespace adapter = muster::adapter;
+namespace codec = muster::codec;
+namespace kube = muster::kube;
+using codec::object_key;
+
+namespace {
+
+struct pod_entry {
+    codec::pod_object object;
+};
+
+/// Nodes a and b, a class whose volumes exist already, and pods that have nodes but no volumes yet.
+struct world {
+    kube::live_storage storage;
+    kube::live_gangs<8> gangs;
+    std::map<object_key, pod_entry> pods;
+    std::map<std::string, codec::node_object> nodes;
+    kube::volume_binder binder;
+    adapter::ticket last = 0;
+
+    world() {
+        for (const std::string name : {"a", "b"}) {
+            nodes[name].metadata.key.name = name;
+            nodes[name].metadata.labels.set("host", name);
+        }
+        codec::storage_class_object local;
+        local.metadata.key.name = "local";
+        local.provisioner = "kubernetes.io/no-provisioner";
+        local.waits_for_consumer = true;
+        storage.put(std::move(local), "1");
+    }
+
+    void volume(const std::string& name, std::int64_t bytes, std::vector<std::string> on) {
+        codec::volume_object made;
+        made.metadata.key.name = name;
+        made.metadata.uid = name;
+        made.storage_class = "local";
+        made.bytes = bytes;
+        made.access = codec::read_write_once;
+        muster::node_term term;
+        term.labels.requirements.push_back({"host", muster::label_operator::in, std::move(on)});
+        made.nodes.emplace().push_back(std::move(term));
+        storage.put(std::move(made), "1");
+    }
+    void pod(const std::string& name, const std::string& node) {
+        codec::claim_object claim;
+        claim.metadata.key = {"team", name};
+        claim.metadata.uid = name;
+        claim.asks.storage_class = "local";
+        claim.asks.bytes = 1;
+        claim.asks.access = codec::read_write_once;
+        storage.put(std::move(claim), "1");
+        codec::pod_object made;
+        made.metadata.key = {"team", name};
+        made.metadata.uid = name;
+        codec::pod_volume use;
+        use.claim = name;
+        made.volumes.push_back(std::move(use));
+        storage.note_pod(made);
+        pods[made.metadata.key].object = made;
+        static_cast<void>(storage.renew(nodes, gangs));
+        binder.want(++last, made.metadata.key, name, node, 0);
+    }
+    /// The volumes that are kept for claims, each as "volume for claim".
+    std::vector<std::string> writes() {
+        std::vector<std::string> made;
+        const auto node_of = [this](const std::string& name) -> const codec::node_object* {
+            const auto at = nodes.find(name);
+            return at == nodes.end() ? nullptr : &at->second;
+        };
+        while (auto one = binder.next(storage, pods, node_of, 0)) {
+            const auto at = one->request.body.find("\"name\":\"");
+            const std::string rest = one->request.body.substr(at + 8);
+            made.push_back(one->about.name + " for " + rest.substr(0, rest.find('"')));
+        }
+        return made;
+    }
+};
+
+} // namespace
+
+TEST_CASE("volume_binder: a volume that suits two claims goes to the one that has no other") {
+    world w;
+    // The first claim would like the smaller volume, which is the only one that b reaches.
+    w.volume("far", 2, {"a"});
+    w.volume("near", 1, {"a", "b"});
+    w.pod("first", "a");
+    w.pod("second", "b");
+    CHECK(w.writes() == std::vector<std::string>{"far for first", "near for second"});
+}
+
+TEST_CASE("volume_binder: the smallest volume that a node reaches is taken, and none twice") {
+    world w;
+    w.volume("large", 3, {"a"});
+    w.volume("middle", 2, {"a"});
+    w.volume("elsewhere", 1, {"b"});
+    w.pod("first", "a");
+    CHECK(w.writes() == std::vector<std::string>{"middle for first"});
+    w.pod("second", "a");
+    CHECK(w.writes() == std::vector<std::string>{"large for second"});
+}
+
+TEST_CASE("live_storage: the catalog refers to no object that is gone") {
+    world w;
+    w.volume("v", 1, {"a"});
+    w.pod("first", "a");
+    w.storage.lose("PersistentVolume", {{}, "v"});
+    CHECK(w.storage.catalog().volumes.empty());
+    CHECK(w.writes().empty());
+    // It is known again after the next plan.
+    w.volume("w", 1, {"a"});
+    static_cast<void>(w.storage.renew(w.nodes, w.gangs));
+    static_cast<void>(w.binder.settle(w.storage, w.pods, 0));
+    CHECK(w.writes() == std::vector<std::string>{"w for first"});
+}
+
+} // namespace volume_binder_test
