@@ -603,7 +603,7 @@ func crashScenarios() []scenario {
 }
 
 func liveScenarios() []scenario {
-	return slices.Concat(schedulingScenarios, lookingScenarios(), numberedScenarios(), absentScenarios(), wireScenarios(), podScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), scalingScenarios(), storyScenarios)
+	return slices.Concat(schedulingScenarios, lookingScenarios(), numberedScenarios(), absentScenarios(), wireScenarios(), podScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), scalingScenarios(), volumeScenarios(), storyScenarios)
 }
 
 // gone waits until a pod is no more.

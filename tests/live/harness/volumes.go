@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	delayed   = "WaitForFirstConsumer"
+	immediate = "Immediate"
+)
+
+// storageWrites are the writes of the scheduler that a start with volumes is made of.
+func storageWrites(r *http.Request) bool {
+	return strings.Contains(r.URL.Path, "/persistentvolumeclaims/") || strings.Contains(r.URL.Path, "/persistentvolumes/") || strings.HasSuffix(r.URL.Path, "/binding")
+}
+
+// killedAtWrite tells of a gang of which one volume exists and two are made. The scheduler is killed
+// at one of its six writes: two claims, a volume and three binds.
+func killedAtWrite(which int, applied bool) func(on *server, in place, namespace string) error {
+	return func(on *server, in place, namespace string) error {
+		at := &flaw{skip: which - 1, times: 1, what: "stop", when: func(r *http.Request) bool { return r.Method != "GET" && storageWrites(r) }}
+		if applied {
+			at.what = "crash"
+		}
+		return stored(map[string]int{"a": 1, "b": 1, "c": 1}, func(s *stage, st *storing) error {
+			first, killed := s.program, make(chan bool, 1)
+			at.do = func(string) {
+				first.Process.Kill()
+				killed <- true
+			}
+			if err := firstOf(st.class("made", delayed, nil), st.class("local", delayed, nil), st.volume("v", "local", "b", nil),
+				st.claims("g", 2, "made"), st.claim("g-2", "local", nil), st.users("g", 3)); err != nil {
+				return err
+			}
+			select {
+			case <-killed:
+			case <-time.After(30 * time.Second):
+				return fmt.Errorf("there was no write number %d", which)
+			}
+			first.Wait()
+			// What it had sent is seen by others meanwhile.
+			if err := firstOf(s.wait(500*time.Millisecond), s.startScheduler(in), st.whole("g", 3)); err != nil {
+				return err
+			}
+			if made := st.made(); made != 2 {
+				return fmt.Errorf("%d volumes were made for 2 claims", made)
+			}
+			s.note = func() string { return fmt.Sprintf("partial for %.2f s", s.partial.Seconds()) }
+			return s.partialAtMost(10 * time.Second)
+		}, at)(on, in, namespace)
+	}
+}
+
+// made counts the volumes that were provisioned.
+func (st *storing) made() int {
+	_, list := st.s.on.admin.get(volumesPath)
+	count := 0
+	for _, each := range items(list, "items") {
+		if text(each, "metadata", "annotations", "pv.kubernetes.io/provisioned-by") == st.driver {
+			count++
+		}
+	}
+	return count
+}
+
+// refusedClaim tells of a provisioner that refuses one claim of a gang: nothing is bound until it
+// makes that volume too, and what it made before is used.
+func refusedClaim(s *stage, st *storing) error {
+	st.refuse("g-1")
+	if err := firstOf(st.class("made", delayed, nil), st.claims("g", 3, "made"), st.users("g", 3), st.bound("g-0"), st.bound("g-2")); err != nil {
+		return err
+	}
+	if !eventually(20*time.Second, func() bool { return st.saidNo() >= 2 }) {
+		return fmt.Errorf("the claim was refused %d times (expected to be asked again)", st.saidNo())
+	}
+	if err := firstOf(st.waitsFor("g", "g-1"), s.waits("g", 5*time.Second)); err != nil {
+		return err
+	}
+	if asked := st.saidNo(); asked > 20 {
+		return fmt.Errorf("the provisioner was asked %d times for what it refuses", asked)
+	}
+	st.refuse()
+	if err := firstOf(s.runsWithin("g", 3, 90*time.Second), st.reached()); err != nil {
+		return err
+	}
+	if made := st.made(); made != 3 {
+		return fmt.Errorf("%d volumes were made for 3 claims", made)
+	}
+	return nil
+}
+
+// oneSetOfVolumes tells of two gangs of three that race for four volumes.
+func oneSetOfVolumes(s *stage, st *storing) error {
+	if err := st.class("local", delayed, nil); err != nil {
+		return err
+	}
+	for at, node := range []string{"a", "a", "b", "b"} {
+		if err := st.volume(fmt.Sprintf("v%d", at), "local", node, nil); err != nil {
+			return err
+		}
+	}
+	if err := firstOf(st.claims("r", 3, "local"), st.claims("q", 3, "local"), st.users("r", 3), st.users("q", 3)); err != nil {
+		return err
+	}
+	if !eventually(30*time.Second, func() bool { return s.count("r", "Running") == 3 || s.count("q", "Running") == 3 }) {
+		return fmt.Errorf("%d of r and %d of q run (expected 3 of one)", s.count("r", "Running"), s.count("q", "Running"))
+	}
+	winner, loser := "r", "q"
+	if s.count("q", "Running") == 3 {
+		winner, loser = "q", "r"
+	}
+	if err := firstOf(st.waitsFor(loser, loser+"-"), st.whole(winner, 3), st.volume("v4", "local", "a", nil), s.waits(loser, time.Second)); err != nil {
+		// One volume more may be one that the other gang holds for itself; with two there are enough for both.
+		if bound := s.count(loser, "bound"); bound != 0 && bound != 3 {
+			return err
+		}
+	}
+	return firstOf(st.volume("v5", "local", "b", nil), st.whole(loser, 3))
+}
+
+// volumeScenarios show every row of the table of rules for volumes.
+func volumeScenarios() []scenario {
+	made := []scenario{}
+	add := func(name string, cpus map[string]int, tell func(s *stage, st *storing) error) {
+		made = append(made, scenario{name: "storage/" + name, manager: true, tell: stored(cpus, tell)})
+	}
+	two := map[string]int{"a": 2, "b": 2}
+	add("wait-for-first-consumer", two, func(s *stage, st *storing) error {
+		return firstOf(st.class("made", delayed, nil), st.claims("g", 4, "made"), st.users("g", 4), st.whole("g", 4), s.says("g", "True"))
+	})
+	add("static", two, func(s *stage, st *storing) error {
+		return firstOf(st.class("local", delayed, nil), st.volume("v0", "local", "a", nil), st.volume("v1", "local", "b", nil), st.volume("v2", "local", "b", nil),
+			st.claims("g", 3, "local"), st.users("g", 3), st.whole("g", 3))
+	})
+	add("refused-claim", two, refusedClaim)
+	add("two-gangs-one-set", map[string]int{"a": 4, "b": 4}, oneSetOfVolumes)
+	// Bound claims.
+	add("bound-zone", map[string]int{"a-east": 4, "b-west": 1}, func(s *stage, st *storing) error {
+		kept := object{"nodeAffinity": near(zoneLabel, "west")}
+		return firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", nil, kept), st.zonal("g-1", "nfs", nil, kept),
+			st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2), st.waitsFor("g", "g-"), st.addNode("c-west", 1), st.whole("g", 2))
+	})
+	add("zone-label", map[string]int{"a-east": 4, "b-west": 1}, func(s *stage, st *storing) error {
+		labels := object{zoneLabel: "west"}
+		if err := firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", labels, nil), st.zonal("g-1", "nfs", labels, nil),
+			st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2), st.waitsFor("g", "g-"), st.addNode("c-west", 1), s.runs("g", 2)); err != nil {
+			return err
+		}
+		for pod, node := range s.boundWhere() {
+			if !strings.HasSuffix(node, "-west") {
+				return unsafe(fmt.Sprintf("pod %s is on %s, and its volume is in zone west", pod, node))
+			}
+		}
+		return nil
+	})
+	// Claims that cannot be used now.
+	add("missing-claim-then-created", two, func(s *stage, st *storing) error {
+		return firstOf(st.class("made", delayed, nil), st.claim("g-0", "made", nil), st.users("g", 2), st.waitsFor("g", "g-1"),
+			st.claim("g-1", "made", nil), s.runsWithin("g", 2, 10*time.Second), st.reached())
+	})
+	add("lost-claim", two, func(s *stage, st *storing) error {
+		return firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", nil, nil), st.claim("g-0", "nfs", nil), st.bound("g-0"),
+			s.on.admin.expect(200, "DELETE", volumesPath+"/"+s.namespace+"-g-0", ""),
+			s.becomes(claimsOf(s.namespace)+"/g-0", "is lost", func(found object) bool { return text(found, "status", "phase") == "Lost" }),
+			st.users("g", 1), st.waitsFor("g", "g-0"),
+			s.on.admin.expect(200, "DELETE", claimsOf(s.namespace)+"/g-0", ""), st.zonal("g-0", "nfs", nil, nil), st.claim("g-0", "nfs", nil), st.whole("g", 1))
+	})
+	add("claim-being-deleted", two, func(s *stage, st *storing) error {
+		held := asText(object{"metadata": object{"name": "g-0", "finalizers": []string{"example.com/hold"}}, "spec": st.claimSpec("made", "1Gi", nil)})
+		return firstOf(st.class("made", delayed, nil), s.on.admin.expect(201, "POST", claimsOf(s.namespace), held),
+			s.on.admin.expect(200, "DELETE", claimsOf(s.namespace)+"/g-0", ""), st.users("g", 1), st.waitsFor("g", "g-0"),
+			s.change(claimsOf(s.namespace)+"/g-0", `{"metadata":{"finalizers":null}}`), s.waits("g", time.Second), st.claim("g-0", "made", nil), st.whole("g", 1))
+	})
+	add("immediate-unbound-waits", two, func(s *stage, st *storing) error {
+		return firstOf(st.class("nfs", immediate, nil), st.claims("g", 2, "nfs"), st.users("g", 2), st.waitsFor("g", "g-0"),
+			st.zonal("g-0", "nfs", nil, nil), st.bound("g-0"), st.waitsFor("g", "g-1"), st.zonal("g-1", "nfs", nil, nil), st.whole("g", 2))
+	})
+	// Claims that wait for their first consumer.
+	add("selected-node", two, func(s *stage, st *storing) error {
+		// Somebody else chose a node, which the provisioner does not take up.
+		other := asText(object{"metadata": object{"name": "g-0", "annotations": object{selectedNode: s.namespace + "-late"}}, "spec": st.claimSpec("slow", "1Gi", nil)})
+		return firstOf(st.class("slow", delayed, object{"provisioner": st.driver}), s.on.admin.expect(201, "POST", claimsOf(s.namespace), other),
+			st.users("g", 1), st.waitsFor("g", "g-0"), st.addNode("late", 1),
+			st.zonal("late", "slow", nil, object{"nodeAffinity": near(hostLabel, s.namespace+"-late"), "claimRef": object{"namespace": s.namespace, "name": "g-0"}}), st.whole("g", 1))
+	})
+	add("volume-matches", map[string]int{"a": 8}, func(s *stage, st *storing) error {
+		// Each of them differs in one way from what the claim asks for.
+		if err := firstOf(st.class("local", delayed, nil), st.class("other", delayed, nil),
+			st.volume("small", "local", "a", object{"capacity": object{"storage": "1Mi"}}), st.volume("class", "other", "a", nil),
+			st.volume("block", "local", "a", object{"volumeMode": "Block"}), st.volume("access", "local", "a", object{"accessModes": []string{"ReadOnlyMany"}}),
+			st.volume("taken", "local", "a", object{"claimRef": object{"namespace": s.namespace, "name": "somebody"}}), st.volume("labels", "local", "a", nil)); err != nil {
+			return err
+		}
+		selective := object{"selector": object{"matchLabels": object{"disk": "fast"}}}
+		return firstOf(st.claim("g-0", "local", selective), st.users("g", 1), st.waitsFor("g", "g-0"),
+			s.change(volumesPath+"/"+s.namespace+"-labels", `{"metadata":{"labels":{"disk":"fast"}}}`), st.whole("g", 1))
+	})
+	add("smallest-volume", map[string]int{"a": 8}, func(s *stage, st *storing) error {
+		if err := firstOf(st.class("local", delayed, nil), st.volume("a-large", "local", "a", object{"capacity": object{"storage": "4Gi"}}),
+			st.volume("b-small", "local", "a", object{"capacity": object{"storage": "2Gi"}}), st.claims("g", 1, "local"), st.users("g", 1), st.whole("g", 1)); err != nil {
+			return err
+		}
+		_, claim := s.on.admin.get(claimsOf(s.namespace) + "/g-0")
+		if found := text(claim, "spec", "volumeName"); found != s.namespace+"-b-small" {
+			return fmt.Errorf("the claim has %s (expected the smallest volume)", found)
+		}
+		return nil
+	})
+	add("allowed-topologies", map[string]int{"a-east": 4, "b-west": 1}, func(s *stage, st *storing) error {
+		west := object{"allowedTopologies": []object{{"matchLabelExpressions": []object{{"key": zoneLabel, "values": []string{"west"}}}}}}
+		return firstOf(st.class("made", delayed, west), st.claims("g", 2, "made"), st.users("g", 2), st.waitsFor("g", "g-"), st.addNode("c-west", 1), st.whole("g", 2))
+	})
+	add("claims-on-one-pool-add-up", map[string]int{"a": 8}, func(s *stage, st *storing) error {
+		pools := "/apis/storage.k8s.io/v1/namespaces/" + s.namespace + "/csistoragecapacities"
+		pool := object{"metadata": object{"name": "pool"}, "storageClassName": s.namespace + "-made", "capacity": "2500Mi",
+			"nodeTopology": object{"matchLabels": object{hostLabel: s.namespace + "-a"}}}
+		return firstOf(st.class("made", delayed, nil), s.on.admin.expect(201, "POST", driversPath, asText(object{"metadata": object{"name": st.driver}, "spec": object{"storageCapacity": true}})),
+			s.on.admin.expect(201, "POST", pools, asText(pool)), st.claims("g", 3, "made"), st.users("g", 3), s.waits("g", 3*time.Second), s.says("g", "False"),
+			s.change(pools+"/pool", `{"capacity":"3Gi"}`), st.whole("g", 3))
+	})
+	// Volumes that several pods use, and too many of them.
+	add("read-write-once-pod", two, func(s *stage, st *storing) error {
+		alone := object{"accessModes": []string{"ReadWriteOncePod"}}
+		return firstOf(st.class("made", delayed, nil), st.claim("c", "made", alone), s.group("g", 1, ""), st.user("g-0", "g", "c"), st.whole("g", 1),
+			s.group("h", 1, ""), st.user("h-0", "h", "c"), st.waitsFor("h", "c"), s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/g-0", ""), st.whole("h", 1))
+	})
+	add("read-write-once-pod-in-a-gang", two, func(s *stage, st *storing) error {
+		alone := object{"accessModes": []string{"ReadWriteOncePod"}}
+		return firstOf(st.class("made", delayed, nil), st.claim("c", "made", alone), s.group("g", 2, ""), st.user("g-0", "g", "c"), st.user("g-1", "g", "c"),
+			s.says("g", "False"), s.waits("g", 4*time.Second))
+	})
+	add("shared-claim", two, func(s *stage, st *storing) error {
+		return firstOf(st.class("made", delayed, nil), st.claim("c", "made", nil), s.group("g", 2, ""), st.user("g-0", "g", "c"), st.user("g-1", "g", "c"), s.runs("g", 2))
+	})
+	add("csinode-limit", map[string]int{}, func(s *stage, st *storing) error {
+		holds := func(node string, count int) error {
+			return firstOf(s.on.admin.expect(201, "POST", csiNodesPath, asText(object{"metadata": object{"name": s.namespace + "-" + node}, "spec": object{"drivers": []object{
+				{"name": st.driver, "nodeID": node, "topologyKeys": []string{hostLabel}, "allocatable": object{"count": count}}}}})), st.addNode(node, 8))
+		}
+		return firstOf(holds("a", 2), st.class("made", delayed, nil), st.claims("g", 3, "made"), st.users("g", 3), s.waits("g", 3*time.Second), s.says("g", "False"),
+			holds("b", 1), st.whole("g", 3))
+	})
+	add("ephemeral", two, func(s *stage, st *storing) error {
+		volumes := []object{{"name": "scratch", "ephemeral": object{"volumeClaimTemplate": object{"spec": st.claimSpec("made", "1Gi", nil)}}}}
+		return firstOf(st.class("made", delayed, nil), s.group("g", 2, ""), st.pod("g-0", "g", volumes), st.pod("g-1", "g", volumes), st.whole("g", 2))
+	})
+	add("ephemeral-of-somebody-else", two, func(s *stage, st *storing) error {
+		volumes := []object{{"name": "scratch", "ephemeral": object{"volumeClaimTemplate": object{"spec": st.claimSpec("made", "1Gi", nil)}}}}
+		return firstOf(st.class("made", delayed, nil), st.claim("g-0-scratch", "made", nil), s.group("g", 1, ""), st.pod("g-0", "g", volumes),
+			st.waitsFor("g", "g-0-scratch"), s.on.admin.expect(200, "DELETE", claimsOf(s.namespace)+"/g-0-scratch", ""), st.whole("g", 1))
+	})
+	for which := 1; which <= 6; which++ {
+		for _, applied := range []bool{false, true} {
+			name := fmt.Sprintf("storage/killed-at-write-%d", which)
+			if applied {
+				name += "-applied"
+			}
+			made = append(made, scenario{name: name, manager: true, tell: killedAtWrite(which, applied)})
+		}
+	}
+	return made
+}
