@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -57,22 +58,29 @@ public:
         std::int64_t until = 0;
         bool held = false;
         outcome why = outcome::unknown;
+        /// What the failure said of itself; may be empty.
+        std::string message;
         backoff failures;
         /// The members whose binds failed for good.
         std::set<pod_key, key_less<Traits>> suspects;
     };
 
-    void hold_back(cluster_view<Traits>& view, const gang_key& key, outcome why, std::int64_t now,
-                   const driver_options& how, jitter& spread) {
-        hold& of = all_.try_emplace(key, hold{0, false, why, backoff(how.holds), {}}).first->second;
+    void hold_back(cluster_view<Traits>& view, const gang_key& key, outcome why,
+                   std::string message, std::int64_t now, const driver_options& how,
+                   jitter& spread) {
+        hold& of =
+            all_.try_emplace(key, hold{0, false, why, {}, backoff(how.holds), {}}).first->second;
         of.why = why;
+        of.message = std::move(message);
         hold_until(view, key, of, now + of.failures.failed(now, spread));
     }
     /// The same for a moment, without counting it as a failure.
     void pause(cluster_view<Traits>& view, const gang_key& key, outcome why, std::int64_t until,
                const driver_options& how) {
-        hold& of = all_.try_emplace(key, hold{0, false, why, backoff(how.holds), {}}).first->second;
+        hold& of =
+            all_.try_emplace(key, hold{0, false, why, {}, backoff(how.holds), {}}).first->second;
         of.why = why;
+        of.message.clear();
         hold_until(view, key, of, until);
     }
     void suspect(const gang_key& key, const pod_key& pod) {
@@ -138,8 +146,8 @@ struct driver_context {
         const std::int64_t wait = tries.failed(now, spread);
         return now + std::max(wait, failure.retry_after.value_or(0));
     }
-    void hold_back(const typename Traits::gang_key& gang, outcome why) {
-        held.hold_back(view, gang, why, now, how, spread);
+    void hold_back(const typename Traits::gang_key& gang, outcome why, std::string message = {}) {
+        held.hold_back(view, gang, why, std::move(message), now, how, spread);
     }
 
 private:

@@ -240,7 +240,7 @@ private:
         case outcome::refused:
         case outcome::gated:
             start.failed = bind_failure{result.what, result.message};
-            at_->hold_back(start.gang, result.what);
+            at_->hold_back(start.gang, result.what, result.message);
             return drop_unsent(start);
         case outcome::not_started:
             return drop_unsent(start);
@@ -370,7 +370,7 @@ private:
         const auto gang = at_->known().find_gang(start.gang);
         const bool enough =
             gang && start.begun && stake_of(at_->known(), gang->index) == stake::minima;
-        at_->hold_back(start.gang, result.what);
+        at_->hold_back(start.gang, result.what, result.message);
         if (result.what == outcome::refused)
             at_->held.suspect(start.gang, member.pod);
         if (!enough)

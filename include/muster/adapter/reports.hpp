@@ -186,11 +186,17 @@ private:
             return never_comes;
         }
         gang_status status = standing_of(at_->view, which->index).status;
-        if (const auto* const hold = at_->held.find(gang); hold != nullptr && hold->held)
-            status.held_after = hold->why;
         last_word& last =
             said_.try_emplace(gang, last_word{{}, gate::none, 0, backoff(at_->how.retries)})
                 .first->second;
+        if (const auto* const hold = at_->held.find(gang); hold != nullptr && hold->held) {
+            status.held_after = hold->why;
+            // The last decision was made without its members.
+            status.verdict.reset();
+            status.at = gate::none;
+            if (!last.is_wordless)
+                status.message = hold->message;
+        }
         if (last.of != 0)
             return never_comes;
         if (at_->now < last.not_before)

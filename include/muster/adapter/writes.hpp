@@ -127,6 +127,7 @@ struct gang_status {
     std::optional<answer> verdict{};
     gate at = gate::none;
     /// While it is held back after a failure: what failed, or nothing is known; see `outcome`.
+    /// Then there is no verdict, and the message is that of the failure.
     std::optional<outcome> held_after{};
     /// What is to be said of all that to people; may stay empty.
     std::string message{};

@@ -608,6 +608,11 @@ TEST_CASE(
     on.start();
     on.run(3 * second);
     CHECK(on.bound("g") == 0);
+    // Its members are all there; why it waits is what became of its volumes.
+    CHECK(on.status("g").alive == 4);
+    CHECK(on.status("g").at == gate::none);
+    CHECK(on.status("g").held_after == outcome::refused);
+    CHECK(on.status("g").message == "admission webhook denied the request");
     on.unbound_volumes = false;
     on.gang("h", 4);
     on.run(20 * second);
