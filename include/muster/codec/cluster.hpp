@@ -416,7 +416,7 @@ template<std::size_t Width>
 template<class Use>
 void with_cluster(const manifests& objects, const cluster_options& options, diagnostics& out,
                   const Use& use, const manifests* foreseen = nullptr) {
-    volume_plan volumes = plan_volumes(objects, out);
+    volume_plan volumes = plan_volumes(objects, out, foreseen);
     std::set<std::string_view> kinds = detail::kinds_of(objects, volumes);
     if (foreseen != nullptr)
         kinds.merge(detail::kinds_of(*foreseen));

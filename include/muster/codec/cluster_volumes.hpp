@@ -5,10 +5,15 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <muster/codec/device_catalog.hpp>
+#include <muster/codec/device_claims.hpp>
+#include <muster/codec/device_planner.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
@@ -30,10 +35,28 @@ inline void tell_assumed(std::size_t count, const std::string& what, diagnostics
                      " of pods count as usable on every node: " + what});
 }
 
+/// Adds what claims and extended resources of pods ask of the devices of an input.
+inline void plan_devices(const manifests& objects, std::span<const pod_object* const> pods,
+                         const std::set<std::string>& asked, volume_plan& into) {
+    if (objects.devices.classes.empty() &&
+        std::ranges::all_of(pods, [](const pod_object* each) { return each->claims.empty(); }))
+        return;
+    std::vector<const node_object*> nodes;
+    for (const node_object& each : objects.nodes)
+        nodes.push_back(&each);
+    const device_catalog catalog(objects.devices);
+    device_planner(catalog, nodes, device_writes::assumed).plan(pods, asked, into);
+}
+
 } // namespace detail
 
-/// What the volumes of a pod that is not in the input ask for, beside those of no other pod that
-/// waits. O(nodes + storage objects).
+/// A plan may have something to say of the pod. O(1).
+[[nodiscard]] inline bool bears_on_plan(const manifests& objects, const pod_object& pod) {
+    return !pod.volumes.empty() || !pod.claims.empty() || !objects.devices.classes.empty();
+}
+
+/// What the volumes and devices of a pod that is not in the input ask for, beside those of no other
+/// pod that waits. O(nodes + storage objects + devices).
 [[nodiscard]] inline volume_effects plan_volumes_of(const manifests& objects,
                                                     const pod_object& pod) {
     std::vector<const node_object*> nodes;
@@ -42,12 +65,14 @@ inline void tell_assumed(std::size_t count, const std::string& what, diagnostics
     const storage_catalog catalog(objects.storage);
     const volume_user user{&pod, 0};
     volume_plan made = volume_planner(catalog, nodes, {&user, 1}).plan();
+    const pod_object* const pods[] = {&pod};
+    detail::plan_devices(objects, pods, {}, made);
     return made.pods.empty() ? volume_effects{} : std::move(made.pods.begin()->second);
 }
 
-/// Plans for the volumes of an input's pods. Volumes that the input says nothing of count as usable
-/// everywhere, with one warning of each kind. O(1) when no pod has volumes that matter.
-[[nodiscard]] inline volume_plan plan_volumes(const manifests& objects, diagnostics& out) {
+namespace detail {
+
+[[nodiscard]] inline volume_plan plan_storage(const manifests& objects, diagnostics& out) {
     if (std::ranges::all_of(objects.pods,
                             [](const pod_object& pod) { return pod.volumes.empty(); }))
         return {};
@@ -79,6 +104,27 @@ inline void tell_assumed(std::size_t count, const std::string& what, diagnostics
     detail::tell_assumed(made.assumed_volumes, "the input holds no PersistentVolumes", out);
     detail::tell_assumed(made.assumed_classes,
                          "their claims are new, and the input holds no StorageClasses", out);
+    return made;
+}
+
+} // namespace detail
+
+/// Plans for the volumes and devices of an input's pods. Volumes that the input says nothing of
+/// count as usable everywhere, with one warning of each kind; devices do not. Extended resources
+/// that pods of `foreseen` request are counted too. O(pods) when no pod has volumes that matter or
+/// claims, and there is no DeviceClass.
+[[nodiscard]] inline volume_plan plan_volumes(const manifests& objects, diagnostics& out,
+                                              const manifests* foreseen = nullptr) {
+    volume_plan made = detail::plan_storage(objects, out);
+    std::vector<const pod_object*> pods;
+    for (const pod_object& each : objects.pods)
+        pods.push_back(&each);
+    std::set<std::string> asked;
+    if (foreseen)
+        for (const pod_object& each : foreseen->pods)
+            for (const auto& request : each.requests)
+                asked.insert(request.first);
+    detail::plan_devices(objects, pods, asked, made);
     return made;
 }
 

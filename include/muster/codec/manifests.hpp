@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/codec/default_spread.hpp>
+#include <muster/codec/device_reader.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/document.hpp>
@@ -91,6 +92,8 @@ public:
             keep(made_.topologies, object, kind, read_topology(object, context_));
         else if (takes_storage(object, version, kind))
             return;
+        else if (takes_devices(object, version, kind))
+            return;
         else if (t9k && kind == "PodGroup")
             keep(made_.pod_groups, object, kind, read_pod_group(object, context_));
         else if (t9k && kind == "Queue")
@@ -154,6 +157,25 @@ private:
         return true;
     }
 
+    /// False for what is not about devices.
+    bool takes_devices(object_reader& object, std::string_view version, std::string_view kind) {
+        if (version != "resource.k8s.io/v1" && version != "resource.k8s.io/v1beta2" &&
+            version != "resource.k8s.io/v1beta1")
+            return false;
+        device_objects& to = made_.devices;
+        if (kind == "ResourceClaim")
+            keep(to.claims, object, kind, read_resource_claim(object, context_));
+        else if (kind == "ResourceClaimTemplate")
+            keep(to.templates, object, kind, read_resource_claim_template(object, context_));
+        else if (kind == "ResourceSlice")
+            keep(to.slices, object, kind, read_resource_slice(object, context_));
+        else if (kind == "DeviceClass")
+            keep(to.classes, object, kind, read_device_class(object, context_));
+        else
+            return false;
+        return true;
+    }
+
     /// False for a kind that is not understood.
     bool takes_kueue(object_reader& object, std::string_view kind) {
         if (kind == "ClusterQueue")
@@ -196,7 +218,8 @@ private:
 
 /// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass,
 /// PodDisruptionBudget, what storage is made of (PersistentVolumeClaim, PersistentVolume,
-/// StorageClass, CSINode, CSIDriver, CSIStorageCapacity), T9k's PodGroup and Queue, KAI's Queue and
+/// StorageClass, CSINode, CSIDriver, CSIStorageCapacity), devices (ResourceClaim,
+/// ResourceClaimTemplate, ResourceSlice, DeviceClass), T9k's PodGroup and Queue, KAI's Queue and
 /// Topology, Volcano's Queue, Kueue's ClusterQueue, Cohort, LocalQueue, ResourceFlavor and
 /// WorkloadPriorityClass. Objects of other kinds are counted. What is wrong goes to `out` with its
 /// place; the objects are to be used only when there is no error, and while the documents live.

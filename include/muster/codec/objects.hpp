@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/codec/device_objects.hpp>
 #include <muster/codec/document.hpp>
 #include <muster/codec/object_metadata.hpp>
 #include <muster/codec/storage_objects.hpp>
@@ -62,6 +63,8 @@ struct pod_object {
     std::vector<std::string> gang_marks;
     /// Those of its volumes that bear on where it may stand.
     std::vector<pod_volume> volumes;
+    /// ResourceClaims that it uses.
+    std::vector<pod_claim> claims;
     pod_phase phase = pod_phase::pending;
     /// Its one gate is that of Grove's dialect `seed`, which the scheduler takes off when it places
     /// the pod.
@@ -282,6 +285,7 @@ struct manifests {
     std::vector<topology_object> topologies;
     std::vector<disruption_budget_object> budgets;
     storage_objects storage;
+    device_objects devices;
     /// Read where the reading rules have default spread constraints.
     std::vector<spread_owner_object> spread_owners;
     /// Gangs of other APIs, as read_cluster() finds them.

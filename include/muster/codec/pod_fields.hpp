@@ -69,7 +69,8 @@ inline constexpr std::array spec{
     pod_field{"priority", integer, honoured},
     pod_field{"priorityClassName", text, honoured},
     pod_field{"readinessGates", list, irrelevant},
-    pod_field{"resourceClaims", list, refused},
+    pod_field{"resourceClaims", list, honoured,
+              "claims that are allocated; for others the pod waits"},
     pod_field{"resources", object, honoured},
     pod_field{"restartPolicy", text, irrelevant},
     pod_field{"runtimeClassName", text, irrelevant,
@@ -220,6 +221,13 @@ inline constexpr std::array container{
     pod_field{"workingDir", text, irrelevant},
 };
 
+/// An entry of a pod's resourceClaims.
+inline constexpr std::array resource_claim{
+    pod_field{"name", text, honoured},
+    pod_field{"resourceClaimName", text, honoured},
+    pod_field{"resourceClaimTemplateName", text, honoured},
+};
+
 inline constexpr std::array port{
     pod_field{"containerPort", integer, honoured, "with hostNetwork"},
     pod_field{"hostIP", text, honoured},
@@ -256,7 +264,7 @@ inline constexpr std::array status{
     pod_field{"qosClass", text, irrelevant},
     pod_field{"reason", text, irrelevant},
     pod_field{"resize", text, irrelevant},
-    pod_field{"resourceClaimStatuses", list, irrelevant},
+    pod_field{"resourceClaimStatuses", list, honoured, "claims made from templates"},
     pod_field{"resources", object, irrelevant},
     pod_field{"startTime", text, honoured},
     pod_field{"volumeHealth", list, irrelevant},
@@ -282,6 +290,7 @@ inline constexpr std::array pod_field_places{
     pod_field_place{"TopologySpreadConstraint", detail::pod_tables::spread},
     pod_field_place{"Toleration", detail::pod_tables::toleration},
     pod_field_place{"Volume", detail::pod_tables::volume},
+    pod_field_place{"PodResourceClaim", detail::pod_tables::resource_claim},
     pod_field_place{"Container", detail::pod_tables::container, false},
     pod_field_place{"ContainerPort", detail::pod_tables::port, false},
     pod_field_place{"ResourceRequirements", detail::pod_tables::resources, false},

@@ -19,6 +19,7 @@
 #include <muster/codec/node_affinity_reader.hpp>
 #include <muster/codec/node_reader.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/pod_claim_reader.hpp>
 #include <muster/codec/pod_field_types.hpp>
 #include <muster/codec/pod_terms_reader.hpp>
 #include <muster/codec/pod_volume_reader.hpp>
@@ -240,6 +241,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     read.started = context.time(status.optional("startTime"));
     if (const auto name = status.optional("nominatedNodeName").as_string())
         read.nominated_node = *name;
+    const field claims_at = status.optional("resourceClaimStatuses");
     status.ignore_rest();
 
     const field spec_at = object.required("spec");
@@ -299,6 +301,8 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         read.where.pods = std::move(terms);
     detail::read_tolerations(spec.optional("tolerations"), read);
     detail::read_volumes(spec.optional("volumes"), read);
+    read.claims =
+        detail::read_pod_claims(spec.optional("resourceClaims"), claims_at, read.unsupported);
     for (const std::string_view kind : {"schedulingGroup", "workloadRef"})
         if (const field at = spec.optional(kind); at.is_present())
             detail::note_gang_mark(at.path(), read);

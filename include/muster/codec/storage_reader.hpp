@@ -119,7 +119,8 @@ namespace detail {
 }
 
 /// The controller among the owners of an object.
-inline void read_controller(object_reader& object, claim_object& of) {
+template<class Owned>
+void read_controller(object_reader& object, Owned& of) {
     const field metadata_at = object.optional("metadata");
     object_reader metadata = metadata_at.as_object();
     const field owners_at = metadata.optional("ownerReferences");

@@ -62,7 +62,7 @@ public:
 
     [[nodiscard]] pod<Width> spec_of(const codec::pod_object& of, vertex_index role) const {
         const codec::volume_effects* const planned = known_->volumes.find(of.metadata.key);
-        if (planned || of.volumes.empty())
+        if (planned || !codec::bears_on_plan(*known_->objects, of))
             return codec::core_pod<Width>(of, role, known_->kinds, pods_kind_, planned);
         // A pod that is made in the course of the run.
         const codec::volume_effects own = codec::plan_volumes_of(*known_->objects, of);

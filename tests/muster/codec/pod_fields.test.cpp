@@ -125,7 +125,9 @@ TEST_CASE("a field of the wrong type is an error whatever the table says of it")
 }
 
 TEST_CASE("a pod with a refused field waits and names it") {
-    CHECK(unsupported("  resourceClaims: [{name: a}]\n") == "spec.resourceClaims");
+    CHECK(unsupported("  resourceClaims: [{name: a}]\n") == "spec.resourceClaims[0]");
+    CHECK(unsupported("  resourceClaims: [{name: a, resourceClaimName: c, "
+                      "resourceClaimTemplateName: t}]\n") == "spec.resourceClaims[0]");
     for (const pod_field& each : detail::pod_tables::volume) {
         if (each.support == field_support::honoured)
             continue;
@@ -174,6 +176,8 @@ TEST_CASE("an unknown field makes the pod wait where it bears on placement") {
              "ScheduleAnyway, x: 1}]\n") == "spec.topologySpreadConstraints[0].x");
     CHECK(at("  tolerations: [{operator: Exists, x: 1}]\n") == "spec.tolerations[0].x");
     CHECK(at("  volumes: [{name: v, x: {}}]\n") == "spec.volumes[0].x");
+    CHECK(at("  resourceClaims: [{name: a, resourceClaimName: c, x: 1}]\n") ==
+          "spec.resourceClaims[0].x");
 }
 
 TEST_CASE("an unknown field that is null or an empty list says nothing") {

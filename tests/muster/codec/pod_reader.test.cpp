@@ -428,7 +428,7 @@ TEST_CASE("what bears on placement and is not modelled is named by its field") {
     CHECK(unsupported("  affinity: {podAffinity: {}, podAntiAffinity: "
                       "{requiredDuringSchedulingIgnoredDuringExecution: []}}\n") == "");
     CHECK(unsupported("  topologySpreadConstraints: []\n") == "");
-    CHECK(unsupported("  resourceClaims: [{name: a}]\n") == "spec.resourceClaims ");
+    CHECK(unsupported("  resourceClaims: [{name: a}]\n") == "spec.resourceClaims[0] ");
     CHECK(unsupported("  schedulingGroup: {podGroupName: a}\n") == "spec.schedulingGroup ");
     CHECK(unsupported("  workloadRef: {name: a}\n") == "spec.workloadRef ");
     CHECK(unsupported("  volumes:\n  - {name: a, persistentVolumeClaim: {claimName: b}}\n"

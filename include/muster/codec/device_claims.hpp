@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <muster/codec/device_catalog.hpp>
+#include <muster/codec/device_objects.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/volume_plan.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// Whether Muster's decisions about devices are carried out.
+enum class device_writes : std::uint8_t {
+    /// A plan of files: whatever starts the pods reserves claims for them.
+    assumed,
+    /// On a live cluster: nothing writes allocations and reservations yet.
+    missing,
+};
+
+inline constexpr std::string_view not_written = "is not written yet by this version";
+
+namespace detail {
+
+/// The most objects that use one claim.
+inline constexpr std::size_t most_consumers = 256;
+
+/// The pod controls the claim.
+[[nodiscard]] inline bool controls(const pod_object& pod, const resource_claim_object& claim) {
+    if (claim.metadata.key.name_space != pod.metadata.key.name_space)
+        return false;
+    return pod.metadata.uid.empty() || claim.owner_uid.empty()
+               ? claim.owner_name == pod.metadata.key.name
+               : claim.owner_uid == pod.metadata.uid;
+}
+
+[[nodiscard]] inline bool is_reserved_for(const resource_claim_object& claim,
+                                          const pod_object& pod) {
+    return std::ranges::any_of(claim.reserved_for, [&](const claim_consumer& each) {
+        if (each.resource != "pods")
+            return false;
+        return each.uid.empty() || pod.metadata.uid.empty() ? each.name == pod.metadata.key.name
+                                                            : each.uid == pod.metadata.uid;
+    });
+}
+
+/// Why a pod cannot use a claim that is there; empty when it can.
+[[nodiscard]] inline std::string problem_with(const resource_claim_object& claim,
+                                              const pod_claim& entry, const pod_object& pod,
+                                              device_writes writes) {
+    if (!entry.from_template.empty() && !controls(pod, claim))
+        return "was not made for the pod (expected the pod as its controller)";
+    if (claim.metadata.terminating)
+        return "is being deleted";
+    if (!claim.allocation)
+        return "is not allocated: allocation " + std::string(not_written);
+    if (!claim.allocation->unsupported.empty())
+        return "is allocated on nodes by a selector that is not understood (" +
+               claim.allocation->unsupported.front() + ")";
+    if (is_reserved_for(claim, pod))
+        return {};
+    if (claim.reserved_for.size() >= most_consumers)
+        return "is reserved for " + std::to_string(claim.reserved_for.size()) +
+               " others (expected less than " + std::to_string(most_consumers) + ")";
+    return writes == device_writes::missing
+               ? "is not reserved for the pod: the reservation " + std::string(not_written)
+               : "";
+}
+
+} // namespace detail
+
+/// Adds what a claim of a pod that waits asks for: the nodes of its allocation, or why the pod
+/// waits. O(log claims + consumers).
+inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, const pod_object& pod,
+                       device_writes writes, volume_effects& to) {
+    if (entry.needs_none)
+        return;
+    const auto wait = [&](const std::string& name, const std::string& why) {
+        to.waits.push_back("resource claim " + name + " " + why);
+    };
+    if (entry.claim.empty())
+        return wait(entry.name, "is not allocated: it is still to be made from template " +
+                                    entry.from_template + ", and allocation " +
+                                    std::string(not_written));
+    const auto found = catalog.claims.find({pod.metadata.key.name_space, entry.claim});
+    if (found == catalog.claims.end())
+        return wait(entry.claim, catalog.knows_claims
+                                     ? "is not there (expected a ResourceClaim of that name)"
+                                     : "is not allocated: allocation " + std::string(not_written));
+    const resource_claim_object& claim = *found->second;
+    if (const std::string why = detail::problem_with(claim, entry, pod, writes); !why.empty())
+        return wait(entry.claim, why);
+    if (claim.allocation->nodes) {
+        to.reach.push_back({*claim.allocation->nodes, true});
+        to.reach_of.push_back("resource claim " + entry.claim);
+    }
+}
+
+} // namespace codec
+} // namespace muster::inline v0_1

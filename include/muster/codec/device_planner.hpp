@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/device_catalog.hpp>
+#include <muster/codec/device_claims.hpp>
+#include <muster/codec/device_selector.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/volume_plan.hpp>
+#include <muster/model/constraints.hpp>
+#include <muster/model/node.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// Adds to a volume_plan what the ResourceClaims of pods ask for, and what nodes have of extended
+/// resources that DeviceClasses serve. A node serves such a resource from devices only where it
+/// lists none of it (rules of kube-scheduler 1.37: DynamicResources).
+///
+/// Counts are of whole devices, never too high: devices that share counters with others are left
+/// out, and a device that several nodes reach counts on one of them.
+class device_planner {
+public:
+    /// All outlive the planner.
+    device_planner(const device_catalog& catalog, std::span<const node_object* const> nodes,
+                   device_writes writes)
+        : catalog_(&catalog), nodes_(nodes), writes_(writes) {
+        for (const node_object* const each : nodes) {
+            auto& made = views_.emplace_back();
+            made.name = each->metadata.key.name;
+            made.labels = each->metadata.labels;
+            by_name_.emplace(each->metadata.key.name, by_name_.size());
+        }
+    }
+
+    /// Resources in `asked` are counted beside those that pods request.
+    /// O(pods · log + resources × devices × nodes).
+    void plan(std::span<const pod_object* const> pods, const std::set<std::string>& asked,
+              volume_plan& into) && {
+        pods_ = pods;
+        into_ = &into;
+        for (const pod_object* const pod : pods)
+            if (waits(*pod))
+                plan_claims(*pod);
+        std::set<std::string> resources;
+        for (const std::string& each : asked)
+            if (catalog_->class_of(each))
+                resources.insert(each);
+        for (const pod_object* const pod : pods)
+            for (const auto& each : pod->requests)
+                if (is_there(*pod) && catalog_->class_of(each.first))
+                    resources.insert(each.first);
+        if (resources.empty())
+            return;
+        if (writes_ == device_writes::missing) {
+            for (const std::string& each : resources)
+                hold(each, ": allocation " + std::string(not_written));
+            return;
+        }
+        devices_ = devices_of(catalog_->slices);
+        find_users();
+        for (const std::string& each : resources)
+            serve(each);
+    }
+
+private:
+    static bool is_there(const pod_object& pod) {
+        return pod.phase != pod_phase::succeeded && pod.phase != pod_phase::failed;
+    }
+    static bool waits(const pod_object& pod) { return is_there(pod) && pod.node.empty(); }
+
+    void plan_claims(const pod_object& pod) {
+        if (pod.claims.empty())
+            return;
+        volume_effects made;
+        for (const pod_claim& each : pod.claims)
+            plan_claim(*catalog_, each, pod, writes_, made);
+        if (made == volume_effects{})
+            return;
+        volume_effects& to = into_->pods[pod.metadata.key];
+        to.waits.insert(to.waits.end(), made.waits.begin(), made.waits.end());
+        to.reach.insert(to.reach.end(), made.reach.begin(), made.reach.end());
+        to.reach_of.insert(to.reach_of.end(), made.reach_of.begin(), made.reach_of.end());
+    }
+
+    // ---- extended resources --------------------------------------------------------------------
+
+    [[nodiscard]] static std::int64_t listed(const node_object& node, const std::string& resource) {
+        const auto found = node.allocatable.find(resource);
+        return found == node.allocatable.end() ? 0 : found->second;
+    }
+
+    /// Some node that the pod may stand on lists the resource.
+    [[nodiscard]] bool is_listed_for(const pod_object& pod, const std::string& resource) const {
+        for (std::size_t at = 0; at < nodes_.size(); ++at)
+            if (listed(*nodes_[at], resource) > 0 &&
+                (obstacles(pod.where, views_[at]) & obstacle_selector) == 0)
+                return true;
+        return false;
+    }
+
+    /// Pods that wait, and that only devices could serve, go on waiting.
+    void hold(const std::string& resource, const std::string& why) {
+        for (const pod_object* const pod : pods_) {
+            if (!waits(*pod))
+                continue;
+            const auto asked = pod->requests.find(resource);
+            if (asked == pod->requests.end() || asked->second.milli <= 0 ||
+                is_listed_for(*pod, resource))
+                continue;
+            into_->pods[pod->metadata.key].waits.push_back(
+                resource + " is served by device class " +
+                catalog_->class_of(resource)->metadata.key.name + why);
+        }
+    }
+
+    /// Which pod uses a device that is allocated. Of a claim that stands for what a standing pod
+    /// requests, that pod; of every other, none that counts itself.
+    void find_users() {
+        std::map<std::string_view, std::vector<const pod_object*>> standing;
+        for (const pod_object* const pod : pods_)
+            if (is_there(*pod) && !pod->node.empty())
+                standing[pod->metadata.key.name].push_back(pod);
+        for (const auto& [key, claim] : catalog_->claims) {
+            if (!claim->allocation)
+                continue;
+            const pod_object* user = nullptr;
+            if (claim->is_extended)
+                for (const pod_object* const pod : standing[claim->owner_name])
+                    if (detail::controls(*pod, *claim))
+                        user = pod;
+            for (const device_key& each : claim->allocation->devices) {
+                const auto [at, fresh] = users_.emplace(each, user);
+                if (!fresh && at->second != user)
+                    at->second = nullptr;
+            }
+        }
+    }
+
+    /// The devices of a class. False when some of its selectors cannot be decided; then pods that
+    /// ask for the resource wait.
+    [[nodiscard]] bool select(const std::string& resource, std::vector<std::size_t>& found) {
+        std::vector<device_selector> selectors;
+        for (const std::string& text : catalog_->class_of(resource)->selectors) {
+            auto parsed = parse_device_selector(text);
+            if (!parsed) {
+                hold(resource, ", whose selector is not understood: " + text);
+                return false;
+            }
+            selectors.push_back(std::move(*parsed));
+        }
+        for (std::size_t at = 0; at < devices_.size(); ++at) {
+            const pooled_device& each = devices_[at];
+            bool is_selected = true;
+            for (std::size_t one = 0; one < selectors.size() && is_selected; ++one) {
+                const auto verdict = selectors[one].matches(each.key.driver, *each.device);
+                if (!verdict) {
+                    hold(resource, ", whose selector cannot be decided for device " +
+                                       each.key.device + " of pool " + each.key.pool +
+                                       " (an attribute is missing or of another type): " +
+                                       catalog_->class_of(resource)->selectors[one]);
+                    return false;
+                }
+                is_selected = *verdict;
+            }
+            if (is_selected)
+                found.push_back(at);
+        }
+        return true;
+    }
+
+    /// Counts the devices of a resource on the nodes that list none of it.
+    void serve(const std::string& resource) {
+        std::vector<std::size_t> selected;
+        if (!select(resource, selected))
+            return;
+        for (const std::size_t at : selected)
+            if (const auto other = served_.find(at); other != served_.end())
+                return hold(resource, ", whose devices serve " + other->second +
+                                          " too, and they are counted for one of both only");
+        volume_supply supply;
+        std::vector<std::size_t> shared;
+        for (const node_object* const node : nodes_)
+            supply.on.emplace(node->metadata.key.name, listed(*node, resource));
+        for (const std::size_t at : selected) {
+            served_.emplace(at, resource);
+            const auto user = users_.find(devices_[at].key);
+            if (user != users_.end()) {
+                if (user->second && user->second->requests.contains(resource))
+                    add(supply, resource, user->second->node);
+            } else if (!devices_[at].device->is_tainted && !devices_[at].device->is_partition) {
+                place(at, resource, supply);
+            }
+        }
+        into_->kinds.emplace(resource, std::move(supply));
+    }
+
+    void add(volume_supply& supply, const std::string& resource, const std::string& name) const {
+        const auto node = by_name_.find(name);
+        if (node != by_name_.end() && listed(*nodes_[node->second], resource) == 0)
+            ++supply.on.at(name);
+    }
+
+    /// A device counts on the node that has the fewest of those that reach it.
+    void place(std::size_t device, const std::string& resource, volume_supply& supply) const {
+        const device_nodes& reached = *devices_[device].nodes;
+        if (!reached.selector && !reached.all)
+            return add(supply, resource, reached.name);
+        std::int64_t* best = nullptr;
+        for (std::size_t at = 0; at < nodes_.size(); ++at) {
+            if (listed(*nodes_[at], resource) > 0 || !reaches(views_[at], reached))
+                continue;
+            std::int64_t& count = supply.on.at(nodes_[at]->metadata.key.name);
+            if (!best || count < *best)
+                best = &count;
+        }
+        if (best)
+            ++*best;
+    }
+
+    [[nodiscard]] static bool reaches(const node<1>& from, const device_nodes& nodes) {
+        return nodes.all || (nodes.unsupported.empty() &&
+                             std::ranges::any_of(*nodes.selector, [&](const node_term& term) {
+                                 return term.matches(from);
+                             }));
+    }
+
+    const device_catalog* catalog_;
+    std::span<const node_object* const> nodes_;
+    device_writes writes_;
+    std::vector<node<1>> views_;
+    std::map<std::string_view, std::size_t> by_name_;
+    std::span<const pod_object* const> pods_;
+    volume_plan* into_ = nullptr;
+    std::vector<pooled_device> devices_;
+    std::map<device_key, const pod_object*> users_;
+    /// Which resource a device is counted for.
+    std::map<std::size_t, std::string> served_;
+};
+
+} // namespace codec
+} // namespace muster::inline v0_1
