@@ -62,15 +62,14 @@ public:
                     resources.insert(each.first);
         if (resources.empty())
             return;
-        if (writes_ == device_writes::missing) {
-            for (const std::string& each : resources)
-                hold(each, ": allocation " + std::string(not_written));
-            return;
-        }
         devices_ = devices_of(catalog_->slices);
-        find_users();
+        if (writes_ == device_writes::assumed)
+            find_users();
         for (const std::string& each : resources)
-            serve(each);
+            if (writes_ == device_writes::assumed)
+                serve(each);
+            else
+                hold_users_of(each);
     }
 
 private:
@@ -85,12 +84,8 @@ private:
         volume_effects made;
         for (const pod_claim& each : pod.claims)
             plan_claim(*catalog_, each, pod, writes_, made);
-        if (made == volume_effects{})
-            return;
-        volume_effects& to = into_->pods[pod.metadata.key];
-        to.waits.insert(to.waits.end(), made.waits.begin(), made.waits.end());
-        to.reach.insert(to.reach.end(), made.reach.begin(), made.reach.end());
-        to.reach_of.insert(to.reach_of.end(), made.reach_of.begin(), made.reach_of.end());
+        if (!(made == volume_effects{}))
+            into_->pods[pod.metadata.key].add_devices(made);
     }
 
     // ---- extended resources --------------------------------------------------------------------
@@ -100,23 +95,48 @@ private:
         return found == node.allocatable.end() ? 0 : found->second;
     }
 
-    /// Some node that the pod may stand on lists the resource.
-    [[nodiscard]] bool is_listed_for(const pod_object& pod, const std::string& resource) const {
+    /// Some node that the pod selects meets the condition.
+    template<class Condition>
+    [[nodiscard]] bool selects_any(const pod_object& pod, const Condition& meets) const {
         for (std::size_t at = 0; at < nodes_.size(); ++at)
-            if (listed(*nodes_[at], resource) > 0 &&
-                (obstacles(pod.where, views_[at]) & obstacle_selector) == 0)
+            if (meets(at) && (obstacles(pod.where, views_[at]) & obstacle_selector) == 0)
                 return true;
         return false;
+    }
+    [[nodiscard]] bool is_listed_for(const pod_object& pod, const std::string& resource) const {
+        return selects_any(pod, [&](std::size_t at) { return listed(*nodes_[at], resource) > 0; });
+    }
+
+    /// Pods that wait, and that devices of their nodes could serve but nothing else, go on waiting.
+    void hold_users_of(const std::string& resource) {
+        const std::vector<std::string>& selectors = catalog_->class_of(resource)->selectors;
+        std::vector<bool> has_some(nodes_.size(), false);
+        for (const pooled_device& each : devices_) {
+            const bool is_other = std::ranges::any_of(selectors, [&](const std::string& text) {
+                const auto selector = parse_device_selector(text);
+                return selector && selector->matches(each.key.driver, *each.device) == false;
+            });
+            for (std::size_t at = 0; at < nodes_.size() && !is_other; ++at)
+                if (!has_some[at])
+                    has_some[at] = reaches(views_[at], *each.nodes);
+        }
+        hold(resource, ": allocation " + std::string(not_written), [&](const pod_object& pod) {
+            return selects_any(pod, [&](std::size_t at) { return has_some[at]; });
+        });
     }
 
     /// Pods that wait, and that only devices could serve, go on waiting.
     void hold(const std::string& resource, const std::string& why) {
+        hold(resource, why, [](const pod_object&) { return true; });
+    }
+    template<class Condition>
+    void hold(const std::string& resource, const std::string& why, const Condition& concerns) {
         for (const pod_object* const pod : pods_) {
             if (!waits(*pod))
                 continue;
             const auto asked = pod->requests.find(resource);
             if (asked == pod->requests.end() || asked->second.milli <= 0 ||
-                is_listed_for(*pod, resource))
+                is_listed_for(*pod, resource) || !concerns(*pod))
                 continue;
             into_->pods[pod->metadata.key].waits.push_back(
                 resource + " is served by device class " +
@@ -229,10 +249,11 @@ private:
     }
 
     [[nodiscard]] static bool reaches(const node<1>& from, const device_nodes& nodes) {
-        return nodes.all || (nodes.unsupported.empty() &&
-                             std::ranges::any_of(*nodes.selector, [&](const node_term& term) {
-                                 return term.matches(from);
-                             }));
+        if (nodes.all || (!nodes.name.empty() && nodes.name == from.name))
+            return true;
+        return nodes.selector && nodes.unsupported.empty() &&
+               std::ranges::any_of(*nodes.selector,
+                                   [&](const node_term& term) { return term.matches(from); });
     }
 
     const device_catalog* catalog_;

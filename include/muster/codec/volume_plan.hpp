@@ -48,6 +48,12 @@ struct volume_effects {
         waits.push_back("claim " + claim + " " + why);
         missing.push_back(claim);
     }
+    /// Adds why the pod cannot be placed, and which nodes it needs, by its devices.
+    void add_devices(const volume_effects& more) {
+        waits.insert(waits.end(), more.waits.begin(), more.waits.end());
+        reach.insert(reach.end(), more.reach.begin(), more.reach.end());
+        reach_of.insert(reach_of.end(), more.reach_of.begin(), more.reach_of.end());
+    }
     [[nodiscard]] friend bool operator==(const volume_effects&, const volume_effects&) = default;
 };
 

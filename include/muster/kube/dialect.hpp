@@ -75,7 +75,7 @@ enum class content : std::uint8_t {
     name_space,
     priority_class,
     budget,
-    storage,
+    storage, ///< and devices
     topology,
     queue,
     group,
@@ -105,7 +105,7 @@ struct collection {
 };
 
 /// All that bears on decisions, in the order in which it is listed: what others refer to first.
-inline constexpr std::array<collection, 23> collections{{
+inline constexpr std::array<collection, 26> collections{{
     {"v1", "Node", "nodes", content::node},
     {"v1", "Namespace", "namespaces", content::name_space},
     {"scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", content::priority_class},
@@ -122,6 +122,9 @@ inline constexpr std::array<collection, 23> collections{{
      true},
     {"v1", "PersistentVolume", "persistentvolumes", content::storage, {}, true, true},
     {"v1", "PersistentVolumeClaim", "persistentvolumeclaims", content::storage, {}, true, true},
+    {"resource.k8s.io/v1", "DeviceClass", "deviceclasses", content::storage, {}, true, true},
+    {"resource.k8s.io/v1", "ResourceSlice", "resourceslices", content::storage, {}, true, true},
+    {"resource.k8s.io/v1", "ResourceClaim", "resourceclaims", content::storage, {}, true, true},
     {"kai.scheduler/v1alpha1", "Topology", "topologies", content::topology, dialect::kai, true},
     {"scheduler.tensorstack.dev/v1beta1", "Queue", "queues", content::queue, dialect::t9k, true},
     {"scheduling.run.ai/v2", "Queue", "queues", content::queue, dialect::kai, true},

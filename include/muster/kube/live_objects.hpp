@@ -217,7 +217,8 @@ private:
         for (const auto& [kind, amount] : made.allocatable)
             nodes_have_others_ |= !kinds_.find(kind);
         const auto known = nodes_.find(name);
-        if (known == nodes_.end() || known->second.metadata.labels != made.metadata.labels)
+        if (known == nodes_.end() || known->second.metadata.labels != made.metadata.labels ||
+            known->second.allocatable != made.allocatable)
             storage_.note_nodes();
         nodes_.insert_or_assign(name, std::move(made));
         dirty_nodes_.insert(name);
@@ -237,18 +238,7 @@ private:
             else if (!of.kind.starts_with("CSI") || of.kind == "CSIStorageCapacity")
                 storage_.lose(of.kind, object.who().key);
         };
-        if (of.kind == "PersistentVolumeClaim")
-            take(&codec::read_claim);
-        else if (of.kind == "PersistentVolume")
-            take(&codec::read_volume);
-        else if (of.kind == "StorageClass")
-            take(&codec::read_storage_class);
-        else if (of.kind == "CSINode")
-            take(&codec::read_csi_node);
-        else if (of.kind == "CSIDriver")
-            take(&codec::read_csi_driver);
-        else
-            take(&codec::read_storage_capacity);
+        with_storage_reader(of.kind, take);
     }
 
     void take_queue(std::size_t from, const arrived& object) {

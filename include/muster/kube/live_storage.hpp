@@ -13,18 +13,45 @@
 #include <utility>
 #include <vector>
 
+#include <muster/codec/device_objects.hpp>
+#include <muster/codec/device_reader.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/storage_objects.hpp>
+#include <muster/codec/storage_reader.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_planner.hpp>
+#include <muster/kube/live_devices.hpp>
 #include <muster/kube/live_gangs.hpp>
 
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// The storage objects of a live cluster, and what the volumes of its pods ask for.
+/// Calls `take` with the function that reads objects of a kind of storage or devices.
+template<class Take>
+void with_storage_reader(std::string_view kind, const Take& take) {
+    if (kind == "PersistentVolumeClaim")
+        take(&codec::read_claim);
+    else if (kind == "PersistentVolume")
+        take(&codec::read_volume);
+    else if (kind == "StorageClass")
+        take(&codec::read_storage_class);
+    else if (kind == "CSINode")
+        take(&codec::read_csi_node);
+    else if (kind == "CSIDriver")
+        take(&codec::read_csi_driver);
+    else if (kind == "ResourceClaim")
+        take(&codec::read_resource_claim);
+    else if (kind == "ResourceSlice")
+        take(&codec::read_resource_slice);
+    else if (kind == "DeviceClass")
+        take(&codec::read_device_class);
+    else
+        take(&codec::read_storage_capacity);
+}
+
+/// The objects of storage and devices of a live cluster, and what its pods ask of them.
 class live_storage {
 public:
     using object_key = codec::object_key;
@@ -64,7 +91,12 @@ public:
         const object_key key = object.metadata.key;
         set(capacities_, key, std::move(object));
     }
+    void put(codec::resource_claim_object object, std::string) { devices_.put(std::move(object)); }
+    void put(codec::resource_slice_object object, std::string) { devices_.put(std::move(object)); }
+    void put(codec::device_class_object object, std::string) { devices_.put(std::move(object)); }
     void lose(std::string_view kind, const object_key& key) {
+        if (devices_.lose(kind, key))
+            return;
         is_old_ = true;
         // It refers to the object.
         catalog_ = {};
@@ -85,21 +117,33 @@ public:
     /// A pod is new or changed, or gone.
     void note_pod(const codec::pod_object& pod) {
         const object_key& key = pod.metadata.key;
-        if (pod.volumes.empty())
-            return lose_pod(key);
+        devices_.note_pod(pod);
+        if (pod.volumes.empty()) {
+            is_old_ |= users_.erase(key) > 0;
+            return;
+        }
         users_.insert(key);
         is_old_ = true;
     }
-    void lose_pod(const object_key& key) { is_old_ |= users_.erase(key) > 0; }
-    /// The name or a label of a node is new or changed, or the node is gone.
-    void note_nodes() { is_old_ = true; }
+    void lose_pod(const object_key& key) {
+        is_old_ |= users_.erase(key) > 0;
+        devices_.lose_pod(key);
+    }
+    /// The name, a label or the allocatable of a node is new or changed, or the node is gone.
+    void note_nodes() {
+        is_old_ = true;
+        devices_.note_nodes();
+    }
 
-    /// Plans anew where something changed that bears on volumes, and returns what became different.
-    /// O(1) while no pod has volumes; else O(pods with volumes + storage objects + nodes).
+    /// Plans anew where something changed that bears on volumes or devices, and returns what became
+    /// different. O(1) while no pod has volumes, claims or extended resources that a DeviceClass
+    /// serves; else O(such pods + storage objects + devices + nodes).
     template<std::size_t Width>
     [[nodiscard]] changes renew(const std::map<std::string, codec::node_object>& nodes,
                                 const live_gangs<Width>& gangs) {
-        if (!std::exchange(is_old_, false) || (users_.empty() && plan_.pods.empty()))
+        is_old_ |= devices_.renew(nodes, gangs);
+        if (!std::exchange(is_old_, false) ||
+            (users_.empty() && devices_.effects().empty() && plan_.pods.empty()))
             return {};
         catalog_ = make_catalog();
         std::vector<const codec::node_object*> all;
@@ -109,6 +153,8 @@ public:
         for (const auto& [rank, pod] : rank_users(gangs))
             users.push_back({pod, rank});
         codec::volume_plan made = codec::volume_planner(catalog_, all, users).plan();
+        for (const auto& [key, each] : devices_.effects())
+            made.pods[key].add_devices(each);
         const changes found = differences(plan_, made, nodes);
         plan_ = std::move(made);
         return found;
@@ -219,6 +265,7 @@ private:
     std::map<object_key, codec::csi_driver_object> drivers_;
     std::map<object_key, codec::storage_capacity_object> capacities_;
     std::set<object_key> users_;
+    live_devices devices_;
     codec::storage_catalog catalog_;
     codec::volume_plan plan_;
     bool is_old_ = false;

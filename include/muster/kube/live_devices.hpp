@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/device_catalog.hpp>
+#include <muster/codec/device_claims.hpp>
+#include <muster/codec/device_objects.hpp>
+#include <muster/codec/device_planner.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/volume_plan.hpp>
+#include <muster/kube/live_gangs.hpp>
+
+namespace muster::inline v0_1 {
+namespace kube {
+
+/// The device objects of a live cluster, and what the claims and extended resources of its pods ask
+/// for. Nothing writes allocations and reservations yet, so pods that need one wait.
+class live_devices {
+public:
+    using object_key = codec::object_key;
+
+    void put(codec::resource_claim_object object) { set(claims_, std::move(object)); }
+    void put(codec::resource_slice_object object) { set(slices_, std::move(object)); }
+    void put(codec::device_class_object object) { set(classes_, std::move(object)); }
+    /// False for a kind that is not about devices.
+    bool lose(std::string_view kind, const object_key& key) {
+        if (kind == "ResourceClaim")
+            claims_.erase(key);
+        else if (kind == "ResourceSlice")
+            slices_.erase(key);
+        else if (kind == "DeviceClass")
+            classes_.erase(key);
+        else
+            return false;
+        is_old_ = true;
+        return true;
+    }
+
+    /// A pod is new or changed, or gone.
+    void note_pod(const codec::pod_object& pod) {
+        const object_key& key = pod.metadata.key;
+        const bool has_claims = !pod.claims.empty();
+        const bool may_be_served = std::ranges::any_of(pod.requests, [](const auto& each) {
+            return each.first.find('/') != std::string::npos;
+        });
+        if (!has_claims && !may_be_served)
+            return lose_pod(key);
+        users_.insert(key);
+        is_old_ = is_old_ || has_claims || !classes_.empty() || effects_.contains(key);
+    }
+    void lose_pod(const object_key& key) {
+        users_.erase(key);
+        is_old_ |= effects_.contains(key);
+    }
+    /// The name, a label or the allocatable of a node is new or changed, or the node is gone.
+    void note_nodes() { is_old_ = is_old_ || !classes_.empty(); }
+
+    /// Plans anew where something changed. True when the effects became different. O(1) when
+    /// nothing changed, else O(pods with claims or extended resources × nodes + devices × nodes).
+    template<std::size_t Width>
+    [[nodiscard]] bool renew(const std::map<std::string, codec::node_object>& nodes,
+                             const live_gangs<Width>& gangs) {
+        if (!std::exchange(is_old_, false))
+            return false;
+        codec::device_catalog catalog;
+        for (const auto& [key, each] : claims_)
+            catalog.claims.emplace(key, &each);
+        for (const auto& [key, each] : slices_)
+            catalog.slices.push_back(&each);
+        for (const auto& [key, each] : classes_)
+            catalog.add(each);
+        std::vector<const codec::node_object*> all;
+        for (const auto& [name, node] : nodes)
+            all.push_back(&node);
+        std::vector<const codec::pod_object*> pods;
+        for (const object_key& key : users_)
+            if (const auto at = gangs.pods().find(key); at != gangs.pods().end())
+                pods.push_back(&at->second.object);
+        codec::volume_plan made;
+        codec::device_planner(catalog, all, codec::device_writes::missing).plan(pods, {}, made);
+        const bool differs = made.pods != effects_;
+        effects_ = std::move(made.pods);
+        return differs;
+    }
+
+    /// Why pods wait for devices, and which nodes they need.
+    [[nodiscard]] const std::map<object_key, codec::volume_effects>& effects() const noexcept {
+        return effects_;
+    }
+
+private:
+    template<class Object>
+    void set(std::map<object_key, Object>& in, Object object) {
+        object_key key = object.metadata.key;
+        in.insert_or_assign(std::move(key), std::move(object));
+        is_old_ = true;
+    }
+
+    std::map<object_key, codec::resource_claim_object> claims_;
+    std::map<object_key, codec::resource_slice_object> slices_;
+    std::map<object_key, codec::device_class_object> classes_;
+    /// Pods with claims, and pods that request what a DeviceClass might serve.
+    std::set<object_key> users_;
+    std::map<object_key, codec::volume_effects> effects_;
+    bool is_old_ = false;
+};
+
+} // namespace kube
+} // namespace muster::inline v0_1

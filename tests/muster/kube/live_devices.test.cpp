@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which pods of a live cluster wait for devices, which nothing allocates yet.
+#include <muster/kube/live_devices.hpp>
+
+#include <string>
+#include <utility>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <doctest/doctest.h>
+
+#include <muster/codec/read_documents.hpp>
+#include <muster/cycle/cycle.hpp>
+#include <muster/kube/live_objects.hpp>
+#include <muster/kube/sent_objects.hpp>
+
+namespace live_devices_test {
+
+namespace adapter = muster::adapter;
+namespace codec = muster::codec;
+namespace json = boost::json;
+namespace kube = muster::kube;
+
+namespace {
+
+constexpr std::size_t width = 8;
+using live_type = kube::live_objects<width>;
+
+/// A live cluster that is fed by hand.
+struct live {
+    live_type objects{options()};
+    muster::state<live_type::traits> known{objects.pods_kind()};
+    adapter::cluster_view<live_type::traits> view{known};
+    live_type::whole first{true, true, true, true};
+
+    static kube::live_options options() {
+        kube::live_options how;
+        how.dialects = {kube::dialect::t9k};
+        how.scheduler_names = {"gangs"};
+        return how;
+    }
+    std::size_t stream_of(const json::object& object) const {
+        const auto& all = objects.collections();
+        for (std::size_t at = 0; at < all.size(); ++at)
+            if (object.at("apiVersion").as_string() == all[at].version &&
+                object.at("kind").as_string() == all[at].kind)
+                return at;
+        FAIL("no collection has " << json::serialize(object));
+        return 0;
+    }
+    template<class Use>
+    void for_each_object(const std::string& yaml, const Use& use) {
+        codec::diagnostics found;
+        for (const codec::document& each :
+             codec::read_documents("input", yaml, found, codec::input_format::yaml)) {
+            json::object one = each.root().as_object();
+            json::object& metadata = one["metadata"].as_object();
+            metadata.emplace("uid", "u-" + std::string(metadata.at("name").as_string()));
+            metadata["resourceVersion"] = "1";
+            const auto& kind = one["kind"].as_string();
+            if (kind == "Pod" || kind == "ResourceClaim")
+                metadata["namespace"] = "team";
+            use(one);
+        }
+        REQUIRE(found.ok());
+    }
+    void take(const std::string& yaml) {
+        for_each_object(yaml, [&](const json::object& object) {
+            const auto read = kube::read_sent_object("sent", json::serialize(object));
+            REQUIRE(read);
+            objects.take(stream_of(object),
+                         kube::arrived(*kube::detail::identify(json::value(object)), read->document,
+                                       read->faults));
+        });
+    }
+    void lose(const std::string& yaml) {
+        for_each_object(yaml, [&](const json::object& object) {
+            objects.lose(stream_of(object), *kube::detail::identify(json::value(object)));
+        });
+    }
+    /// Why pod `a` waits, or the node that a cycle gives it.
+    std::string outcome() {
+        objects.tell(view, std::exchange(first, {}));
+        CHECK(objects.broken().empty());
+        std::string made;
+        if (const auto* const effects = objects.storage().plan().find({"team", "a"}))
+            for (const std::string& each : effects->waits)
+                made += each + "; ";
+        auto copy = known;
+        static_cast<void>(muster::cycle(copy, 0));
+        const auto pod = copy.pod_keys().find({"team", "a"});
+        REQUIRE(pod != copy.pod_keys().end());
+        if (copy[pod->second].node)
+            made += "on " + copy[*copy[pod->second].node].key;
+        return made;
+    }
+};
+
+std::string node(const std::string& name, const std::string& more = "") {
+    return "---\napiVersion: v1\nkind: Node\nmetadata: {name: " + name +
+           ", labels: {host: " + name + "}}\nstatus: {allocatable: {cpu: 8, pods: 110" + more +
+           "}}\n";
+}
+const std::string nodes = node("n1") + node("n2");
+std::string pod(const std::string& spec) {
+    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {schedulerName: gangs, " +
+           spec + "}\n";
+}
+const std::string user =
+    pod("containers: [{name: c, image: i}], resourceClaims: [{name: g, resourceClaimName: gpus}]");
+std::string claim(const std::string& status) {
+    return "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: gpus}\n"
+           "spec: {}\nstatus: {" +
+           status + "}\n";
+}
+const std::string allocated =
+    "allocation: {nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, "
+    "operator: In, values: [n2]}]}]}, devices: {results: [{request: r, driver: x.com, pool: p, "
+    "device: d0}]}}";
+const std::string asks =
+    pod("containers: [{name: c, image: i, resources: {requests: {x.com/gpu: 1}, limits: "
+        "{x.com/gpu: 1}}}]");
+const std::string gpu_class =
+    "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\nspec: "
+    "{extendedResourceName: x.com/gpu, selectors: [{cel: {expression: \"device.driver == "
+    "'x.com'\"}}]}\n";
+const std::string slice =
+    "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s}\nspec: "
+    "{driver: x.com, nodeName: n2, pool: {name: n2, generation: 1, resourceSliceCount: 1}, "
+    "devices: [{name: d0}]}\n";
+
+} // namespace
+
+TEST_CASE("live, a pod waits until its claim is allocated and reserved for it") {
+    live of;
+    of.take(nodes + user);
+    CHECK(of.outcome() ==
+          "resource claim gpus is not there (expected a ResourceClaim of that name); ");
+    of.take(claim(""));
+    CHECK(of.outcome() == "resource claim gpus is not allocated: allocation is not written yet by "
+                          "this version; ");
+    of.take(claim(allocated));
+    CHECK(of.outcome() == "resource claim gpus is not reserved for the pod: the reservation is not "
+                          "written yet by this version; ");
+    of.take(claim(allocated + ", reservedFor: [{resource: pods, name: a, uid: u-a}]"));
+    CHECK(of.outcome() == "on n2");
+    of.lose(claim(""));
+    CHECK(of.outcome() ==
+          "resource claim gpus is not there (expected a ResourceClaim of that name); ");
+}
+
+TEST_CASE("live, a pod waits for devices of a class where no device plugin serves it") {
+    const std::string waits =
+        "x.com/gpu is served by device class gpu: allocation is not written yet by this version; ";
+    live of;
+    of.take(nodes + asks);
+    CHECK(of.outcome().empty());
+    of.take(gpu_class + slice);
+    CHECK(of.outcome() == waits);
+    of.take(node("n1", ", x.com/gpu: 1"));
+    CHECK(of.outcome() == "on n1");
+    of.take(node("n1"));
+    CHECK(of.outcome() == waits);
+    of.lose(slice);
+    CHECK(of.outcome().empty());
+    of.take(slice);
+    CHECK(of.outcome() == waits);
+    of.lose(gpu_class);
+    CHECK(of.outcome().empty());
+}
+
+TEST_CASE("live, only the nodes that a pod selects say what serves it") {
+    live of;
+    of.take(node("n1", ", x.com/gpu: 1") + node("n2") + gpu_class + slice);
+    const auto on = [&](const std::string& host) {
+        std::string made = asks;
+        made.replace(made.find("schedulerName"), 0, "nodeSelector: {host: " + host + "}, ");
+        of.take(made);
+        return of.outcome();
+    };
+    CHECK(on("n1") == "on n1");
+    CHECK(on("n2") == "x.com/gpu is served by device class gpu: allocation is not written yet by "
+                      "this version; ");
+}
+
+} // namespace live_devices_test
