@@ -104,7 +104,8 @@ int look_once(const controller_request& asked, kube::transport& by) {
     bool any = false;
     runs.for_each_step([&](const kube::object_id& id, const muster::lifecycle::object_step& step) {
         for (const auto& note : step.notes)
-            say(runs.name_of(id) + ": " + std::string(note.reason) + ": " + note.message);
+            log_info(runs.name_of(id) + ": " + std::string(note.reason) + ": " + note.message,
+                     {{"object", runs.name_of(id)}, {"reason", std::string(note.reason)}});
         for (const auto& each : step.writes) {
             any = true;
             std::printf("%s\t%s\n", std::string(kube::to_text(each.what)).c_str(),
@@ -148,16 +149,18 @@ int run_controllers(const controller_request& asked, kube::transport& by) {
         runs.watch_writes = [&](const kube::object_change& change,
                                 std::optional<adapter::outcome> became) {
             if (became)
-                say(std::string(kube::to_text(change.what)) + " " + runs.name_of(change.of) + ": " +
-                    outcome_text(*became));
+                log_info(std::string(kube::to_text(change.what)) + " " + runs.name_of(change.of) +
+                             ": " + outcome_text(*became),
+                         {{"object", runs.name_of(change.of)}, {"outcome", outcome_text(*became)}});
         };
     for (;;) {
         const std::int64_t now = runs.now().steady;
         shown->progress.turned(now);
         shown->progress.sees(runs.is_fresh());
         shown->tell_lead(runs.leads());
-        shown->tell_synced(runs.synced(),
-                           [&] { return std::to_string(runs.objects().size()) + " objects"; });
+        shown->tell_synced(runs.synced(), [&] {
+            return listed_counts{{"objects", runs.objects().size()}};
+        });
         std::vector<std::string> troubles = runs.troubles();
         const std::size_t count = troubles.size();
         // To go without is a choice: it is said, and no trouble.
@@ -173,6 +176,7 @@ int run_controllers(const controller_request& asked, kube::transport& by) {
 } // namespace
 
 int control(const controller_request& asked) {
+    process_log() = {asked.format, "controller"};
     const auto by = connect(asked);
     if (!by)
         return usage;

@@ -10,6 +10,7 @@
 #include <muster/translate/target.hpp>
 
 #include "chosen_policy.hpp"
+#include "log_line.hpp"
 
 namespace cli {
 
@@ -30,6 +31,7 @@ struct live_request {
     chosen_policy how;
     /// How long the first listing may take, in seconds.
     std::int64_t patience = 60;
+    log_format format = log_format::text;
 };
 
 struct snapshot_request : live_request {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -33,7 +32,7 @@ const char* variable(const char* name) {
 std::optional<kube::connection> find_connection(const live_request& asked) {
     const auto taken = [](auto made) -> std::optional<kube::connection> {
         if (!made) {
-            say(made.error());
+            log_error(made.error());
             return std::nullopt;
         }
         return std::move(made).value();
@@ -57,24 +56,22 @@ std::optional<kube::connection> find_connection(const live_request& asked) {
     muster::codec::diagnostics found;
     auto made = kube::load_kubeconfig(files, how, found);
     for (const auto& each : found.findings())
-        say(to_text(each));
+        write_log(each.level == muster::codec::severity::error ? log_level::error
+                                                               : log_level::warning,
+                  to_text(each));
     return made;
 }
 
 } // namespace
 
-void say(const std::string& line) {
-    std::fprintf(stderr, "%s\n", line.c_str());
-}
-
 void say_not_listed() {
-    say("not all could be listed in time (--timeout)");
+    log_error("not all could be listed in time (--timeout)");
 }
 
 void complaints::say_new(std::vector<std::string> found) {
     for (const std::string& each : found)
         if (std::ranges::find(said_, each) == said_.end())
-            say(each);
+            log_warning(each);
     said_ = std::move(found);
 }
 
@@ -116,7 +113,7 @@ std::unique_ptr<kube::transport> connect(const live_request& asked) {
     auto made = kube::transport::open(std::move(*to));
     if (made)
         return std::move(made).value();
-    say(made.error());
+    log_error(made.error());
     return nullptr;
 }
 

@@ -11,16 +11,14 @@
 #include <muster/kube/transport.hpp>
 
 #include "live.hpp"
+#include "log.hpp"
 
 namespace cli {
 
-/// The way to the cluster that is asked for; says on stderr why there is none.
+/// The way to the cluster that is asked for; logs why there is none.
 [[nodiscard]] std::unique_ptr<muster::kube::transport> connect(const live_request& asked);
 
-/// One line on stderr.
-void say(const std::string& line);
-
-/// Says what goes wrong, once, and again when it was well in between.
+/// Logs what goes wrong as warnings: once, and again if it was well in between.
 class complaints {
 public:
     void say_new(std::vector<std::string> found);

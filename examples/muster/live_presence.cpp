@@ -8,30 +8,45 @@ namespace cli {
 
 namespace kube = muster::kube;
 
+namespace {
+
+void log_listed(const listed_counts& counts) {
+    std::string text = "listed: ";
+    log_fields fields;
+    for (const auto& [what, count] : counts) {
+        text += (fields.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+        fields.emplace_back(what, std::to_string(count));
+    }
+    log_info(text, std::move(fields));
+}
+
+} // namespace
+
 std::optional<live_presence> live_presence::open(const leading_request& asked) {
     live_presence made;
     if (asked.address.empty())
         return made;
     auto page = kube::status_page::listen(asked.port, asked.address);
     if (!page) {
-        say(page.error());
+        log_error(page.error());
         return std::nullopt;
     }
     made.page_.emplace(std::move(page).value());
     made.handles_.push_back(made.page_->handle());
-    say("status at http://" + asked.address + ":" + std::to_string(made.page_->port()) +
-        "/metrics");
+    const std::string port = std::to_string(made.page_->port());
+    log_info("status at http://" + asked.address + ":" + port + "/metrics",
+             {{"address", asked.address}, {"port", port}});
     return made;
 }
 
 void live_presence::tell_lead(bool leads) {
     if (std::exchange(led_, leads) != leads)
-        say(leads ? "leads" : "does not lead");
+        log_info(leads ? "leads" : "does not lead");
 }
 
-void live_presence::tell_synced(bool synced, const std::function<std::string()>& what_is_listed) {
+void live_presence::tell_synced(bool synced, const std::function<listed_counts()>& counts) {
     if (!std::exchange(was_synced_, synced) && synced)
-        say("listed: " + what_is_listed());
+        log_listed(counts());
 }
 
 void live_presence::serve(std::int64_t now, const std::function<std::string()>& metrics) {

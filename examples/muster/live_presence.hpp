@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <muster/kube/health.hpp>
@@ -14,6 +16,9 @@
 #include "report.hpp"
 
 namespace cli {
+
+/// What was listed, such as nodes, and how much of it.
+using listed_counts = std::vector<std::pair<std::string, std::size_t>>;
 
 /// How a scheduler or controller that runs for long shows itself: its status page, what it says
 /// when it begins to lead, when all is listed and when something goes wrong, and its end.
@@ -26,7 +31,7 @@ public:
 
     /// Says what is new about it.
     void tell_lead(bool leads);
-    void tell_synced(bool synced, const std::function<std::string()>& what_is_listed);
+    void tell_synced(bool synced, const std::function<listed_counts()>& counts);
     void tell_troubles(std::vector<std::string> found) { wrong_.say_new(std::move(found)); }
 
     /// Answers those who ask.
@@ -42,7 +47,7 @@ public:
         if (told_to_stop() && !gives_up_) {
             gives_up_ = now + 15 * muster::kube::second;
             of.stop();
-            say("stops");
+            log_info("stops");
         }
         if (gives_up_ && (of.stopped() || now >= *gives_up_))
             return of.stopped() ? fine : usage;

@@ -670,6 +670,13 @@ void add_translation(CLI::App& to, cli::translate_request& asked) {
         ->type_name("NAME");
 }
 
+void add_log_format(CLI::App& to, cli::log_format& into) {
+    static const std::map<std::string, cli::log_format> formats{{"json", cli::log_format::json},
+                                                                {"text", cli::log_format::text}};
+    add_choice(to, "--log-format", into, formats,
+               "Form of the log lines on stderr (default: text)");
+}
+
 void add_up(CLI::App& to, cli::up_request& asked) {
 #ifdef MUSTER_HAS_LIVE
     asked.beside = {"schedule", "controller"};
@@ -712,6 +719,7 @@ void add_up(CLI::App& to, cli::up_request& asked) {
     to.add_option("--seed", asked.seed,
                   "Of chances and uids: the same requests meet the same faults")
         ->capture_default_str();
+    add_log_format(to, asked.format);
 }
 
 void add_live(CLI::App& to, cli::live_request& asked) {
@@ -731,6 +739,7 @@ void add_live(CLI::App& to, cli::live_request& asked) {
         ->check(CLI::Range(1, 3600))
         ->capture_default_str()
         ->type_name("SECONDS");
+    add_log_format(to, asked.format);
 }
 
 void add_queue_namespace(CLI::App& to, cli::live_request& asked) {

@@ -149,11 +149,13 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
             shown->progress.cycled(now);
         shown->tell_lead(made.leads);
         shown->tell_synced(made.view.synced, [&] {
-            return std::to_string(driver.view().nodes().size()) + " nodes, " +
-                   std::to_string(cluster.objects().pods()) + " pods";
+            return listed_counts{{"nodes", driver.view().nodes().size()},
+                                 {"pods", cluster.objects().pods()}};
         });
         if (asked.verbose && driver.counters().bound != bound)
-            say(std::to_string(driver.counters().bound) + " pods bound");
+            log_info(std::to_string(driver.counters().bound) + " pods bound",
+                     {{"bound", std::to_string(driver.counters().bound)},
+                      {"new", std::to_string(driver.counters().bound - bound)}});
         bound = driver.counters().bound;
         shown->tell_troubles(troubles_of(cluster));
         shown->serve(now, [&] { return status.metrics(driver, cluster, made.leads); });
@@ -162,7 +164,7 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
         if (now >= looks_at_kinds) {
             looks_at_kinds = now + 5 * kube::second;
             if (!ends && cluster.objects().has_stale_kinds()) {
-                say("begins anew, with the kinds of resources that are asked for now");
+                log_info("begins anew, with the kinds of resources that are asked for now");
                 cluster.stop();
                 ends = true;
             }
@@ -208,8 +210,10 @@ bool sync(live_cluster& cluster, live_view& view, std::int64_t seconds) {
 }
 
 int schedule(const schedule_request& asked) {
+    process_log() = {asked.format, "schedule"};
     if (options_of(asked).live.scheduler_names.empty()) {
-        say("--dialect workload: kube-scheduler schedules these pods; to take them over, say so "
+        log_error(
+            "--dialect workload: kube-scheduler schedules these pods; to take them over, say so "
             "(expected --scheduler-name default-scheduler, or another name)");
         return usage;
     }

@@ -105,6 +105,7 @@ private:
 } // namespace
 
 int shadow(const shadow_request& asked) {
+    process_log() = {asked.format, "shadow"};
     const auto by = connect(asked);
     if (!by)
         return usage;

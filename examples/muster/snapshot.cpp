@@ -88,9 +88,9 @@ struct gatherer {
             waits_for_others(object.value().get_object(), *scheduler_names))
             return gone(object.who());
         for (const std::string& fault : object.faults())
-            say(std::string(of->kind) + " " + object.who().key.name_space + "/" +
-                object.who().key.name +
-                ": is written without a part that cannot be read: " + fault);
+            log_warning(std::string(of->kind) + " " + object.who().key.name_space + "/" +
+                        object.who().key.name +
+                        ": is written without a part that cannot be read: " + fault);
         json::object made{{"apiVersion", of->version}, {"kind", of->kind}};
         for (const auto& member : object.value().get_object())
             made[member.key()] = member.value();
@@ -129,7 +129,7 @@ bool list(kube::transport& by, const kube::collection& of, std::int64_t until,
     if (from.lists() > 0)
         return true;
     if (from.trouble().empty())
-        say(how.path + ": no answer");
+        log_error(how.path + ": no answer");
     say_not_listed();
     return false;
 }
@@ -137,6 +137,7 @@ bool list(kube::transport& by, const kube::collection& of, std::int64_t until,
 } // namespace
 
 int snapshot(const snapshot_request& asked) {
+    process_log() = {asked.format, "snapshot"};
     const auto by = connect(asked);
     if (!by)
         return usage;
@@ -152,8 +153,9 @@ int snapshot(const snapshot_request& asked) {
             first = false;
         }
         if (!objects.empty())
-            say(std::to_string(objects.size()) + " " + std::string(each.plural) + "." +
-                std::string(each.version));
+            log_info(std::to_string(objects.size()) + " " + std::string(each.plural) + "." +
+                         std::string(each.version),
+                     {{"count", std::to_string(objects.size())}, {"kind", std::string(each.kind)}});
     }
     text += "\n]}\n";
     if (asked.output.empty() || asked.output == "-") {
@@ -164,7 +166,7 @@ int snapshot(const snapshot_request& asked) {
     out << text;
     out.close();
     if (!out) {
-        say(asked.output + ": cannot be written");
+        log_error(asked.output + ": cannot be written");
         return usage;
     }
     return fine;

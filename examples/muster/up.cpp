@@ -27,6 +27,7 @@
 #include <muster/testing/api_server/kubelets.hpp>
 
 #include "kubeconfig_file.hpp"
+#include "log.hpp"
 #include "report.hpp"
 
 namespace cli {
@@ -39,10 +40,6 @@ using api_request = muster::testing::api_server::request;
 volatile std::sig_atomic_t told_to_stop = 0;
 void stop(int) {
     told_to_stop = 1;
-}
-
-void complain(const std::string& line) {
-    std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 std::int64_t clock_now() {
@@ -135,13 +132,15 @@ bool load(api_store& store, const std::vector<std::string>& files) {
     muster::codec::diagnostics found;
     const auto documents = muster::codec::read_inputs(files, found);
     for (const auto& each : found.findings())
-        complain(to_text(each));
+        write_log(each.level == muster::codec::severity::error ? log_level::error
+                                                               : log_level::warning,
+                  to_text(each));
     bool good = found.ok();
     const auto take = [&](const json::value& each) {
         if (!each.is_object())
             return;
         if (const auto wrong = add(store, each.get_object())) {
-            complain(*wrong);
+            log_error(*wrong);
             good = false;
         }
     };
@@ -160,7 +159,7 @@ bool load(api_store& store, const std::vector<std::string>& files) {
 bool read_tokens(const std::string& path, std::map<std::string, std::string, std::less<>>& tokens) {
     std::ifstream file(path);
     if (!file) {
-        complain(path + ": cannot be read");
+        log_error(path + ": cannot be read");
         return false;
     }
     std::string line;
@@ -169,7 +168,7 @@ bool read_tokens(const std::string& path, std::map<std::string, std::string, std
         if (line.empty())
             continue;
         if (comma == 0 || comma == std::string::npos) {
-            complain(path + ":" + std::to_string(number) + ": no token (expected token,user)");
+            log_error(path + ":" + std::to_string(number) + ": no token (expected token,user)");
             return false;
         }
         const std::string rest = line.substr(comma + 1);
@@ -185,9 +184,9 @@ bool plan_faults(const std::vector<std::string>& rules, faults& trouble) {
         auto rule =
             document && document->is_object() ? read_rule(document->get_object()) : std::nullopt;
         if (!rule) {
-            complain("--fault " + each +
-                     R"(: no such fault (expected e.g. )"
-                     R"({"what":"refuse","code":429,"verb":"create","percent":20,"times":0}))");
+            log_error("--fault " + each +
+                      R"(: no such fault (expected e.g. )"
+                      R"({"what":"refuse","code":429,"verb":"create","percent":20,"times":0}))");
             return false;
         }
         trouble.plan(*std::move(rule));
@@ -211,8 +210,15 @@ public:
     /// Starts a command on the cluster of that kubeconfig, without an election: no other instance
     /// runs there.
     bool start(const std::string& command, const std::string& config) {
-        std::vector<std::string> words{
-            "muster", command, "--kubeconfig", config, "--no-leader-elect", "--address", ""};
+        std::vector<std::string> words{"muster",
+                                       command,
+                                       "--kubeconfig",
+                                       config,
+                                       "--no-leader-elect",
+                                       "--address",
+                                       "",
+                                       "--log-format",
+                                       process_log().format == log_format::json ? "json" : "text"};
         // Nothing else schedules the pods that name no scheduler, or their groups.
         if (command == "schedule")
             for (const char* each :
@@ -264,6 +270,7 @@ private:
 } // namespace
 
 int up(const up_request& asked) {
+    process_log() = {asked.format, "up"};
     faults trouble(asked.seed);
     if (!plan_faults(asked.faults, trouble))
         return usage;
@@ -272,7 +279,7 @@ int up(const up_request& asked) {
     if (const auto wrong = add(store, {{"apiVersion", "v1"},
                                        {"kind", "Namespace"},
                                        {"metadata", json::object{{"name", "muster-system"}}}})) {
-        complain(*wrong);
+        log_error(*wrong);
         return broken;
     }
     if (!load(store, asked.files))
@@ -297,7 +304,7 @@ int up(const up_request& asked) {
     const std::string config =
         kubeconfig(front.url(), asked.plain ? "" : authority.certificate(), token);
     if (const auto wrong = write_kubeconfig(asked.kubeconfig, config)) {
-        complain(*wrong);
+        log_error(*wrong);
         return usage;
     }
     std::printf("serving %zu nodes at %s\n"
@@ -319,14 +326,14 @@ int up(const up_request& asked) {
     companions beside;
     for (const std::string& each : asked.beside)
         if (!beside.start(each, asked.kubeconfig)) {
-            complain("muster " + each + " cannot be started");
+            log_error("muster " + each + " cannot be started");
             return usage;
         }
     while (told_to_stop == 0) {
         serve();
         for (const std::string& each : beside.ended())
             if (told_to_stop == 0) { // Ctrl-C reaches them too.
-                complain("muster " + each + " has ended");
+                log_error("muster " + each + " has ended");
                 return usage;
             }
     }

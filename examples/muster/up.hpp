@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "log_line.hpp"
+
 namespace cli {
 
 /// What `muster up` is asked for.
@@ -26,6 +28,7 @@ struct up_request {
     std::vector<std::string> faults = {};
     /// Of these, and of uids.
     std::uint64_t seed = 1;
+    log_format format = log_format::text;
     /// Commands of this program that run beside it, on its cluster.
     std::vector<std::string> beside = {};
 };

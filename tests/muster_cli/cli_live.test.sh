@@ -91,8 +91,8 @@ heard=
 bound=no
 while IFS= read -r -t 30 line <&5; do
     heard+=$line$'\n'
-    [[ ! $line =~ ^"status at http://127.0.0.1:"([0-9]+)/metrics$ ]] || page=${BASH_REMATCH[1]}
-    [[ $line != "2 pods bound" ]] || { bound=yes; break; }
+    [[ ! $line =~ " info status at http://127.0.0.1:"([0-9]+)"/metrics " ]] || page=${BASH_REMATCH[1]}
+    [[ $line != *" info 2 pods bound "* ]] || { bound=yes; break; }
 done
 [[ $bound == yes && $page ]] || { fail "nothing was bound: $heard"; finish; }
 # ask PATH: what the page at `page` says of it is in `said`.
@@ -125,8 +125,8 @@ exec 5<"$work/log"
 page=
 listed=no
 while [[ ! $page || $listed == no ]] && IFS= read -r -t 30 line <&5; do
-    [[ ! $line =~ ^"status at http://127.0.0.1:"([0-9]+)/metrics$ ]] || page=${BASH_REMATCH[1]}
-    [[ $line != "listed: "* ]] || listed=yes
+    [[ ! $line =~ " info status at http://127.0.0.1:"([0-9]+)"/metrics " ]] || page=${BASH_REMATCH[1]}
+    [[ $line != *" info listed: "* ]] || listed=yes
 done
 [[ $page && $listed == yes ]] || { fail "with a server: no page, or nothing listed"; finish; }
 answers 200 /readyz
@@ -153,7 +153,7 @@ exec 5<"$work/log"
 page=
 complains=no
 while [[ ! $page || $complains == no ]] && IFS= read -r -t 30 line <&5; do
-    [[ ! $line =~ ^"status at http://127.0.0.1:"([0-9]+)/metrics$ ]] || page=${BASH_REMATCH[1]}
+    [[ ! $line =~ " info status at http://127.0.0.1:"([0-9]+)"/metrics " ]] || page=${BASH_REMATCH[1]}
     [[ $line != *"/api/v1/nodes: "* ]] || complains=yes
 done
 [[ $page && $complains == yes ]] || { fail "without a server: no page, or no complaint"; finish; }
@@ -166,6 +166,12 @@ wait "$scheduler" || fail "without a server it ends with $?: $(cat <&5)"
 scheduler=
 said=$("$muster" schedule --server "http://127.0.0.1:1" --timeout 1 --dry-run 2>&1) && fail "nobody is there"
 [[ $said == *"/api/v1/nodes: "* ]] || fail "it does not say that nobody is there: $said"
+said=$("$muster" schedule --server "http://127.0.0.1:1" --timeout 1 --dry-run --log-format json 2>&1) &&
+    fail "a dry run without a server ends well"
+[[ $said == *'"level":"warning","message":"/'*'"level":"error","message":"not all could be listed'* ]] ||
+    fail "these are no JSON log lines: $said"
+! grep -vE '^\{"time":"[0-9T:.-]+Z","level":"(info|warning|error)","message":".*","command":"schedule"\}$' <<<"$said" ||
+    fail "a log line is not as the others"
 said=$(HOME=/nowhere KUBECONFIG='' KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT=1 \
     "$muster" snapshot 2>&1) && fail "this is no pod"
 [[ $said == *"expected the pod's service account"* ]] || fail "an empty KUBECONFIG is none: $said"

@@ -70,9 +70,9 @@ prove() {
     scheduler=$!
     exec 5<"$work/log"
     while IFS= read -r -t 30 line <&5; do
-        [[ $line != "3 pods bound" ]] || break
+        [[ $line != *" info 3 pods bound "* ]] || break
     done
-    [[ $line == "3 pods bound" ]] || fail "$dialect: nothing was bound: $line"
+    [[ $line == *" info 3 pods bound "* ]] || fail "$dialect: nothing was bound: $line"
     local try
     for try in {1..100}; do
         said=$(ask GET "$collection/train")
