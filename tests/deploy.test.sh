@@ -9,10 +9,24 @@ fail() {
     echo "FAILED: $*"
     failures=$((failures + 1))
 }
-metrics=$(grep -oE '\bmuster_[a-z_]+' "$deploy/alerts.rules" | sed -E 's/_bucket$//' | sort -u)
-[[ $(wc -l <<<"$metrics") -ge 6 ]] || fail "alerts.rules: too few metrics are asked for"
-for each in $metrics; do
-    grep -q "\"$each\"" "$source"/examples/muster/*.cpp || fail "alerts.rules: there is no metric $each"
+for page in deploy/alerts.rules dashboards/muster.json; do
+    metrics=$(grep -oE '\bmuster_[a-z_]+' "$source/examples/$page" |
+        sed -E 's/_seconds_(bucket|sum|count)$/_seconds/' | sort -u)
+    [[ $(wc -l <<<"$metrics") -ge 6 ]] || fail "$page: too few metrics are asked for"
+    for each in $metrics; do
+        grep -q "\"$each\"" "$source"/examples/muster/*.{cpp,hpp} || fail "$page: there is no metric $each"
+    done
+done
+# Grafana does not say what is wrong with a dashboard: it shows panels without data.
+if type python3 >/dev/null 2>&1; then
+    python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$source/examples/dashboards/muster.json" ||
+        fail "dashboards/muster.json: not JSON"
+fi
+# What gangs wait for and what queues use is in both.
+for each in pending_gangs queue_used queue_quota schedule_attempts_total gang_scheduling_seconds_bucket; do
+    for page in deploy/alerts.rules dashboards/muster.json; do
+        grep -q "muster_$each" "$source/examples/$page" || fail "$page: nothing asks for muster_$each"
+    done
 done
 home=$(sed -nE 's/.*lease_namespace = "(.*)";/\1/p' "$source/examples/muster/live.hpp")
 for part in scheduler controller; do

@@ -19,6 +19,7 @@
 #include "live_presence.hpp"
 #include "live_words.hpp"
 #include "report.hpp"
+#include "schedule_metrics.hpp"
 
 namespace cli {
 
@@ -108,6 +109,20 @@ struct status_text {
         out.seconds(longest);
         total("muster_events_dropped_total", "Events that were not written.",
               cluster.dropped_events());
+        write_attempts(count, out);
+        out.family("muster_gang_scheduling_seconds", "histogram",
+                   "From the moment a waiting gang is seen until its binds are done.");
+        out.histogram(driver.waits());
+        if (cluster.synced() && leads) {
+            write_pending_gangs(
+                driver.known(),
+                [&](const auto& key) {
+                    const auto* const hold = driver.held().find(key);
+                    return hold != nullptr && hold->held;
+                },
+                out);
+            write_queues(driver.known(), cluster.objects().kinds(), out);
+        }
         out.family("muster_step_seconds", "histogram", "Turns of the scheduler, without waiting.");
         out.histogram(steps);
         return out.text();
@@ -130,8 +145,9 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
     options.compare_every = asked.compare_seconds * kube::second;
     options.heal_after = asked.heal_seconds * kube::second;
     options.compare_again = std::min(options.compare_again, options.compare_every);
-    adapter::driver<live_cluster, chosen_policy, live_words> driver(
-        cluster, known, asked.how, options, live_words{&cluster, asked.how.score});
+    const live_words words{&cluster, asked.how.score};
+    adapter::driver<live_cluster, chosen_policy, live_words> driver(cluster, known, asked.how,
+                                                                    options, words);
     status_text status;
     std::size_t bound = 0;
     std::int64_t looks_at_kinds = 0;

@@ -19,6 +19,7 @@
 #include <muster/adapter/gang_starts.hpp>
 #include <muster/adapter/nominations.hpp>
 #include <muster/adapter/reports.hpp>
+#include <muster/adapter/span_histogram.hpp>
 #include <muster/cycle/cycle.hpp>
 
 namespace muster::inline v0_1 {
@@ -32,6 +33,25 @@ struct no_words {
     }
 };
 
+/// How many decisions of cycles had each result. A skipped gang is no attempt.
+struct attempt_counters {
+    std::size_t scheduled = 0;     ///< members were placed
+    std::size_t nominated = 0;     ///< members were placed on nodes that others have to leave first
+    std::size_t unschedulable = 0; ///< members wait, and may fit later
+    std::size_t never = 0;         ///< proven impossible even in the emptied cluster
+    std::size_t undecided = 0;     ///< the search budget ended first
+};
+
+/// From the moment when a gang with waiting members is seen until its binds are done. In seconds,
+/// 0.01 to 3600.
+using wait_histogram = span_histogram<14>;
+[[nodiscard]] constexpr wait_histogram new_wait_histogram() {
+    constexpr std::int64_t ms = millisecond;
+    constexpr std::int64_t s = second;
+    return wait_histogram({10 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms, s, 2500 * ms, 5 * s,
+                           10 * s, 30 * s, 60 * s, 300 * s, 900 * s, 3600 * s});
+}
+
 /// What a driver did since it was made.
 struct driver_counters {
     std::size_t steps = 0;
@@ -43,6 +63,7 @@ struct driver_counters {
     std::size_t evicted = 0;
     /// What the cycles themselves took, by the cluster's own clock. Steady nanoseconds.
     std::int64_t deciding = 0;
+    attempt_counters attempts;
 };
 
 /// What one step found.
@@ -142,6 +163,7 @@ public:
     [[nodiscard]] const comparer<traits>& comparisons() const noexcept { return comparer_; }
     /// Gangs that stand below minima that they never reached, and since when (steady).
     [[nodiscard]] const auto& partial() const noexcept { return partial_; }
+    [[nodiscard]] const wait_histogram& waits() const noexcept { return waits_; }
     /// Orders without an answer.
     [[nodiscard]] std::size_t under_way() const noexcept {
         return starts_.under_way() + evictions_.size() + reports_.under_way();
@@ -185,17 +207,23 @@ private:
 
     /// Draws the conclusions from what happened to gangs.
     void follow_touched() {
+        std::vector<gang_key> settled;
         for (const gang_key& key : at_.view.take_touched()) {
             starts_.follow(key);
             const auto gang = at_.known().find_gang(key);
             if (!gang || (!at_.known()[gang->index].present && !at_.view.find_gang(key))) {
                 partial_.erase(key);
+                seen_waiting_.erase(key);
                 reports_.forget(key);
                 at_.held.forget(at_.view, key);
                 continue;
             }
             reports_.note(key);
             const auto found = standing_of(at_.view, gang->index);
+            if (found.status.waiting > 0)
+                seen_waiting_.try_emplace(key, at_.now);
+            else if (!starts_.busy(key))
+                settled.push_back(key);
             if (found.status.holds_minima)
                 at_.view.mark_reached(key);
             const bool complete = found.status.reached || found.standing.empty() || !found.judged;
@@ -209,11 +237,16 @@ private:
             at->second.standing = found.standing.size();
         }
         note_ended();
+        // The start of a gang that settles ends here: it has been observed.
+        for (const gang_key& key : settled)
+            seen_waiting_.erase(key);
     }
 
     void note_ended() {
         for (auto& each : starts_.take_ended()) {
             counters_.bound += static_cast<std::size_t>(each.bound);
+            if (each.bound > 0)
+                observe_wait(each.gang);
             if (each.bound > 0)
                 reports_.tell(
                     {0, each.gang, each.uid, event_reason::bound, each.bound, {}, {}, {}});
@@ -233,6 +266,27 @@ private:
             reports_.note(each.gang);
             reports_.came_to_rest(each.gang);
         }
+    }
+
+    void observe_wait(const gang_key& gang) {
+        const auto since = seen_waiting_.find(gang);
+        if (since == seen_waiting_.end())
+            return;
+        waits_.observe(at_.now - since->second);
+        // Members that still wait are surplus, or come later: their wait begins anew.
+        since->second = at_.now;
+    }
+
+    void count_attempt(const decision& made) {
+        attempt_counters& count = counters_.attempts;
+        if (!made.placements.empty())
+            ++(made.nominated ? count.nominated : count.scheduled);
+        else if (made.outcome.kind == answer::never)
+            ++count.never;
+        else if (made.outcome.kind == answer::undecided)
+            ++count.undecided;
+        else if (at_.known()[made.gang].placeable > 0)
+            ++count.unschedulable;
     }
 
     /// Asks everybody again who waits: should a mistake of ours have lost one, it is found here.
@@ -311,6 +365,7 @@ private:
         for (const decision& made : decisions_.decisions) {
             const gang_key& key = known[made.gang].key;
             reports_.note(key);
+            count_attempt(made);
             if (!made.placements.empty() && !made.nominated) {
                 ++counters_.decided;
                 starts_.add(key, made.placements);
@@ -406,6 +461,9 @@ private:
     cycle_result decisions_;
     listing<traits> listing_;
     driver_counters counters_;
+    wait_histogram waits_ = new_wait_histogram();
+    /// When gangs with waiting members were seen first. Steady.
+    std::map<gang_key, std::int64_t, key_less<traits>> seen_waiting_;
     std::uint64_t term_ = 0;
     std::uint64_t synced_term_ = 0;
     std::optional<std::int64_t> fresh_since_;

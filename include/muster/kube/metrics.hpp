@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,42 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include <muster/adapter/span_histogram.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/kube/time.hpp>
 
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// How often a span of time fell below each of some bounds, as Prometheus counts it.
-template<std::size_t Bounds>
-class span_histogram {
-public:
-    /// Ascending, in nanoseconds.
-    explicit constexpr span_histogram(const std::array<std::int64_t, Bounds>& bounds)
-        : bounds_(bounds) {}
-
-    void observe(std::int64_t span) noexcept {
-        std::size_t at = 0;
-        while (at < Bounds && span > bounds_[at])
-            ++at;
-        ++counts_[at];
-        sum_ += span;
-    }
-
-    [[nodiscard]] const std::array<std::int64_t, Bounds>& bounds() const noexcept {
-        return bounds_;
-    }
-    /// Of each bound those up to it and beyond the one before, and last those beyond all.
-    [[nodiscard]] const std::array<std::uint64_t, Bounds + 1>& counts() const noexcept {
-        return counts_;
-    }
-    [[nodiscard]] std::int64_t sum() const noexcept { return sum_; }
-
-private:
-    std::array<std::int64_t, Bounds> bounds_;
-    std::array<std::uint64_t, Bounds + 1> counts_{};
-    std::int64_t sum_ = 0;
-};
+using adapter::span_histogram;
 
 /// Writes metrics in the Prometheus text format (0.0.4). Values in, text out: it keeps no counters.
 /// Names are the caller's own and must be valid; values of labels may be any text.
@@ -66,6 +37,10 @@ public:
     void sample(std::int64_t value, const labels& of = {}) {
         line(name_, of, std::to_string(value));
     }
+    /// An amount in thousandths, as cpu is counted, in whole units.
+    void thousandths(std::int64_t amount, const labels& of = {}) {
+        line(name_, of, decimal_text(amount, 3));
+    }
     /// A span of nanoseconds, as seconds.
     void seconds(std::int64_t span, const labels& of = {}) { line(name_, of, seconds_text(span)); }
 
@@ -86,16 +61,20 @@ public:
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
 private:
-    /// Exact, without trailing zeros.
-    static std::string seconds_text(std::int64_t span) {
-        const bool negative = span < 0;
+    static std::string seconds_text(std::int64_t span) { return decimal_text(span, 9); }
+
+    /// `amount` / 10^`places`, exact and without trailing zeros.
+    static std::string decimal_text(std::int64_t amount, std::size_t places) {
+        const bool negative = amount < 0;
         const auto size =
-            negative ? 0 - static_cast<std::uint64_t>(span) : static_cast<std::uint64_t>(span);
-        constexpr auto unit = static_cast<std::uint64_t>(second);
+            negative ? 0 - static_cast<std::uint64_t>(amount) : static_cast<std::uint64_t>(amount);
+        std::uint64_t unit = 1;
+        for (std::size_t place = 0; place < places; ++place)
+            unit *= 10;
         std::string text = (negative ? "-" : "") + std::to_string(size / unit);
         if (const std::uint64_t rest = size % unit; rest > 0) {
             std::string digits = std::to_string(rest);
-            digits.insert(0, 9 - digits.size(), '0');
+            digits.insert(0, places - digits.size(), '0');
             digits.erase(digits.find_last_not_of('0') + 1);
             text += "." + digits;
         }

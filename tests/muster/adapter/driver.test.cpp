@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/adapter/driver.hpp>
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -27,6 +28,28 @@ TEST_CASE("a gang that fits is bound whole, and told of once") {
     CHECK(on.status("g").running == 4);
     CHECK(on.done(api_action::bound) == 4);
     CHECK(on.done(api_action::status) <= 2);
+}
+
+TEST_CASE("a start is one attempt and one wait, and each refusal is an attempt of its own") {
+    bench on;
+    on.nodes(2, 2);
+    on.gang("g", 5);
+    on.start();
+    on.run(60 * second);
+    CHECK(on.all[0]->runs.counters().attempts.scheduled == 0);
+    CHECK(on.all[0]->runs.counters().attempts.unschedulable +
+              on.all[0]->runs.counters().attempts.never >=
+          1);
+    CHECK(on.all[0]->runs.waits().counts() == std::array<std::uint64_t, 15>{});
+    on.node("n3", 1);
+    on.run(5 * second);
+    CHECK(on.all[0]->runs.counters().attempts.scheduled == 1);
+    std::uint64_t all = 0;
+    for (const std::uint64_t each : on.all[0]->runs.waits().counts())
+        all += each;
+    CHECK(all == 1);
+    CHECK(on.all[0]->runs.waits().sum() > 59 * second);
+    CHECK(on.all[0]->runs.waits().sum() < 66 * second);
 }
 
 TEST_CASE("of a gang that is one pod short of room nothing is bound, until there is room") {

@@ -29,6 +29,16 @@ muster_gang_partial_seconds -0.000000001
 )");
 }
 
+TEST_CASE("an amount in thousandths is written in whole units") {
+    metrics_writer out;
+    out.family("muster_queue_used", "gauge", "Cores.");
+    out.thousandths(2500);
+    out.thousandths(-1);
+    out.thousandths(4000);
+    CHECK(out.text().ends_with("muster_queue_used 2.5\nmuster_queue_used -0.001\n"
+                               "muster_queue_used 4\n"));
+}
+
 TEST_CASE("a histogram counts what is up to each bound, bounds included") {
     span_histogram<2> spans(std::array<std::int64_t, 2>{millisecond, second});
     for (const std::int64_t each : {std::int64_t{0}, millisecond, millisecond + 1, 2 * second})
