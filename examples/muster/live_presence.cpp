@@ -4,11 +4,27 @@
 #include <string_view>
 #include <utility>
 
+#include <muster/codec/objects.hpp>
+
+#include "query_value.hpp"
+
 namespace cli {
 
 namespace kube = muster::kube;
 
 namespace {
+
+using page_answer = std::pair<int, std::string>;
+
+page_answer explain_by(std::string_view query, const live_presence::explainer& explain) {
+    const auto group = query_value(query, "group");
+    if (!group || group->empty())
+        return {400, "no group is named (expected /debug/explain?group=NAMESPACE/NAME)\n"};
+    if (auto text = explain(*group))
+        return {200, std::move(*text)};
+    return {404, "there is no group " + muster::codec::in_quotes(*group) +
+                     " (expected group=NAMESPACE/NAME)\n"};
+}
 
 void log_listed(const listed_counts& counts) {
     std::string text = "listed: ";
@@ -31,6 +47,7 @@ std::optional<live_presence> live_presence::open(const leading_request& asked) {
         log_error(page.error());
         return std::nullopt;
     }
+    made.is_local_ = asked.address.starts_with("127.");
     made.page_.emplace(std::move(page).value());
     made.handles_.push_back(made.page_->handle());
     const std::string port = std::to_string(made.page_->port());
@@ -49,14 +66,19 @@ void live_presence::tell_synced(bool synced, const std::function<listed_counts()
         log_listed(counts());
 }
 
-void live_presence::serve(std::int64_t now, const std::function<std::string()>& metrics) {
+void live_presence::serve(std::int64_t now, const std::function<std::string()>& metrics,
+                          const explainer& explain) {
     if (!page_)
         return;
-    page_->poll(now, [&](std::string_view path) -> std::pair<int, std::string> {
+    const bool explains = explain && is_local_;
+    page_->poll(now, [&](std::string_view path, std::string_view query) -> page_answer {
         if (path == "/metrics")
             return {200, metrics()};
+        if (path == "/debug/explain" && explains)
+            return explain_by(query, explain);
         if (path != "/healthz" && path != "/readyz")
-            return {404, "/metrics /healthz /readyz\n"};
+            return {404, std::string("/metrics /healthz /readyz") +
+                             (explains ? " /debug/explain\n" : "\n")};
         const bool good = path == "/healthz" ? progress.alive(now) : progress.ready(now);
         return good ? std::pair{200, std::string("ok\n")} : std::pair{503, std::string("not ok\n")};
     });

@@ -34,8 +34,14 @@ public:
     void tell_synced(bool synced, const std::function<listed_counts()>& counts);
     void tell_troubles(std::vector<std::string> found) { wrong_.say_new(std::move(found)); }
 
-    /// Answers those who ask.
-    void serve(std::int64_t now, const std::function<std::string()>& metrics);
+    /// Why a group waits, by NAMESPACE/NAME; nothing when there is no such group.
+    using explainer = std::function<std::optional<std::string>(const std::string& group)>;
+
+    /// Answers requests to the status page. /debug/explain is there if there is an explainer and
+    /// the page listens on a loopback address: its text names objects of all namespaces, and each
+    /// answer costs a search.
+    void serve(std::int64_t now, const std::function<std::string()>& metrics,
+               const explainer& explain = {});
 
     /// What ends the wait for the cluster's answers, besides these.
     [[nodiscard]] const std::vector<int>& handles() const noexcept { return handles_; }
@@ -59,6 +65,7 @@ private:
 
     std::optional<muster::kube::status_page> page_;
     std::vector<int> handles_;
+    bool is_local_ = false;
     complaints wrong_;
     std::optional<std::int64_t> gives_up_;
     bool led_ = false;

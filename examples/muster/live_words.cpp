@@ -10,7 +10,9 @@
 #include <muster/admission/members.hpp>
 #include <muster/codec/volume_words.hpp>
 
+#include "fewest_members.hpp"
 #include "headline.hpp"
+#include "output.hpp"
 #include "reason_text.hpp"
 #include "report.hpp"
 
@@ -65,7 +67,8 @@ std::string detail_of(const live_cluster& cluster, const codec::group_key& key, 
 
 } // namespace
 
-std::string live_words::operator()(const live_state& known, muster::gang_index which) const {
+std::vector<reason_line> live_words::reasons(const live_state& known,
+                                             muster::gang_index which) const {
     const auto& gang = known[which];
     const muster::kind_table& kinds = cluster->objects().kinds();
     muster::explain_options options;
@@ -98,7 +101,38 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
         line.message = reason_text(each, context);
         lines.push_back(std::move(line));
     }
-    return headline(known, kinds, muster::members_of(known, which), gang.last.at, score, lines);
+    return lines;
+}
+
+std::string live_words::operator()(const live_state& known, muster::gang_index which) const {
+    return headline(known, cluster->objects().kinds(), muster::members_of(known, which),
+                    known[which].last.at, score, reasons(known, which));
+}
+
+std::string live_words::explain(const live_state& known, muster::gang_index which) const {
+    const auto& gang = known[which];
+    const auto members = muster::members_of(known, which);
+    group_line line;
+    line.name_space = gang.key.name_space;
+    line.name = gang.key.name;
+    line.queue = gang.spec.queue;
+    line.minimum = fewest_members(gang.spec.tree);
+    for (const muster::pod_index pod : gang.members) {
+        line.members += known[pod].alive() ? 1 : 0;
+        line.holding += known[pod].charged() && !known[pod].nominated ? 1 : 0;
+    }
+    line.answer = gang.placeable > 0 || gang.nominated > 0
+                      ? answer_name(gang.last.known ? gang.last.kind : muster::answer::undecided)
+                      : answer_name(muster::answer::admitted);
+    if (gang.nominated > 0)
+        line.answer = "nominated";
+    if (gang.placeable > 0 && gang.last.known && gang.last.at != muster::gate::none) {
+        line.gate = gate_name(gang.last.at);
+        line.reasons = reasons(known, which);
+        line.headline =
+            headline(known, cluster->objects().kinds(), members, gang.last.at, score, line.reasons);
+    }
+    return explanation(line, request{}, true);
 }
 
 } // namespace cli

@@ -19,6 +19,7 @@
 
 #include "check_plan.hpp"
 #include "deciding.hpp"
+#include "fewest_members.hpp"
 #include "headline.hpp"
 #include "proof.hpp"
 #include "queue_lines.hpp"
@@ -52,26 +53,6 @@ const char* origin_name(group_origin origin) {
         break;
     }
     return "job";
-}
-
-/// The fewest members that reach all minima.
-std::int64_t fewest_members(const muster::gang_tree& tree) {
-    std::vector<std::vector<std::int64_t>> below(tree.size());
-    std::int64_t fewest = 0;
-    for (std::size_t vertex = tree.size(); vertex-- > 0;) {
-        auto& parts = below[vertex];
-        std::ranges::sort(parts);
-        const auto needed = static_cast<std::size_t>(
-            tree[vertex].min_subgroups.value_or(static_cast<std::int64_t>(parts.size())));
-        parts.resize(std::min(parts.size(), needed));
-        fewest = 0;
-        for (const std::int64_t part : parts)
-            fewest = muster::saturating_add(fewest, part);
-        fewest = std::max(fewest, tree[vertex].min_member);
-        if (vertex > 0)
-            below[tree[vertex].parent].push_back(fewest);
-    }
-    return fewest;
 }
 
 template<std::size_t Width>

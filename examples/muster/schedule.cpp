@@ -129,6 +129,16 @@ struct status_text {
     }
 };
 
+/// Why each gang of that name waits, NAMESPACE/NAME; a pod may bear the name of a group.
+std::optional<std::string> explain_group(const std::string& group, const live_state& known,
+                                         const live_words& words) {
+    std::string text;
+    for (const auto& [key, which] : known.gang_keys())
+        if (key.name_space + "/" + key.name == group)
+            text += (text.empty() ? "" : "\n") + words.explain(known, which);
+    return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
 /// Nothing when it is to begin anew: of the kinds of resources that it knows, some are asked for no
 /// longer, and others have no room.
 std::optional<int> run_scheduler(const schedule_request& asked, kube::transport& by) {
@@ -174,7 +184,9 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
                       {"new", std::to_string(driver.counters().bound - bound)}});
         bound = driver.counters().bound;
         shown->tell_troubles(troubles_of(cluster));
-        shown->serve(now, [&] { return status.metrics(driver, cluster, made.leads); });
+        shown->serve(
+            now, [&] { return status.metrics(driver, cluster, made.leads); },
+            [&](const std::string& group) { return explain_group(group, driver.known(), words); });
         if (const auto ended = shown->ended(cluster, now))
             return ended;
         if (now >= looks_at_kinds) {

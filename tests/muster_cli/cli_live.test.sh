@@ -55,6 +55,7 @@ mkfifo "$work/says"
 server=$!
 exec 4<"$work/says"
 read -r line <&4 || { fail "muster up: $(cat "$work/err")"; finish; }
+line_of_server=$line
 at=(--server "http://127.0.0.1:${line##*:}")
 
 "$muster" snapshot "${at[@]}" -o "$work/snapshot.json" 2>"$work/err" ||
@@ -113,6 +114,32 @@ answers 200 /healthz
 answers 200 /readyz
 answers 404 /
 answers 404 /healthz/ping
+# Why a gang waits is told by its metrics, and on loopback in the words of `muster explain`.
+body='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"vast","namespace":"default"},"spec":{"schedulerName":
+"t9k-scheduler","containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"64"}}}]}}'
+exec 3<>"/dev/tcp/127.0.0.1/${line_of_server##*:}"
+printf 'POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' \
+    "${#body}" "$body" >&3
+said=$(cat <&3)
+exec 3<&-
+[[ $said == *" 201 "* ]] || fail "the pod is not taken: $said"
+for ((tries = 0; tries < 100; ++tries)); do
+    ask /metrics
+    ! grep -qE '^muster_pending_gangs\{queue=".*",gate="space"\} 1$' <<<"$said" || break
+    sleep 0.1
+done
+for each in 'muster_pending_gangs\{queue=".*",gate="space"\} 1' \
+    'muster_schedule_attempts_total\{result="scheduled"\} 1' \
+    'muster_schedule_attempts_total\{result="unschedulable"\} [1-9]|muster_schedule_attempts_total\{result="never"\} [1-9]' \
+    'muster_gang_scheduling_seconds_count 1'; do
+    grep -qE "^($each)\$" <<<"$said" || fail "no metric $each: $(grep -E "pending|attempts|scheduling" <<<"$said")"
+done
+answers 200 '/debug/explain?group=default%2Fvast'
+[[ $said == *"0/1 nodes are available: "*"Insufficient cpu"*vast*1.\ * ]] || fail "it explains: $said"
+answers 200 '/debug/explain?group=default/train'
+answers 404 '/debug/explain?group=default/nothing'
+answers 400 /debug/explain
+answers 400 '/debug/explain?group='
 kill -TERM "$scheduler"
 wait "$scheduler" || fail "it ends with $?: $(cat <&5)"
 scheduler=

@@ -99,10 +99,11 @@ public:
     /// Somebody is being answered: poll again soon.
     [[nodiscard]] bool busy() const noexcept { return !guests_.empty(); }
 
-    /// Accepts connections and answers them by `answer(std::string_view path) ->
-    /// std::pair<int, std::string>`, status and body. Never waits. When the table of connections is
-    /// full, a new connection takes the place of the oldest that has not sent a whole request, so
-    /// idle connections cannot keep a liveness probe out.
+    /// Accepts connections and answers them by `answer(std::string_view path, std::string_view
+    /// query) -> std::pair<int, std::string>`, status and body; the query is what follows `?`, as
+    /// it was sent. Never waits. When the table of connections is full, a new connection takes the
+    /// place of the oldest that has not sent a whole request, so idle connections cannot keep a
+    /// liveness probe out.
     template<class Answer>
     void poll(std::int64_t now, Answer&& answer) {
         serve(now, answer);
@@ -207,9 +208,12 @@ private:
         std::string body = "only GET\n";
         if (line.starts_with("GET /") && end != std::string_view::npos) {
             const std::string_view target = line.substr(4, end - 4);
-            std::tie(status, body) = answer(target.substr(0, target.find('?')));
+            const std::size_t mark = std::min(target.find('?'), target.size());
+            std::tie(status, body) =
+                answer(target.substr(0, mark), target.substr(std::min(mark + 1, target.size())));
         }
         const char* const word = status == 200   ? "OK"
+                                 : status == 400 ? "Bad Request"
                                  : status == 404 ? "Not Found"
                                  : status == 405 ? "Method Not Allowed"
                                                  : "Service Unavailable";

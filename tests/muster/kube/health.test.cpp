@@ -31,7 +31,10 @@ std::string say(status_page& page, const std::string& bytes, std::int64_t now = 
     if (!bytes.empty())
         REQUIRE(send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
                 static_cast<ssize_t>(bytes.size()));
-    const auto answer = [](std::string_view path) -> std::pair<int, std::string> {
+    const auto answer = [](std::string_view path,
+                           std::string_view query) -> std::pair<int, std::string> {
+        if (path == "/query")
+            return {query.empty() ? 400 : 200, std::string(query)};
         if (path == "/healthz")
             return {200, "ok\n"};
         return {path == "/readyz" ? 503 : 404, "no\n"};
@@ -58,6 +61,8 @@ TEST_CASE("the page answers one request by its path, and closes") {
     CHECK(said.ends_with("\r\n\r\nok\n"));
     CHECK(said.find("Content-Length: 3\r\n") != std::string::npos);
     CHECK(say(*page, "GET /readyz HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 503 "));
+    CHECK(say(*page, "GET /query?a=b%2Fc?d HTTP/1.1\r\n\r\n").ends_with("\r\n\r\na=b%2Fc?d"));
+    CHECK(say(*page, "GET /query? HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400 Bad Request"));
     CHECK(say(*page, "GET /x HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
     CHECK_FALSE(page->busy());
 }
@@ -85,7 +90,9 @@ TEST_CASE("idle connections do not keep a probe out: the oldest silent one gives
         REQUIRE(connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
         return socket_;
     };
-    const auto nothing = [](std::string_view) { return std::pair<int, std::string>(200, ""); };
+    const auto nothing = [](std::string_view, std::string_view) {
+        return std::pair<int, std::string>(200, "");
+    };
     std::vector<int> idle;
     for (int i = 0; i < 40; ++i) {
         idle.push_back(open());
