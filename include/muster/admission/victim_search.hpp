@@ -74,24 +74,24 @@ public:
     }
 
 private:
-    using taking::budgets_;
-    using taking::keeps_deserved;
     using keeping::keeps_minima;
     using keeping::known_;
+    using keeping::put_back_pod;
+    using keeping::steps_;
+    using keeping::take_pod;
+    using keeping::victims_;
+    using taking::budgets_;
+    using taking::keeps_deserved;
     using taking::list_;
     using taking::open;
     using taking::put_all_back;
     using taking::put_back;
-    using keeping::put_back_pod;
     using taking::slots_;
-    using keeping::steps_;
     using taking::take_again;
-    using keeping::take_pod;
     using taking::take_rest;
     using taking::take_spare;
     using taking::units_;
     using taking::unopened;
-    using keeping::victims_;
     using taking::whole;
 
     void note_chosen() {

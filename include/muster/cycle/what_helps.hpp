@@ -61,10 +61,7 @@ public:
     [[nodiscard]] helping_changes find() {
         if (starts({}))
             return std::move(found_);
-        if (std::ranges::any_of((*known_)[which_].members, [&](pod_index member) {
-                return (*known_)[member].placeable() &&
-                       known_->where(member).value.volume_not_ready;
-            }))
+        if (is_held_by_volumes(*known_, which_))
             keep({ready_volumes{}});
         // Nothing is missing that could be given.
         if (members_.classes.empty())

@@ -270,7 +270,8 @@ private:
                                    static_cast<std::int32_t>(chance_.between(80, 81))});
         where.unsupported = rarely(5);
         where.volume_not_ready = rarely(3);
-        for (std::int64_t volumes = rarely(15) ? chance_.between(1, 2) : 0; volumes > 0; --volumes) {
+        for (std::int64_t volumes = rarely(15) ? chance_.between(1, 2) : 0; volumes > 0;
+             --volumes) {
             volume_reach reach;
             reach.bound = chance_.percent(60);
             for (std::int64_t terms = chance_.between(0, 2); terms > 0; --terms)

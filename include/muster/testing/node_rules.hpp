@@ -81,12 +81,11 @@ struct node_rules {
     /// The node reaches every volume; in an emptied cluster, every one that exists.
     template<std::size_t Width>
     [[nodiscard]] static bool reaches(const constraints& who, const node<Width>& on, bool emptied) {
-        return std::all_of(
-            who.volumes.begin(), who.volumes.end(), [&](const volume_reach& volume) {
-                constraints alone;
-                alone.affinity = volume.any_of;
-                return (emptied && !volume.bound) || chosen(alone, on);
-            });
+        return std::all_of(who.volumes.begin(), who.volumes.end(), [&](const volume_reach& volume) {
+            constraints alone;
+            alone.affinity = volume.any_of;
+            return (emptied && !volume.bound) || chosen(alone, on);
+        });
     }
     [[nodiscard]] static bool endured(const constraints& who, const taint& what) {
         return what.effect == taint_effect::prefer_no_schedule ||
@@ -103,7 +102,8 @@ struct node_rules {
         const auto passes = [&](const taint& what) {
             return (emptied && what.key.rfind("node.kubernetes.io/", 0) == 0) || endured(who, what);
         };
-        return chosen(who, on) && reaches(who, on, emptied) && std::all_of(on.taints.begin(), on.taints.end(), passes) &&
+        return chosen(who, on) && reaches(who, on, emptied) &&
+               std::all_of(on.taints.begin(), on.taints.end(), passes) &&
                (!on.unschedulable ||
                 passes({"node.kubernetes.io/unschedulable", "", taint_effect::no_schedule}));
     }
