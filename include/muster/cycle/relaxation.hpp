@@ -32,6 +32,18 @@ template<class Traits>
     return all;
 }
 
+/// Obstacles that a node like this one has too, but for cordons and conditions.
+inline constexpr unsigned places_off =
+    obstacle_selector | obstacle_taint | obstacle_volume | obstacle_unbound_volume;
+
+/// Some member that waits has a volume that is not ready.
+template<class Traits>
+[[nodiscard]] bool is_held_by_volumes(const state<Traits>& known, gang_index which) {
+    return std::ranges::any_of(known[which].members, [&](pod_index member) {
+        return known[member].placeable() && known.where(member).value.volume_not_ready;
+    });
+}
+
 /// What the gang and its members require and could do without: labels and affinity of nodes, terms
 /// that speak of other pods, domains to stand in. O(classes × requirements).
 template<class Traits>

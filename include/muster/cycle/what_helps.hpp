@@ -208,9 +208,7 @@ private:
             bool any = false;
             for (const auto& each : members_.classes) {
                 const auto& where = known_->constraint_sets()[each.where];
-                eligible.push_back((where.obstacles[node.value()] &
-                                    (obstacle_selector | obstacle_taint | obstacle_volume |
-                                     obstacle_unbound_volume)) == 0);
+                eligible.push_back((where.obstacles[node.value()] & places_off) == 0);
                 any = any || (eligible.back() && fits(each.request, has));
             }
             if (members_.queue && (*known_)[*members_.queue].present) {

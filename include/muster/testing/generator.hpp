@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/testing/random.hpp>
+#include <muster/testing/random_volumes.hpp>
 #include <muster/testing/world.hpp>
 
 namespace muster::inline v0_1 {
@@ -270,26 +271,9 @@ private:
                                    static_cast<std::int32_t>(chance_.between(80, 81))});
         where.unsupported = rarely(5);
         where.volume_not_ready = rarely(3);
-        for (std::int64_t volumes = rarely(15) ? chance_.between(1, 2) : 0; volumes > 0;
-             --volumes) {
-            volume_reach reach;
-            reach.bound = chance_.percent(60);
-            for (std::int64_t terms = chance_.between(0, 2); terms > 0; --terms)
-                reach.any_of.push_back(volume_term());
-            where.volumes.push_back(std::move(reach));
-        }
+        if (rarely(15))
+            where.volumes = random_volumes(chance_, made_.nodes);
         return one;
-    }
-
-    [[nodiscard]] node_term volume_term() {
-        node_term term;
-        if (chance_.percent(70))
-            term.labels.requirements.push_back({"zone", label_operator::in, {zone()}});
-        else
-            term.name.push_back({"metadata.name",
-                                 label_operator::in,
-                                 {made_.nodes[chance_.below(made_.nodes.size())].key}});
-        return term;
     }
 
     [[nodiscard]] label_requirement requirement() {
