@@ -78,9 +78,9 @@ void print(const cluster& known, const decision& made) {
         if (why.resource)
             std::printf(", %s: %d needed, %d there", kind_names[why.resource->value()],
                         static_cast<int>(why.amount_needed), static_cast<int>(why.amount_left));
-        for (const auto& [at, needed, possible] : why.roles)
-            std::printf("; %s: %d needed, %d possible", group.spec.tree[at].name.c_str(),
-                        static_cast<int>(needed), static_cast<int>(possible));
+        for (const role_shortage& one : why.roles)
+            std::printf("; %s: %d needed, %d possible", group.spec.tree[one.role].name.c_str(),
+                        static_cast<int>(one.needed), static_cast<int>(one.possible));
         std::printf("\n");
     }
 }
