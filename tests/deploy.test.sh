@@ -41,7 +41,7 @@ for part in scheduler controller; do
     grep -q "serviceAccountName: muster-$part" "$deploy/$part.yaml" || fail "$part.yaml: whose account"
     port=$(grep -oE 'containerPort: [0-9]+' "$deploy/$part.yaml" | grep -oE '[0-9]+')
     grep -q "port: $port}" "$deploy/networkpolicy.yaml" || fail "networkpolicy.yaml: no port $port"
-    grep -q "values: \[.*\bmuster-$part\b" "$deploy/networkpolicy.yaml" ||
+    grep -q "podSelector: {matchLabels: {app: muster-$part}}" "$deploy/networkpolicy.yaml" ||
         fail "networkpolicy.yaml: no $part"
 done
 # Without it nothing would ever be evicted, and T9k's users expect that.
