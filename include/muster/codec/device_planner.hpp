@@ -109,20 +109,32 @@ private:
 
     /// Pods that wait, and that devices of their nodes could serve but nothing else, go on waiting.
     void hold_users_of(const std::string& resource) {
-        const std::vector<std::string>& selectors = catalog_->class_of(resource)->selectors;
+        std::vector<device_selector> selectors;
+        for (const std::string& text : catalog_->class_of(resource)->selectors)
+            if (auto parsed = parse_device_selector(text))
+                selectors.push_back(std::move(*parsed));
         std::vector<bool> has_some(nodes_.size(), false);
-        for (const pooled_device& each : devices_) {
-            const bool is_other = std::ranges::any_of(selectors, [&](const std::string& text) {
-                const auto selector = parse_device_selector(text);
-                return selector && selector->matches(each.key.driver, *each.device) == false;
-            });
-            for (std::size_t at = 0; at < nodes_.size() && !is_other; ++at)
-                if (!has_some[at])
-                    has_some[at] = reaches(views_[at], *each.nodes);
-        }
+        const device_nodes* marked = nullptr;
+        for (const pooled_device& each : devices_)
+            // Devices of one slice are mostly on the same nodes.
+            if (each.nodes != marked &&
+                std::ranges::none_of(selectors, [&](const device_selector& one) {
+                    return one.matches(each.key.driver, *each.device) == false;
+                })) {
+                marked = each.nodes;
+                mark(*marked, has_some);
+            }
         hold(resource, ": allocation " + std::string(not_written), [&](const pod_object& pod) {
             return selects_any(pod, [&](std::size_t at) { return has_some[at]; });
         });
+    }
+
+    void mark(const device_nodes& reached, std::vector<bool>& nodes) const {
+        if (const auto named = by_name_.find(reached.name); named != by_name_.end())
+            nodes[named->second] = true;
+        if (reached.selector || reached.all)
+            for (std::size_t at = 0; at < nodes_.size(); ++at)
+                nodes[at] = nodes[at] || reaches(views_[at], reached);
     }
 
     /// Pods that wait, and that only devices could serve, go on waiting.
@@ -249,7 +261,7 @@ private:
     }
 
     [[nodiscard]] static bool reaches(const node<1>& from, const device_nodes& nodes) {
-        if (nodes.all || (!nodes.name.empty() && nodes.name == from.name))
+        if (nodes.all)
             return true;
         return nodes.selector && nodes.unsupported.empty() &&
                std::ranges::any_of(*nodes.selector,

@@ -51,7 +51,7 @@ public:
         const bool may_be_served = std::ranges::any_of(pod.requests, [](const auto& each) {
             return each.first.find('/') != std::string::npos;
         });
-        if (!has_claims && !may_be_served)
+        if (!pod.node.empty() || (!has_claims && !may_be_served))
             return lose_pod(key);
         users_.insert(key);
         is_old_ = is_old_ || has_claims || !classes_.empty() || effects_.contains(key);
@@ -64,7 +64,7 @@ public:
     void note_nodes() { is_old_ = is_old_ || !classes_.empty(); }
 
     /// Plans anew where something changed. True when the effects became different. O(1) when
-    /// nothing changed, else O(pods with claims or extended resources × nodes + devices × nodes).
+    /// nothing changed, else O(devices + pods of `users_` × nodes).
     template<std::size_t Width>
     [[nodiscard]] bool renew(const std::map<std::string, codec::node_object>& nodes,
                              const live_gangs<Width>& gangs) {
@@ -107,7 +107,7 @@ private:
     std::map<object_key, codec::resource_claim_object> claims_;
     std::map<object_key, codec::resource_slice_object> slices_;
     std::map<object_key, codec::device_class_object> classes_;
-    /// Pods with claims, and pods that request what a DeviceClass might serve.
+    /// Pods without a node that have claims or request what a DeviceClass might serve.
     std::set<object_key> users_;
     std::map<object_key, codec::volume_effects> effects_;
     bool is_old_ = false;
