@@ -447,9 +447,9 @@ TEST_CASE("each pod takes one of pods") {
 
 TEST_CASE("pods with what is not modelled wait for as long as they have it") {
     const std::string one_node = node("n1", "cpu: 4");
-    for (const char* spec : {"resourceClaims: [{name: c}], ",
-                             "volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], ",
-                             "schedulingGroup: {podGroupName: g}, "}) {
+    for (const char* spec :
+         {"resourceClaims: [{name: c}], ", "volumes: [{name: v, fc: {lun: 1}}], ",
+          "schedulingGroup: {podGroupName: g}, "}) {
         CAPTURE(spec);
         const auto made = decide(pod("a", "", "cpu: 1", spec) + one_node);
         CHECK(made.answers.at("default/a") == "waiting at unsupported");

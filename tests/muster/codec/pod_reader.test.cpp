@@ -431,10 +431,28 @@ TEST_CASE("what bears on placement and is not modelled is named by its field") {
     CHECK(unsupported("  resourceClaims: [{name: a}]\n") == "spec.resourceClaims[0] ");
     CHECK(unsupported("  schedulingGroup: {podGroupName: a}\n") == "spec.schedulingGroup ");
     CHECK(unsupported("  workloadRef: {name: a}\n") == "spec.workloadRef ");
-    CHECK(unsupported("  volumes:\n  - {name: a, persistentVolumeClaim: {claimName: b}}\n"
-                      "  - {name: c, ephemeral: {}}\n  - {name: d, emptyDir: {}}\n"
-                      "  - {name: e, configMap: {name: x}}\n") ==
-          "spec.volumes[0].persistentVolumeClaim spec.volumes[1].ephemeral ");
+    CHECK(unsupported("  volumes:\n  - {name: a, fc: {lun: 1}}\n  - {name: d, emptyDir: {}}\n"
+                      "  - {name: e, configMap: {name: x}}\n") == "spec.volumes[0].fc ");
+}
+
+TEST_CASE("volumes that bear on placement are read, each by its source") {
+    const auto [pod, findings, newest] =
+        read("  volumes:\n  - {name: a, persistentVolumeClaim: {claimName: b}}\n"
+             "  - {name: c, ephemeral: {volumeClaimTemplate: {spec: {storageClassName: s}}}}\n"
+             "  - {name: d, csi: {driver: x}}\n"
+             "  - {name: e, gcePersistentDisk: {pdName: f, readOnly: true}}\n"
+             "  - {name: g, hostPath: {path: /}}\n");
+    CHECK(findings.empty());
+    CHECK(pod.unsupported.empty());
+    REQUIRE(pod.volumes.size() == 4);
+    CHECK(pod.volumes[0].claim == "b");
+    CHECK(pod.volumes[1].from == pod_volume::source::ephemeral);
+    CHECK(pod.volumes[1].claim == pod.metadata.key.name + "-c");
+    CHECK(pod.volumes[1].draft.storage_class == "s");
+    CHECK(pod.volumes[2].driver == "x");
+    CHECK(pod.volumes[3].driver == "pd.csi.storage.gke.io");
+    CHECK(pod.volumes[3].handle == "f");
+    CHECK(pod.volumes[3].read_only);
 }
 
 TEST_CASE("a part of a GPU is not modelled: its pod waits instead of asking for nothing") {
