@@ -66,7 +66,7 @@ public:
             if (const auto at = objects_->skipped.find(name); at != objects_->skipped.end())
                 if (at->second -= std::min(at->second, count); at->second == 0)
                     objects_->skipped.erase(at);
-        make_pods(found.gangs);
+        make_pods(found.gangs, found.companions);
         if (!out_->ok())
             return;
         gang_declarer(*objects_, options_->default_namespace, *out_)
@@ -74,8 +74,27 @@ public:
     }
 
 private:
-    /// Reads what jobs make: their pods, and the groups of T9k's.
-    void make_pods(const std::vector<booked_gang>& gangs) {
+    /// The claims that jobs make and the input does not hold. An input without claims says nothing
+    /// of them.
+    void make_claims(std::vector<boost::json::object>& companions,
+                     std::vector<document>& documents) const {
+        std::set<object_key> known;
+        for (const claim_object& each : objects_->storage.claims)
+            known.insert(each.metadata.key);
+        for (boost::json::object& each : companions) {
+            object_key key{std::string(translate::metadata_namespace(each)),
+                           std::string(translate::metadata_name(each))};
+            if (key.name_space.empty())
+                key.name_space = options_->default_namespace;
+            if (!known.empty() && translate::string_at(each, "kind") == "PersistentVolumeClaim" &&
+                known.insert(std::move(key)).second)
+                documents.emplace_back("claim", std::move(each));
+        }
+    }
+
+    /// Reads what jobs make: their pods and claims, and the groups of T9k's.
+    void make_pods(const std::vector<booked_gang>& gangs,
+                   std::vector<boost::json::object>& companions) {
         auto documents = std::make_shared<std::vector<document>>();
         for (const booked_gang& each : gangs) {
             const translate::gang_object& gang = each.made.gang;
@@ -113,6 +132,7 @@ private:
         }
         if (documents->empty())
             return;
+        make_claims(companions, *documents);
         diagnostics found;
         manifest_options how;
         how.default_namespace = options_->default_namespace;
@@ -125,6 +145,7 @@ private:
                 pod.controller = at->second;
         std::ranges::move(made.pods, std::back_inserter(objects_->pods));
         std::ranges::move(made.pod_groups, std::back_inserter(objects_->pod_groups));
+        std::ranges::move(made.storage.claims, std::back_inserter(objects_->storage.claims));
         objects_->made = std::move(documents);
     }
 

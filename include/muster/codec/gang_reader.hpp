@@ -72,6 +72,8 @@ struct gangs {
 struct standing_gangs {
     std::vector<booked_gang> gangs;
     std::vector<stray_pod> strays;
+    /// What jobs make beside groups and pods.
+    std::vector<boost::json::object> companions;
     /// Objects that were read, or that need not be, by `apiVersion kind`.
     std::map<std::string, std::size_t> understood;
     /// The newest time that the objects name from which they were read.
@@ -138,6 +140,7 @@ public:
         standing_gangs made;
         made.gangs = finish_book();
         made.strays = book_.strays();
+        made.companions = std::move(made_.companions);
         made.understood = std::move(understood_);
         made.newest = context_.newest;
         return made;

@@ -243,4 +243,25 @@ TEST_CASE("jobs of one name are told apart by their kinds") {
 }
 
 } // namespace
+TEST_CASE("claims that a StatefulSet makes count where the input holds claims") {
+    const auto claims = [](const std::string& text) {
+        diagnostics out;
+        const auto documents = read_documents("in", text, out);
+        std::string names;
+        for (const claim_object& each : read_cluster(documents, {}, out).storage.claims)
+            names += each.metadata.key.name + " ";
+        return names;
+    };
+    const std::string set =
+        "---\n{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {replicas: 2, "
+        "serviceName: x, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, "
+        "spec: {containers: [{name: c, image: i, volumeMounts: [{name: data, mountPath: /}]}]}}, "
+        "volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], "
+        "resources: {requests: {storage: 1Gi}}}}]}}\n";
+    const std::string one = "---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: "
+                            "data-s-0}, spec: {}}\n";
+    CHECK(claims(set) == "");
+    CHECK(claims(set + one) == "data-s-0 data-s-1 ");
+}
+
 } // namespace codec_cluster_input_test

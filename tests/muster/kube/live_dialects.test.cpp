@@ -609,7 +609,7 @@ TEST_CASE("what is wrong with an object, or not modelled, is said alike however 
         objects_of(pods("a",
                         "labels: {pod-group.scheduling.sigs.k8s.io/name: "
                         "odd}",
-                        "volumes: [{name: v, persistentVolumeClaim: {}}], "))[0];
+                        "volumes: [{name: v, fc: {}}], "))[0];
     for (const bool by_watch : {false, true}) {
         live of(kube::dialect::t9k);
         of.by_watch = by_watch;
@@ -620,7 +620,7 @@ TEST_CASE("what is wrong with an object, or not modelled, is said alike however 
               std::vector<std::string>{"status.allocatable.cpu: \"many\" is not a quantity "
                                        "(expected e.g. 500m, 4, 2Gi)"});
         CHECK(of.objects.gangs().pods().begin()->second.object.unsupported ==
-              std::vector<std::string>{"spec.volumes[0].persistentVolumeClaim"});
+              std::vector<std::string>{"spec.volumes[0].fc"});
         CHECK(of.objects.gangs().wrong_with({"team", "pa", codec::group_origin::single_pod}) ==
               "label pod-group.scheduling.sigs.k8s.io/name is there, but label "
               "pod-group.scheduling.sigs.k8s.io/min-available is not (expected both)");
