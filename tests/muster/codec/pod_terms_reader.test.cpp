@@ -106,7 +106,7 @@ TEST_CASE("a spread with an empty selector counts no pod before Kubernetes 1.38,
         const auto made = read("  topologySpreadConstraints:\n  - {topologyKey: zone, maxSkew: 1, "
                                "whenUnsatisfiable: DoNotSchedule, " +
                                    selector + "}\n",
-                               {kubernetes_version{minor}});
+                               {kubernetes_version{minor}, {}});
         CHECK(made.findings.empty());
         return reaches(made.terms->spread.front().pods, {{"rev", "7"}}, "red");
     };
