@@ -31,7 +31,7 @@ read_json_or_yaml(const std::shared_ptr<const source_text>& source, diagnostics&
     if (!json_findings.ok() && source->text().size() <= worth_a_second_try) {
         diagnostics yaml_findings;
         std::vector<document> as_yaml = read_yaml(source, yaml_findings);
-        if (yaml_findings.ok())
+        if (yaml_findings.findings().empty())
             return as_yaml;
     }
     for (const diagnostic& finding : json_findings.findings())
