@@ -13,6 +13,7 @@
 #include <muster/codec/cluster.hpp>
 #include <muster/muster.hpp>
 
+#include "reason_text.hpp"
 #include "report.hpp"
 
 namespace cli {
@@ -208,8 +209,11 @@ headline(const muster::state<Traits>& known, const muster::kind_table& kinds,
     std::string listed;
     for (const auto& [text, count] : counts)
         listed += (listed.empty() ? "" : ", ") + std::to_string(count) + " " + text;
-    if (!why.empty() && !nodes_alone)
-        listed += (listed.empty() ? "" : ". ") + why.front().message;
+    // Nodes do not say which claim it is.
+    for (const reason_line& each : why)
+        if (nodes_alone ? each.code == code_name(muster::reason_code::volume_out_of_reach)
+                        : &each == &why.front())
+            listed += (listed.empty() ? "" : ". ") + each.message;
     return "0/" + std::to_string(nodes) + " nodes are available: " + listed + ".";
 }
 
