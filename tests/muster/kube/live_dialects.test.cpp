@@ -414,9 +414,10 @@ TEST_CASE("a group with a part that cannot be read as JSON is malformed, in ever
          {"scheduling.volcano.sh/v1beta1", "annotations: {scheduling.k8s.io/group-name: train}"}},
         {kube::dialect::scheduler_plugins,
          {"scheduling.x-k8s.io/v1alpha1", "labels: {scheduling.x-k8s.io/pod-group: train}"}}};
-    for (const auto& [dialect, words] : all) {
+    for (const auto& one : all) {
+        const std::pair<std::string, std::string>& words = one.second;
         CAPTURE(words.first);
-        live of(dialect);
+        live of(one.first);
         for (const std::string& name : {std::string("train"), std::string("fine")}) {
             const auto objects = objects_of("---\napiVersion: " + words.first +
                                             "\nkind: PodGroup\nmetadata: {name: " + name +
@@ -605,11 +606,10 @@ TEST_CASE("a gang group of which a part is not there yet waits as a whole") {
 TEST_CASE("what is wrong with an object, or not modelled, is said alike however the object came") {
     const json::object node = objects_of("---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n"
                                          "status: {allocatable: {cpu: many}}\n")[0];
-    const json::object pod =
-        objects_of(pods("a",
-                        "labels: {pod-group.scheduling.sigs.k8s.io/name: "
-                        "odd}",
-                        "volumes: [{name: v, fc: {}}], "))[0];
+    const json::object pod = objects_of(pods("a",
+                                             "labels: {pod-group.scheduling.sigs.k8s.io/name: "
+                                             "odd}",
+                                             "volumes: [{name: v, fc: {}}], "))[0];
     for (const bool by_watch : {false, true}) {
         live of(kube::dialect::t9k);
         of.by_watch = by_watch;
