@@ -275,7 +275,7 @@ func numberedScenarios() []scenario {
 			})
 		}
 		const ack = "pod-group.scheduling.sigs.k8s.io/"
-		return firstOf(odd("claims", "", `,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"v"}}]`, "not modelled: pod claims: spec.volumes[0].persistentVolumeClaim"),
+		return firstOf(odd("claims", "", `,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"v"}}]`, "pod claims: claim v is not there"),
 			odd("malformed", `"`+ack+`name":"odd","`+ack+`min-available":"three"`, "", `"three" is not a minimum (expected a whole number`),
 			s.addNode("b", 6), s.runs("g", 4), s.runs("single", 1))
 	})))
