@@ -40,18 +40,33 @@ func (s *stage) leases(seconds int) error {
 // counts what passes, and does nothing to it.
 func counted(verb, suffix string) *flaw { return &flaw{verb: verb, suffix: suffix, what: "count"} }
 
-var specOpens = regexp.MustCompile(`"spec":\{(.)`)
+var (
+	specOpens   = regexp.MustCompile(`"spec":\{(.)`)
+	statusOpens = regexp.MustCompile(`"status":\{(.)`)
+)
 
-// strange adds fields that nobody knows to all objects of an answer.
-func strange(line string) string {
-	return specOpens.ReplaceAllStringFunc(line, func(found string) string {
-		made := `"spec":{"fieldOfTheFuture":{"x":[1,null,{"y":"z"}]}`
+// withStrangers adds a field that nobody knows to each object that is opened so.
+func withStrangers(opens *regexp.Regexp, line string) string {
+	return opens.ReplaceAllStringFunc(line, func(found string) string {
+		name := found[:strings.Index(found, "{")+1]
+		made := name + `"fieldOfTheFuture":{"x":[1,null,{"y":"z"}]}`
 		if next := found[len(found)-1:]; next != "}" {
 			return made + "," + next
 		}
 		return made + "}"
 	})
 }
+
+// strange adds fields that nobody knows to all objects of an answer, but to no spec of a pod, where
+// such a field may say where the pod may run.
+func strange(line string) string {
+	if strings.Contains(line, `"kind":"Pod"`) || strings.Contains(line, `"kind":"PodList"`) {
+		return withStrangers(statusOpens, line)
+	}
+	return withStrangers(specOpens, line)
+}
+
+func strangeSpecs(line string) string { return withStrangers(specOpens, line) }
 
 func wireScenarios() []scenario {
 	made := []scenario{}
@@ -96,6 +111,19 @@ func wireScenarios() []scenario {
 		s.befall(&flaw{verb: "WATCH", what: "rewrite", change: strange}, &flaw{verb: "GET", suffix: "s", what: "rewrite", change: strange})
 		s.proxy.drop()
 		return firstOf(s.gang("g", 2), s.restarted(), s.gang("h", 2))
+	}))
+	add("16/unknown-pod-fields", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		s.befall(&flaw{verb: "WATCH", suffix: "/pods", what: "rewrite", change: strangeSpecs}, &flaw{verb: "GET", suffix: "/pods", what: "rewrite", change: strangeSpecs})
+		s.proxy.drop()
+		if err := firstOf(s.group("g", 2, ""), s.members("g", 2, "1"),
+			s.becomes(podsOf(s.namespace)+"/g-0", "says which field may bear on its place", func(found object) bool {
+				return strings.Contains(fmt.Sprint(at(found, "status", "conditions")), "spec.fieldOfTheFuture")
+			}), s.waits("g", time.Second)); err != nil {
+			return err
+		}
+		s.befall()
+		s.proxy.drop()
+		return firstOf(s.restarted(), s.runs("g", 2))
 	}))
 	add("16/unknown-event", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		odd := &flaw{verb: "WATCH", suffix: "/pods", times: 2, what: "rewrite", change: func(line string) string {
