@@ -114,7 +114,7 @@ func oneSetOfVolumes(s *stage, st *storing) error {
 		winner, loser = "q", "r"
 	}
 	// One is left, and the other gang needs three.
-	return firstOf(st.waitsFor(loser, loser+"-"), st.whole(winner, 3), st.volume("v4", "local", "a", nil), s.waits(loser, time.Second),
+	return firstOf(st.waitsFor(loser, "local"), st.whole(winner, 3), st.volume("v4", "local", "a", nil), s.waits(loser, time.Second),
 		st.volume("v5", "local", "b", nil), st.whole(loser, 3))
 }
 
