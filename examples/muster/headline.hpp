@@ -11,12 +11,32 @@
 
 #include <muster/admission/affinity_refusal.hpp>
 #include <muster/codec/cluster.hpp>
+#include <muster/codec/storage_catalog.hpp>
 #include <muster/muster.hpp>
 
 #include "reason_text.hpp"
 #include "report.hpp"
 
 namespace cli {
+
+/// What kube-scheduler says of a node that has too little of a resource.
+[[nodiscard]] inline std::string shortage_text(const std::string& kind) {
+    using muster::codec::storage_catalog;
+    if (storage_catalog::counts_storage(kind))
+        return storage_catalog::counts_bytes(kind)
+                   ? "node(s) did not have enough free storage"
+                   : "node(s) didn't find available persistent volumes to bind";
+    if (kind.starts_with("attachable-volumes-"))
+        return "node(s) exceed max volume count";
+    return kind == "pods" ? "Too many pods" : "Insufficient " + kind;
+}
+
+/// The reason is about volumes, and names the claims.
+[[nodiscard]] inline bool names_claims(const reason_line& why) {
+    return why.code == code_name(muster::reason_code::volume_out_of_reach) ||
+           (why.code == code_name(muster::reason_code::insufficient_resource) && why.resource &&
+            muster::codec::storage_catalog::counts_storage(*why.resource));
+}
 
 /// What kube-scheduler would count for one node: the first of its filters that says no, and of the
 /// last one every resource.
@@ -58,9 +78,7 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
     for (std::size_t column = 0; column < Traits::width; ++column)
         if (of.request[column] > 0 && of.request[column] > free[column]) {
             const std::string& name = kinds.name(muster::kind_id{column});
-            ++counts[name == "pods"                            ? "Too many pods"
-                     : name.starts_with("attachable-volumes-") ? "node(s) exceed max volume count"
-                                                               : "Insufficient " + name];
+            ++counts[shortage_text(name)];
         }
 }
 
@@ -211,8 +229,7 @@ headline(const muster::state<Traits>& known, const muster::kind_table& kinds,
         listed += (listed.empty() ? "" : ", ") + std::to_string(count) + " " + text;
     // Nodes do not say which claim it is.
     for (const reason_line& each : why)
-        if (nodes_alone ? each.code == code_name(muster::reason_code::volume_out_of_reach)
-                        : &each == &why.front())
+        if (nodes_alone ? names_claims(each) : &each == &why.front())
             listed += (listed.empty() ? "" : ". ") + each.message;
     return "0/" + std::to_string(nodes) + " nodes are available: " + listed + ".";
 }

@@ -96,6 +96,13 @@ std::vector<reason_line> live_words::reasons(const live_state& known,
         }
         context.queue = each.queue ? known[*each.queue].key : gang.spec.queue.value_or("");
         reason_line line;
+        if (each.resource) {
+            line.resource = kinds.name(*each.resource);
+            line.needed = amount_text(*line.resource, each.amount_needed);
+            line.left = amount_text(*line.resource, each.amount_left);
+            context.claims =
+                codec::unbound_claims_text(volumes_of(*cluster, gang.key), *line.resource);
+        }
         line.code = code_name(each);
         line.kind = kind_name(each.kind);
         line.message = reason_text(each, context);

@@ -752,6 +752,7 @@ private:
                 line.resource = known_->kinds.name(*each.resource);
                 line.needed = amount_text(*line.resource, each.amount_needed);
                 line.left = amount_text(*line.resource, each.amount_left);
+                context.claims = unbound_claims_text(volumes_of(facts), *line.resource);
             }
             if (each.code == muster::reason_code::volume_out_of_reach)
                 context.volumes = volume_detail(facts);

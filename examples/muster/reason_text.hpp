@@ -10,6 +10,7 @@
 
 #include <muster/admission/certificate.hpp>
 #include <muster/admission/reason.hpp>
+#include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/model/answer.hpp>
 #include <muster/model/gang.hpp>
@@ -142,6 +143,8 @@ struct reason_context {
     std::string detail;
     /// Its volumes, and from how many nodes each is reached.
     std::string volumes;
+    /// Its claims that take some of the resource that the reason speaks of.
+    std::string claims;
     /// For whom room is kept, as NAMESPACE/NAME.
     std::vector<std::string> owners;
 };
@@ -296,12 +299,22 @@ private:
         return ": short by " + amount_text(kind, what_->amount_needed - what_->amount_left);
     }
 
+    /// What is short: a resource, or storage for claims.
+    [[nodiscard]] std::string supply(const std::string& kind) const {
+        using muster::codec::storage_catalog;
+        if (context_->claims.empty() || !storage_catalog::counts_storage(kind))
+            return kind;
+        return (storage_catalog::counts_bytes(kind) ? "storage of class "
+                                                    : "free volumes of class ") +
+               std::string(storage_catalog::class_in(kind)) + " for claims " + context_->claims;
+    }
+
     [[nodiscard]] std::string resource() const {
         const std::string& kind = context_->kinds->name(*what_->resource);
         const bool now = context_->scope == muster::certificate_scope::free_now;
         const std::string needed = amount_text(kind, what_->amount_needed);
         const std::string left = amount_text(kind, what_->amount_left);
-        const std::string asks = kind + ": " + who_ + " needs " + needed + ", ";
+        const std::string asks = supply(kind) + ": " + who_ + " needs " + needed + ", ";
         if (what_->amount_needed > what_->amount_left)
             return asks +
                    (now ? left + (left == "1" ? " is free" : " are free")

@@ -72,9 +72,23 @@ public:
     [[nodiscard]] static std::string bytes_of(std::string_view storage_class) {
         return std::string(storage_class) + ".storageclass.storage.k8s.io/requests.storage";
     }
+    /// The kind counts storage of a class: bytes of a pool, or free volumes.
+    [[nodiscard]] static bool counts_storage(std::string_view kind) {
+        return kind.find(storage_mark) != std::string_view::npos;
+    }
+    [[nodiscard]] static bool counts_bytes(std::string_view kind) {
+        return counts_storage(kind) && kind.ends_with("/requests.storage");
+    }
+    /// Of a kind that counts storage.
+    [[nodiscard]] static std::string_view class_in(std::string_view kind) {
+        return kind.substr(0, kind.find(storage_mark));
+    }
     [[nodiscard]] static std::string volumes_of(std::string_view storage_class) {
         return std::string(storage_class) + ".storageclass.storage.k8s.io/persistentvolumeclaims";
     }
+
+private:
+    static constexpr std::string_view storage_mark = ".storageclass.storage.k8s.io/";
 };
 
 } // namespace codec

@@ -37,6 +37,23 @@ using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*
     return others > 0 ? text + " (+" + std::to_string(others) + " pods)" : text;
 }
 
+/// The claims that are to be bound of pods that take some of a kind; of more than three, three.
+[[nodiscard]] inline std::string unbound_claims_text(const volumes_of_pods& pods,
+                                                     const std::string& kind) {
+    std::set<std::string> found;
+    for (const auto& [name, volumes] : pods)
+        if (volumes->amounts.contains(kind))
+            found.insert(volumes->unbound.begin(), volumes->unbound.end());
+    constexpr std::size_t most = 3;
+    std::string text;
+    std::size_t listed = 0;
+    for (const std::string& claim : found)
+        if (listed++ < most)
+            text += (text.empty() ? "" : ", ") + claim;
+    return found.size() > most ? text + " (+" + std::to_string(found.size() - most) + " claims)"
+                               : text;
+}
+
 /// From how many of the nodes each volume is reached, the fewest first; of more than three, three.
 /// Empty when every node reaches all. O(volumes × nodes).
 template<std::size_t Width>
