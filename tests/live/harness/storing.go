@@ -410,9 +410,10 @@ func (st *storing) whole(group string, count int) error {
 }
 
 // waitsFor says that none of them is bound for a while, and that a group says why it waits: in words
-// that have this in them.
-func (st *storing) waitsFor(group, why string) error {
-	return firstOf(st.s.becomes(groups+st.s.namespace+"/podgroups/"+group, "says "+why, func(found object) bool {
-		return strings.Contains(fmt.Sprint(at(found, "status", "conditions")), why)
+// that have all of these in them.
+func (st *storing) waitsFor(group string, why ...string) error {
+	return firstOf(st.s.becomes(groups+st.s.namespace+"/podgroups/"+group, fmt.Sprintf("says %q", why), func(found object) bool {
+		said := fmt.Sprint(at(found, "status", "conditions"))
+		return !slices.ContainsFunc(why, func(each string) bool { return !strings.Contains(said, each) })
 	}), st.s.waits(group, 2*time.Second))
 }

@@ -114,7 +114,7 @@ func oneSetOfVolumes(s *stage, st *storing) error {
 		winner, loser = "q", "r"
 	}
 	// One is left, and the other gang needs three.
-	return firstOf(st.waitsFor(loser, "local"), st.whole(winner, 3), st.volume("v4", "local", "a", nil), s.waits(loser, time.Second),
+	return firstOf(st.waitsFor(loser, loser+"-0"), st.whole(winner, 3), st.volume("v4", "local", "a", nil), s.waits(loser, time.Second),
 		st.volume("v5", "local", "b", nil), st.whole(loser, 3))
 }
 
@@ -144,12 +144,12 @@ func volumeScenarios() []scenario {
 	add("bound-zone", map[string]int{"a-east": 4, "b-west": 1}, func(s *stage, st *storing) error {
 		kept := object{"nodeAffinity": near(zoneLabel, "west")}
 		return firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", nil, kept), st.zonal("g-1", "nfs", nil, kept),
-			st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2), st.waitsFor("g", "1 node(s) had volume node affinity conflict"), st.addNode("c-west", 1), st.whole("g", 2))
+			st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2), st.waitsFor("g", "1 node(s) had volume node affinity conflict", "claim g-0"), st.addNode("c-west", 1), st.whole("g", 2))
 	})
 	add("zone-label", map[string]int{"a-east": 4, "b-west": 1}, func(s *stage, st *storing) error {
 		labels := object{zoneLabel: "west"}
 		if err := firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", labels, nil), st.zonal("g-1", "nfs", labels, nil),
-			st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2), st.waitsFor("g", "1 node(s) had volume node affinity conflict"), st.addNode("c-west", 1), s.runs("g", 2)); err != nil {
+			st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2), st.waitsFor("g", "1 node(s) had volume node affinity conflict", "claim g-0"), st.addNode("c-west", 1), s.runs("g", 2)); err != nil {
 			return err
 		}
 		for pod, node := range s.boundWhere() {
@@ -221,7 +221,7 @@ func volumeScenarios() []scenario {
 		pool := object{"metadata": object{"name": "pool"}, "storageClassName": s.namespace + "-made", "capacity": "2500Mi",
 			"nodeTopology": object{"matchLabels": object{hostLabel: s.namespace + "-a"}}}
 		return firstOf(st.class("made", delayed, nil), s.on.admin.expect(201, "POST", driversPath, asText(object{"metadata": object{"name": st.driver}, "spec": object{"storageCapacity": true}})),
-			s.on.admin.expect(201, "POST", pools, asText(pool)), st.claims("g", 3, "made"), st.users("g", 3), s.waits("g", 3*time.Second), s.says("g", "False"),
+			s.on.admin.expect(201, "POST", pools, asText(pool)), st.claims("g", 3, "made"), st.users("g", 3), st.waitsFor("g", "storage of class "+s.namespace+"-made for claims g-0, g-1, g-2"),
 			s.change(pools+"/pool", `{"capacity":"3Gi"}`), st.whole("g", 3))
 	})
 	// Volumes that several pods use, and too many of them.
@@ -233,7 +233,7 @@ func volumeScenarios() []scenario {
 	add("read-write-once-pod-in-a-gang", two, func(s *stage, st *storing) error {
 		alone := object{"accessModes": []string{"ReadWriteOncePod"}}
 		return firstOf(st.class("made", delayed, nil), st.claim("c", "made", alone), s.group("g", 2, ""), st.user("g-0", "g", "c"), st.user("g-1", "g", "c"),
-			s.says("g", "False"), s.waits("g", 4*time.Second))
+			st.waitsFor("g", "ReadWriteOncePod"), s.waits("g", 4*time.Second))
 	})
 	add("shared-claim", two, func(s *stage, st *storing) error {
 		return firstOf(st.class("made", delayed, nil), st.claim("c", "made", nil), s.group("g", 2, ""), st.user("g-0", "g", "c"), st.user("g-1", "g", "c"), s.runs("g", 2))
@@ -243,7 +243,7 @@ func volumeScenarios() []scenario {
 			return firstOf(s.on.admin.expect(201, "POST", csiNodesPath, asText(object{"metadata": object{"name": s.namespace + "-" + node}, "spec": object{"drivers": []object{
 				{"name": st.driver, "nodeID": node, "topologyKeys": []string{hostLabel}, "allocatable": object{"count": count}}}}})), st.addNode(node, 8))
 		}
-		return firstOf(holds("a", 2), st.class("made", delayed, nil), st.claims("g", 3, "made"), st.users("g", 3), s.waits("g", 3*time.Second), s.says("g", "False"),
+		return firstOf(holds("a", 2), st.class("made", delayed, nil), st.claims("g", 3, "made"), st.users("g", 3), st.waitsFor("g", "exceed max volume count"),
 			holds("b", 1), st.whole("g", 3))
 	})
 	add("ephemeral", two, func(s *stage, st *storing) error {
