@@ -19,7 +19,7 @@ namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
 
-/// With whom a gang starts together.
+/// The gangs that start together with a gang.
 inline void read_gang_group(const boost::json::object& manifest, gang_definition& to,
                             diagnostics& out) {
     gang_group_list list = gang_group_of(manifest);

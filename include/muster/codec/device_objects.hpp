@@ -47,7 +47,7 @@ struct device_allocation {
     std::optional<std::vector<node_term>> nodes;
     /// What of `nodes` is not understood.
     std::vector<std::string> unsupported;
-    /// Devices that nobody else may use, i.e. without those of admin access.
+    /// Devices for exclusive use; those of admin access are left out.
     std::vector<device_key> devices;
 };
 
