@@ -271,8 +271,8 @@ private:
             found.push_back(tightest);
     }
 
-    /// Per vertex below its own minimum (`leaves_only`: per role): how many more members it needs,
-    /// and how many there is room for when they have the nodes to themselves.
+    /// Returns the vertices below their own minimum (with `leaves_only`, only roles). For each: how
+    /// many more members it needs, and how many fit if no other waiting member uses the room.
     [[nodiscard]] std::vector<role_shortage> shortages(const constraints_in_force& force,
                                                        bool leaves_only) const {
         const gang_tree& tree = *members_->tree;
@@ -369,8 +369,8 @@ private:
     const explain_options* options_;
     certificate_scope scope_;
     std::vector<named_constraint> listed_;
-    /// Per vertex: members that hold at or below it, and how many more it needs if it is below its
-    /// own minimum.
+    /// Per vertex: members at or below it that have nodes, and how many more members the vertex
+    /// needs to meet its own minimum.
     std::vector<std::int64_t> held_;
     std::vector<std::int64_t> needed_;
     /// What one ceiling leaves of the only quota in force, in place of what all do.

@@ -17,7 +17,7 @@
 namespace muster::inline v0_1 {
 namespace detail {
 
-/// Every member that is held is so by its volumes alone.
+/// True if volumes are the only obstacle for each member that no node can take. O(members).
 template<class Traits>
 [[nodiscard]] bool only_volumes_hold(const state<Traits>& known, gang_index which) {
     return std::ranges::none_of(known[which].members, [&](pod_index member) {
@@ -25,7 +25,7 @@ template<class Traits>
     });
 }
 
-/// Reasons of the gates before the search.
+/// Returns the reason for which a gate before the search stopped the gang.
 template<class Traits>
 [[nodiscard]] reason gate_reason(const state<Traits>& known, gang_index which,
                                  const gang_members<Traits::width>& members, gate at) {
@@ -47,7 +47,8 @@ template<class Traits>
         if (at == gate::unsupported)
             for (std::size_t role = 0; role < counts.size(); ++role)
                 counts[role] -= members.unsupported[role];
-        // Each minimum on its own: members of a role that is short still count for the group.
+        // Each minimum is checked separately: members of a role below its minimum still count for
+        // the minimum of the group.
         const gang_tree& tree = *members.tree;
         counts = members_below(tree, counts);
         const std::vector<std::int64_t> held = members_below(tree, members.holding);

@@ -50,7 +50,7 @@ struct gang_members {
     std::vector<std::int64_t> holding;
     /// Per vertex (leaves only): members that exist, whatever they do.
     std::vector<std::int64_t> alive;
-    /// Per vertex (leaves only): members that wait and are held, see `constraints::held`.
+    /// Per vertex (leaves only): waiting members that no node can take (`constraints::held`).
     std::vector<std::int64_t> unsupported;
     /// Vertices whose members are to stand together, in the order of the vertices.
     detail::sequence<closeness> together;
@@ -64,7 +64,7 @@ struct gang_members {
 template<std::size_t Width>
 class member_sorter {
 public:
-    /// Members that are held belong to no class. O(members).
+    /// Members that no node can take (`constraints::held`) belong to no class. O(members).
     template<class Traits>
     void sort(const state<Traits>& known, gang_index which, gang_members<Width>& into) {
         const auto& group = known[which];

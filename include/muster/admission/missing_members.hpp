@@ -15,7 +15,8 @@
 namespace muster::inline v0_1 {
 namespace detail {
 
-/// Per vertex: the members at or below it, of `counts` per leaf.
+/// Sums `counts`, which is per leaf, up the tree. Returns the members at or below each vertex.
+/// O(vertices).
 [[nodiscard]] inline std::vector<std::int64_t> members_below(const gang_tree& tree,
                                                              std::vector<std::int64_t> counts) {
     for (std::size_t vertex = tree.size(); vertex-- > 1;)
@@ -46,7 +47,8 @@ public:
                 add(role->value(), each.waiting());
     }
 
-    /// The fewest of the members that wait, or of any members if those are too few.
+    /// Returns the smallest number of waiting members that meets the minima. If the waiting members
+    /// are too few, counts as if each role had any number of them.
     [[nodiscard]] std::int64_t count() {
         if (const auto waiting = cheapest())
             return *waiting;
@@ -73,7 +75,7 @@ private:
         return found ? std::optional(saturate(found->cost)) : std::nullopt;
     }
 
-    /// The vertex and what is below it, on its own.
+    /// A copy of the subtree at the vertex.
     gang_tree part_;
     std::vector<std::int64_t> holding_;
     /// Per class: its leaf, and how many of its members wait.

@@ -27,7 +27,7 @@ enum class reason_code : std::uint8_t {
     queue_forbidden,
     /// Members carry constraints that are not modelled.
     unsupported_constraint,
-    /// Members have volumes that no node can use for now.
+    /// Members have volumes that no node can use yet.
     volume_not_ready,
     insufficient_resource,
     quota_exceeded,
@@ -38,7 +38,7 @@ enum class reason_code : std::uint8_t {
     /// stand in two.
     topology_fragmented,
     host_port_taken,
-    /// Too few nodes reach the members' volumes, or can have these provisioned.
+    /// Too few nodes can use the members' volumes or have them provisioned.
     volume_out_of_reach,
     // Terms between pods, as the first member that finds no node meets them.
     spread_uneven,
@@ -71,14 +71,14 @@ enum class reason_kind : std::uint8_t {
 /// Numbers for one role (or subgroup, or the gang as a whole at the root).
 struct role_shortage {
     vertex_index role;
-    /// Members that must be placed beside those that hold for it to meet its minima; of
-    /// `not_enough_members` the minimum.
+    /// Members that must be placed, in addition to `held`, to meet the minima of the role. With
+    /// `not_enough_members`: the minimum.
     std::int64_t needed = 0;
-    /// Members of it that hold already; of `not_enough_members` 0.
+    /// Members of the role that have nodes. With `not_enough_members`: 0.
     std::int64_t held = 0;
-    /// Members of it that wait and that there is room for, taken alone, as far as this reason
-    /// goes; of `not_enough_members` those that exist, of `unsupported_constraint` those that wait
-    /// with constraints that are modelled.
+    /// Waiting members of the role that fit if this reason is the only limit and no other role
+    /// takes room. With `not_enough_members`: members that exist. With `unsupported_constraint`:
+    /// waiting members whose constraints are all modelled.
     std::int64_t possible = 0;
 };
 

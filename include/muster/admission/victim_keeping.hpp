@@ -19,9 +19,10 @@
 
 namespace muster::inline v0_1 {
 
-/// Chooses anew which surplus of contested gangs is evicted. A gang is contested if its surplus
-/// cannot all go at once: of three pods with a minimum of one any two may go, of three subgroups
-/// any two. Surplus that was taken in a fixed order may then block the pods whose room is needed.
+/// Improves the choice of surplus pods to evict from contested gangs. A gang is contested if its
+/// surplus pods cannot all go together: with three pods and a minimum of one, any two may go. The
+/// victim search takes surplus in a fixed order, which may spare the very pods whose room is
+/// needed.
 template<class Traits>
 class victim_keeping : protected victim_taking<Traits> {
     using taking = victim_taking<Traits>;
@@ -36,10 +37,10 @@ protected:
 
     static constexpr std::size_t few = 12;
 
-    /// Precondition: the gang fits with the pods that are taken. If that breaks a gang, evicts
-    /// surplus alone if that is enough, and otherwise keeps part of each contested gang that is
-    /// broken. Leaves alone gangs of higher levels, and with `spare_wanted` gangs that the gang
-    /// wants to be near.
+    /// Precondition: the gang fits once the taken pods are gone. If they include a whole gang,
+    /// tries to make do with surplus pods; if that fails, tries to keep part of each contested gang
+    /// that was taken whole. Does not change gangs of a higher level than the taken ones and, with
+    /// `spare_wanted`, gangs that the starting gang prefers to be near.
     template<class Fit>
     void keep_more(Fit& fit, bool spare_wanted) {
         level highest = lowest;
@@ -81,8 +82,8 @@ protected:
             rearrange(fit, by_parts);
     }
 
-    /// Precondition: no pod is taken. True if the gang fits once all pods are taken that may go, by
-    /// themselves or with their gang, and enough of them are put back.
+    /// Precondition: no pod is taken. Takes every pod that may go, as surplus or with its whole
+    /// gang, then puts back as many as possible. True if the gang fits with what is still taken.
     template<class Fit>
     [[nodiscard]] bool take_all_and_keep(Fit& fit) {
         if (std::ranges::none_of(victims_, &victim::contested))
@@ -115,7 +116,8 @@ private:
         return std::ranges::any_of(of.pods, [&](pod_index pod) { return fit.is_wanted(pod); });
     }
 
-    /// Restores what is taken if `alter` returns false. Half of the steps stay for what follows.
+    /// Calls `alter` with half of the remaining steps. If it returns false, restores the set of
+    /// taken pods.
     template<class Fit, class Change>
     bool rearrange(Fit& fit, const Change& alter) {
         std::int64_t pods = 0;
@@ -151,8 +153,8 @@ private:
             put_back_pod(of, at, fit);
     }
 
-    /// All surplus of the limited gangs is taken, below their minima if they are contested, and no
-    /// other pod. These pods are the candidates.
+    /// Takes all surplus pods of the gangs in `limited_`, which leaves contested gangs below their
+    /// minima, and puts back all other pods. The taken pods become the candidates.
     template<class Fit>
     void take_surplus(Fit& fit) {
         candidates_.clear();
@@ -171,9 +173,9 @@ private:
                 candidates_.push_back({which, at});
     }
 
-    /// Puts candidates back, the most valuable first, until what stays taken may go. True if the
-    /// gang fits then. Of up to `few` candidates it finds a set if there is one; of more it tries
-    /// two orders, the second of which clears the nodes with the fewest candidates.
+    /// Puts candidates back, the most valuable first, until the pods that stay taken may go. True
+    /// if the gang then fits. With up to `few` candidates the search is exhaustive. With more it
+    /// tries two orders; the second one clears the nodes with the fewest candidates.
     template<class Fit>
     [[nodiscard]] bool choose(Fit& fit, bool may_break) {
         const auto value = [this](const taken_pod& of) {
@@ -201,7 +203,8 @@ private:
         return (*known_)[victims_[of.of].pods[of.at]].node->value();
     }
 
-    /// One gang after the other keeps its minima and what else leaves the gang room.
+    /// Puts candidates back gang by gang: first those that meet the minima, then each one that
+    /// still leaves enough room.
     template<class Fit>
     [[nodiscard]] bool keep_in_order(Fit& fit, bool may_break) {
         for (std::size_t first = 0, end = 0; first < candidates_.size(); first = end) {
@@ -238,7 +241,8 @@ private:
         take_pod(of, at, fit);
         return can_be_allowed(from + 1, of, may_break) && descend(from + 1, fit, may_break);
     }
-    /// The gang can keep its minima by candidates from there on, or go as a whole.
+    /// True if the gang `of` can still meet its minima with the candidates from `from` on, or may
+    /// go as a whole.
     [[nodiscard]] bool can_be_allowed(std::size_t from, const victim& of, bool may_break) {
         if (may_break && of.as_a_whole && of.broken())
             return true;
@@ -255,15 +259,16 @@ private:
         const bool allowed = this->may_go(broken);
         return allowed && (may_break || broken == 0 || breaks_nothing());
     }
-    /// The gangs of which nothing stays need no member.
+    /// True if each gang that loses all its members has minima of zero.
     [[nodiscard]] bool breaks_nothing() const {
         return std::ranges::all_of(victims_, [this](const victim& each) {
             return !each.broken() || each.count == 0 || keeps_minima(each);
         });
     }
 
-    /// Puts back what the vertex lacks for its minima, as far as the gang still fits; if that is
-    /// not enough, nothing. Children are kept in their order.
+    /// Puts back members until the vertex meets its minima, each only if the starting gang still
+    /// fits. Returns false and puts back none if the minima are not met. Children are tried in
+    /// order.
     template<class Fit>
     [[nodiscard]] bool keep_vertex(victim& of, std::size_t vertex, std::span<const taken_pod> pods,
                                    Fit& fit) {
@@ -294,7 +299,7 @@ private:
             take_pod(of, kept_.back(), fit);
         return false;
     }
-    /// One more member of the role counts at the vertex.
+    /// True if one more member of the role counts at the vertex.
     [[nodiscard]] bool counts_at(const gang_tree& tree, std::size_t role,
                                  std::size_t vertex) const {
         for (; role != vertex && role > 0; role = tree[role].parent)
@@ -314,11 +319,11 @@ private:
         return (*known_)[of.pods[at]].role.value();
     }
 
-    /// Gangs of which only surplus may go, in order.
+    /// Positions of the gangs that may lose surplus pods, ascending.
     std::vector<std::size_t> limited_;
     std::vector<taken_pod> candidates_;
     std::vector<char> before_;
-    /// Per node: how many candidates stand there.
+    /// Per node: the number of candidates on it.
     std::vector<std::size_t> candidates_on_;
     std::vector<std::size_t> kept_;
     std::vector<std::int64_t> left_;

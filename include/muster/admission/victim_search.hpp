@@ -43,8 +43,8 @@ public:
     };
     static constexpr std::size_t few = keeping::few;
 
-    /// `fit` tells whether the gang fits, and follows; nobody is taken yet. Takes from `steps` one
-    /// for every pod taken or put back. `fit` ends as if nobody were taken.
+    /// Precondition: no pod is taken. `fit` says whether the gang fits, and is told of each pod
+    /// that is taken or put back; each such change uses one of `steps`. On return no pod is taken.
     template<victim_rule Rule, class Fit>
     [[nodiscard]] outcome run(const state<Traits>& known, gang_index by, const Rule& rule,
                               std::int64_t now, borrowing<Traits>& borrowed, Fit& fit,
@@ -299,7 +299,7 @@ private:
         failed_at_ = 0;
     }
 
-    /// Notes the pods that are taken, if the gang fits, and puts all of them back.
+    /// Records the taken pods if `found`, then puts all of them back.
     template<class Fit>
     [[nodiscard]] outcome settle(bool found, Fit& fit) {
         if (found)

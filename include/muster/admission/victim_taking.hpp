@@ -113,7 +113,8 @@ protected:
                reaches_minima((*known_)[of.gang].spec.tree, of.holding);
     }
 
-    /// All that is taken may go together. `broken` counts the gangs of which nothing stays.
+    /// True if all taken pods may go together. Adds to `broken` the number of gangs that lose all
+    /// their members.
     [[nodiscard]] bool may_go(std::size_t& broken) const {
         if (!budgets_.kept())
             return false;

@@ -89,8 +89,8 @@ struct victim {
     /// Per vertex (leaves only): members that hold.
     std::vector<std::int64_t> holding;
     bool any_spare = false;
-    /// The gang does not keep its minima without all of `spare` at once, so that which of them go
-    /// is a choice.
+    /// The gang would not meet its minima without all pods of `spare` together, so only some of
+    /// them may go.
     bool contested = false;
     /// All of it may be taken.
     bool as_a_whole = false;
@@ -108,7 +108,7 @@ struct victim {
         most = 0;
     }
     [[nodiscard]] bool broken() const noexcept { return count == pods.size(); }
-    /// Somebody is taken without whom the gang cannot stay.
+    /// True if a taken pod is not surplus: the gang cannot lose it and stay.
     [[nodiscard]] bool takes_core() const noexcept {
         for (std::size_t at = 0; at < pods.size(); ++at)
             if (taken[at] && !spare[at])

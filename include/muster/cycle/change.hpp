@@ -84,7 +84,7 @@ struct drop_domain {
 
     [[nodiscard]] friend bool operator==(const drop_domain&, const drop_domain&) = default;
 };
-/// The volumes of the gang's members are ready.
+/// Makes the volumes of the gang's members usable.
 struct ready_volumes {
     [[nodiscard]] friend bool operator==(const ready_volumes&, const ready_volumes&) = default;
 };

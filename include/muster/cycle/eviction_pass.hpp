@@ -180,7 +180,7 @@ private:
                   std::optional<std::int64_t> kept_until) {
         plan<Traits::width>& journal = *kept_->journal;
         decision* made = decision_of(*result_, kept_->made, noted_, which.visit);
-        // What the gang places now stays a decision of its own.
+        // Placements that need no eviction keep their own decision.
         if (!made || !made->placements.empty()) {
             result_->add(which.gang, {}, {});
             kept_->made.push_back({which.visit, (*known_)[which.gang].last});

@@ -32,11 +32,11 @@ template<class Traits>
     return all;
 }
 
-/// Obstacles that a node like this one has too, but for cordons and conditions.
+/// Obstacles that a copy of the node would have too: all but cordons and conditions.
 inline constexpr unsigned places_off =
     obstacle_selector | obstacle_taint | obstacle_volume | obstacle_unbound_volume;
 
-/// Some member that waits has a volume that is not ready.
+/// True if a waiting member has a volume that is not ready. O(members).
 template<class Traits>
 [[nodiscard]] bool is_held_by_volumes(const state<Traits>& known, gang_index which) {
     return std::ranges::any_of(known[which].members, [&](pod_index member) {

@@ -63,7 +63,7 @@ public:
             return std::move(found_);
         if (is_held_by_volumes(*known_, which_))
             keep({ready_volumes{}});
-        // Nothing is missing that could be given.
+        // No change can supply what is missing.
         if (members_.classes.empty())
             return std::move(found_);
         remedy opened;

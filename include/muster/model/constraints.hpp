@@ -67,12 +67,12 @@ struct host_port {
     return false;
 }
 
-/// The nodes from which a pod can use one of its volumes.
+/// The nodes that can use one volume of a pod.
 struct volume_reach {
-    /// One of the terms matches.
+    /// A node qualifies if at least one of the terms matches it.
     std::vector<node_term> any_of;
-    /// The volume exists where it is. Otherwise it is still to be chosen or provisioned, and other
-    /// nodes may come to qualify.
+    /// The volume exists. If false, the volume is still to be chosen or provisioned, and more nodes
+    /// may qualify later.
     bool bound = true;
 
     [[nodiscard]] friend auto operator<=>(const volume_reach&, const volume_reach&) = default;
@@ -87,17 +87,17 @@ struct constraints {
     std::vector<preferred_node_term> preferred;
     std::vector<toleration> tolerations;
     std::vector<host_port> ports;
-    /// Required: the node reaches every volume.
+    /// Required: the node can use every volume.
     std::vector<volume_reach> volumes;
     /// With regard to other pods; absent = none does matter.
     std::optional<pod_terms> pods;
     /// Something that bears on placement and is not modelled: the pod waits, it is never placed
     /// as if that were not there.
     bool unsupported = false;
-    /// A volume cannot be used on any node for now: the pod waits.
+    /// A volume of the pod cannot be used on any node yet, so the pod waits.
     bool volume_not_ready = false;
 
-    /// The pod is placed nowhere, whatever nodes there are.
+    /// No node can take the pod.
     [[nodiscard]] bool held() const noexcept { return unsupported || volume_not_ready; }
 
     [[nodiscard]] friend auto operator<=>(const constraints&, const constraints&) = default;
@@ -111,9 +111,9 @@ enum obstacle : std::uint8_t {
     obstacle_condition_taint = 4,
     obstacle_cordon = 8,
     obstacle_absent_node = 16,
-    /// A volume that exists is out of reach.
+    /// The node cannot use a volume that exists.
     obstacle_volume = 32,
-    /// A volume cannot be chosen or provisioned there for now.
+    /// No volume can be chosen or provisioned for a claim on this node at present.
     obstacle_unbound_volume = 64,
 };
 

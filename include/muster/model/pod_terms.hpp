@@ -33,7 +33,7 @@ struct pod_selector {
 struct affinity_term {
     pod_selector pods;
     std::string topology;
-    /// It stands for a volume that pods share, which they cannot do without.
+    /// The term represents a volume that pods share. Such a term cannot be dropped.
     bool of_volume = false;
 
     [[nodiscard]] friend auto operator<=>(const affinity_term&, const affinity_term&) = default;

@@ -119,7 +119,8 @@ struct pod_record {
     [[nodiscard]] bool holding() const noexcept {
         return alive() && (assumed || nominated || phase != pod_phase::pending);
     }
-    /// Its gang waits until the pod comes. Not so where another scheduler is to place it.
+    /// The gang waits for this nominated pod to be placed. False for a gated pod: another scheduler
+    /// places it.
     [[nodiscard]] bool awaited() const noexcept { return nominated && phase != pod_phase::gated; }
     /// It waits for a node.
     [[nodiscard]] bool placeable() const noexcept { return alive() && !holding(); }
@@ -145,7 +146,7 @@ struct gang_record {
     std::size_t placeable = 0;
     /// Of the spec.
     label_set_index tenant;
-    /// Members that are awaited.
+    /// Number of members for which `pod_record::awaited()` holds.
     std::size_t nominated = 0;
     /// Since when it has been below its minima, as cycles saw it whose policy asks.
     std::optional<std::int64_t> short_since;

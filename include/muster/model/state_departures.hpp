@@ -82,8 +82,9 @@ public:
         return event_result::applied;
     }
 
-    /// A pending pod is to come to that node when there is room, as an earlier decision said: what
-    /// it asks for is kept for it even where that is more than will be free.
+    /// Restores the nomination of a pending pod to `node` by an earlier decision. The room that the
+    /// pod requests is reserved even if it exceeds what will be free. Returns `unexpected` if the
+    /// node or a pod that waits for one is unknown.
     event_result nominate(const pod_key& key, const node_key& node) {
         pod_record* record = pod_of(key);
         const auto to = node_index_.find(node);
@@ -93,8 +94,10 @@ public:
                                                 : event_result::out_of_range;
     }
 
-    /// A gated pod is to come to that node, as another scheduler has decided: what it asks for is
-    /// kept from all others, now and later, until the pod is observed again. No cycle places it.
+    /// Reserves room on `node` for a gated pod that another scheduler has nominated to it. No other
+    /// pod gets the room until the pod is observed again, and no cycle places the pod. Returns
+    /// `unexpected` if the pod or the node is unknown, or if the pod is not gated, is terminating
+    /// or has a node; `out_of_range` if a sum would overflow. O(1).
     event_result expect(const pod_key& key, const node_key& node) {
         pod_record* record = pod_of(key);
         const auto to = node_index_.find(node);

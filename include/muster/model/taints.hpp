@@ -32,11 +32,11 @@ struct taint {
 /// The taint that stands for a cordon.
 inline constexpr std::string_view unschedulable_taint_key = "node.kubernetes.io/unschedulable";
 
-/// How the value of a taint has to compare with that of a toleration.
+/// How the value of a taint must compare with the value of a toleration.
 enum class taint_comparison : std::uint8_t { equal, greater, less };
 
-/// The number that `text` is in decimal, without a plus sign or leading zeros; nothing for other
-/// texts and for numbers beyond int64.
+/// Parses a decimal integer without a plus sign or leading zeros. Returns nullopt for any other
+/// text and for numbers that int64 cannot hold.
 [[nodiscard]] inline std::optional<std::int64_t> taint_number(std::string_view text) noexcept {
     const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
     if (digits.empty() || (digits.front() == '0' && text != "0"))
@@ -48,9 +48,9 @@ enum class taint_comparison : std::uint8_t { equal, greater, less };
 }
 
 /// A pod's permission to ignore taints. No key tolerates every key; no value (operator Exists)
-/// tolerates every value; no effect every effect. `greater` and `less` tolerate taints whose value
-/// is a number greater or less than `value`, and none when either is no number (Kubernetes
-/// Toleration).
+/// tolerates every value; no effect tolerates every effect. `greater` and `less` tolerate taints
+/// whose value is a number greater or less than `value`. If either value is not a number, they
+/// tolerate nothing (Kubernetes Toleration).
 struct toleration {
     std::optional<std::string> key;
     std::optional<std::string> value;
