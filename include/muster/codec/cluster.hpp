@@ -69,7 +69,8 @@ struct cluster_options {
 
 namespace detail {
 
-/// Every kind that an input names, or that is counted for its volumes, in the order of names.
+/// Returns the resource kinds that the input names or that are counted for its volumes, in the
+/// order of names. O(amounts · log kinds).
 [[nodiscard]] inline std::set<std::string_view> kinds_of(const manifests& objects,
                                                          const volume_plan& volumes = {}) {
     std::set<std::string_view> names{"pods"};
@@ -138,7 +139,8 @@ longest_run(const manifests& objects, const group_facts& facts,
 
 namespace detail {
 
-/// Adds what the volumes of a pod ask for. False when a kind is unknown.
+/// Adds the amounts, nodes, labels and pod terms that the volumes of a pod need. Returns false if
+/// the kind table lacks a kind.
 template<std::size_t Width>
 [[nodiscard]] bool add_volumes(pod<Width>& spec, const volume_effects& from,
                                const kind_table& kinds) {
@@ -163,8 +165,8 @@ template<std::size_t Width>
 
 } // namespace detail
 
-/// A pod as the core has it, with what its volumes ask for, if anything. One that asks for a kind
-/// that the table does not know waits.
+/// Converts a pod to the core's form, with the effects of its volumes. A pod that requests a kind
+/// that is not in the table waits (`unsupported`).
 template<std::size_t Width>
 [[nodiscard]] pod<Width> core_pod(const pod_object& object, vertex_index role,
                                   const kind_table& kinds, kind_id pods_kind,

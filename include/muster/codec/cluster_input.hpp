@@ -74,8 +74,8 @@ public:
     }
 
 private:
-    /// The claims that jobs make and the input does not hold. An input without claims says nothing
-    /// of them.
+    /// Adds the claims that jobs would create and that the input lacks. Adds none if the input has
+    /// no claims at all: then all claims count as usable everywhere.
     void make_claims(std::vector<boost::json::object>& companions,
                      std::vector<document>& documents) const {
         std::set<object_key> known;
@@ -92,7 +92,7 @@ private:
         }
     }
 
-    /// Reads what jobs make: their pods and claims, and the groups of T9k's.
+    /// Reads the objects that jobs would create: pods, claims, and the PodGroups of T9k jobs.
     void make_pods(const std::vector<booked_gang>& gangs,
                    std::vector<boost::json::object>& companions) {
         auto documents = std::make_shared<std::vector<document>>();
@@ -149,7 +149,8 @@ private:
         objects_->made = std::move(documents);
     }
 
-    /// A workload that was never created has no uid, so its pods do not name it as their owner.
+    /// Records the controller of a pod. The pod cannot name it as its owner: a workload that was
+    /// never created has no uid.
     void note_controller(const boost::json::object& pod, const translate::gang_object& of) {
         const std::string_view version = of.kind == "ReplicationController" ? "v1" : "apps/v1";
         if (!options_->rules.default_spread.empty() && of.kind != "Service" &&
@@ -184,7 +185,7 @@ private:
     diagnostics* out_;
     std::set<object_key> pods_;
     std::set<object_key> groups_;
-    /// Of pods that workloads are still to make.
+    /// Controllers of the pods that workloads would create, by pod.
     std::map<object_key, controller_reference> controllers_;
 };
 

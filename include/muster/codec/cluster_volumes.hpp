@@ -35,7 +35,7 @@ inline void tell_assumed(std::size_t count, const std::string& what, diagnostics
                      " of pods count as usable on every node: " + what});
 }
 
-/// Adds what claims and extended resources of pods ask of the devices of an input.
+/// Adds the effects of the pods' ResourceClaims and extended resources on the input's devices.
 inline void plan_devices(const manifests& objects, std::span<const pod_object* const> pods,
                          const std::set<std::string>& asked, volume_plan& into) {
     if (objects.devices.classes.empty() &&
@@ -50,13 +50,13 @@ inline void plan_devices(const manifests& objects, std::span<const pod_object* c
 
 } // namespace detail
 
-/// A plan may have something to say of the pod. O(1).
+/// True if a volume plan can have an entry for the pod. O(1).
 [[nodiscard]] inline bool bears_on_plan(const manifests& objects, const pod_object& pod) {
     return !pod.volumes.empty() || !pod.claims.empty() || !objects.devices.classes.empty();
 }
 
-/// What the volumes and devices of a pod that is not in the input ask for, beside those of no other
-/// pod that waits. O(nodes + storage objects + devices).
+/// Plans the volumes and devices of one pod that is not in the input, as if no other pod waited.
+/// O(nodes + storage objects + devices).
 [[nodiscard]] inline volume_effects plan_volumes_of(const manifests& objects,
                                                     const pod_object& pod) {
     std::vector<const node_object*> nodes;
@@ -76,7 +76,7 @@ namespace detail {
     if (std::ranges::all_of(objects.pods,
                             [](const pod_object& pod) { return pod.volumes.empty(); }))
         return {};
-    // Gangs are handed volumes by priority, then by age, then by name.
+    // Volumes are assigned to gangs by priority, then age, then name.
     diagnostics ignored(0);
     std::vector<const group_map::value_type*> group_of;
     const group_map groups = find_groups(objects, object_lookup(objects), group_of, ignored);
@@ -109,10 +109,11 @@ namespace detail {
 
 } // namespace detail
 
-/// Plans for the volumes and devices of an input's pods. Volumes that the input says nothing of
-/// count as usable everywhere, with one warning of each kind; devices do not. Extended resources
-/// that pods of `foreseen` request are counted too. O(pods) when no pod has volumes that matter or
-/// claims, and there is no DeviceClass.
+/// Plans the volumes and devices of an input's pods. If the input has no claims, no volumes or no
+/// storage classes, volumes that need them count as usable on every node, with one warning per
+/// missing kind. Pods whose device claims are missing wait. Extended resources that pods of
+/// `foreseen` request are counted too. O(pods) if no pod has relevant volumes or claims and there
+/// is no DeviceClass.
 [[nodiscard]] inline volume_plan plan_volumes(const manifests& objects, diagnostics& out,
                                               const manifests* foreseen = nullptr) {
     volume_plan made = detail::plan_storage(objects, out);
@@ -130,8 +131,8 @@ namespace detail {
 
 namespace detail {
 
-/// So many members per leaf meet each minimum of members. Trees that need only some of their
-/// subgroups count as met.
+/// True if `counts` members per leaf meet each `min_member` of the tree. Trees with
+/// `min_subgroups` always count as met.
 [[nodiscard]] inline bool has_minima(const gang_tree& tree, std::vector<std::int64_t> counts) {
     for (std::size_t vertex = tree.size(); vertex-- > 0;) {
         if (tree[vertex].min_subgroups)
@@ -147,8 +148,9 @@ namespace detail {
 
 } // namespace detail
 
-/// Of a gang whose minima need two pods beside each other that use one ReadWriteOncePod claim, the
-/// definition is at fault: it never starts. Members of other roles than one are left to the search.
+/// Marks a gang as malformed if its minima need two pods that run at the same time and use one
+/// ReadWriteOncePod claim: such a gang can never start. Checks only claims whose users all have the
+/// same role; the search handles the others.
 inline void check_lone_claims(const manifests& objects, const volume_plan& volumes,
                               group_facts& facts) {
     if (volumes.pods.empty() || facts.fault != gang_fault::none)

@@ -19,7 +19,7 @@ namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
 
-/// The gangs that start together with a gang.
+/// Reads the gang group of a gang: the gangs that start together with it.
 inline void read_gang_group(const boost::json::object& manifest, gang_definition& to,
                             diagnostics& out) {
     gang_group_list list = gang_group_of(manifest);

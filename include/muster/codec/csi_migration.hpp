@@ -8,8 +8,8 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// The CSI driver that serves what an in-tree plugin served, by the plugin's name; any other name
-/// stands for itself (Kubernetes CSI migration).
+/// Returns the CSI driver that replaces an in-tree volume plugin, by the plugin's name. Returns any
+/// other name unchanged (Kubernetes CSI migration).
 [[nodiscard]] inline std::string_view csi_driver_of(std::string_view plugin) noexcept {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 7> moved{{
         {"kubernetes.io/aws-ebs", "ebs.csi.aws.com"},
@@ -26,12 +26,13 @@ namespace codec {
     return plugin;
 }
 
-/// A volume source that was moved to CSI.
+/// An in-tree volume source that CSI migration covers.
 struct disk_source {
     std::string_view field;
     std::string_view plugin;
     std::string_view handle; ///< the field that names the disk
-    /// Two pods on one node may not share it, unless both only read (`readers_share`).
+    /// Two pods on one node may not use the same disk. With `readers_share` they may if both mount
+    /// it read-only.
     bool exclusive = false;
     bool readers_share = false;
 };

@@ -33,7 +33,7 @@ namespace codec {
 
 namespace detail {
 
-/// PodTopologySpreadArgs.
+/// Reads the default constraints of a PodTopologySpreadArgs.
 [[nodiscard]] inline std::vector<spread_term> read_spread_arguments(object_reader& object) {
     const field type_at = object.optional("defaultingType");
     const auto type = type_at.as_string().value_or("System");
@@ -58,9 +58,10 @@ namespace detail {
 
 } // namespace detail
 
-/// The default constraints of a KubeSchedulerConfiguration, of its first profile, or of the
-/// PodTopologySpreadArgs alone. A configuration that does not name the plugin has those of
-/// system_default_spread(). Selectors are left to apply_default_spread().
+/// Reads the default spread constraints of a KubeSchedulerConfiguration (first profile) or of a
+/// PodTopologySpreadArgs. Returns system_default_spread() if the configuration does not name the
+/// plugin PodTopologySpread. The terms have no selectors; apply_default_spread() adds them. Errors
+/// go to `out`.
 [[nodiscard]] inline std::vector<spread_term> read_default_spread(const document& source,
                                                                   diagnostics& out) {
     object_reader object(source, out);
@@ -92,14 +93,14 @@ namespace detail {
 
 namespace detail {
 
-/// Whether objects of that kind select pods for default constraints.
+/// True if default constraints use the pod selectors of this kind.
 [[nodiscard]] constexpr bool selects_for_spread(std::string_view version,
                                                 std::string_view kind) noexcept {
     return (version == "v1" && (kind == "Service" || kind == "ReplicationController")) ||
            (version == "apps/v1" && (kind == "ReplicaSet" || kind == "StatefulSet"));
 }
 
-/// A Service, ReplicationController, ReplicaSet or StatefulSet.
+/// Reads a Service, ReplicationController, ReplicaSet or StatefulSet.
 [[nodiscard]] inline spread_owner_object
 read_spread_owner(object_reader& object, std::string_view kind, reading_context& context) {
     spread_owner_object read;
@@ -122,7 +123,7 @@ read_spread_owner(object_reader& object, std::string_view kind, reading_context&
     return read;
 }
 
-/// The controller among the pod's owners.
+/// Returns the pod's owner that is its controller, if any.
 [[nodiscard]] inline std::optional<controller_reference> read_controller(object_reader& pod) {
     std::optional<controller_reference> read;
     const field metadata_at = pod.optional("metadata");
@@ -142,10 +143,10 @@ read_spread_owner(object_reader& object, std::string_view kind, reading_context&
 
 } // namespace detail
 
-/// Gives waiting pods without spread constraints of their own the default ones. As kube-scheduler
-/// has it, the pods that a constraint counts are those that all Services of the pod and its
-/// controller select; a pod that none of these selects gets no constraint. Constraints over a label
-/// that no node has are left out. Applying it twice changes nothing more.
+/// Adds the default spread constraints to waiting pods that have none. As in kube-scheduler, a
+/// constraint counts the pods that all Services of the pod and its controller select; a pod that
+/// none of them selects gets no constraint. Leaves out constraints whose topology label no node
+/// has. Idempotent.
 /// O(pods · log objects + pods · Services of their namespaces).
 inline void apply_default_spread(manifests& objects, const reading_rules& rules) {
     std::vector<const spread_term*> defaults;

@@ -17,13 +17,13 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// The extended resource by which every DeviceClass can be asked for is this and the class's name.
+/// Prefix of the implicit extended resource of each DeviceClass; the name of the class follows.
 inline constexpr std::string_view implicit_device_resource = "deviceclass.resource.kubernetes.io/";
 
-/// Objects about devices by name. The objects outlive it.
+/// Indexes device objects by name. Holds pointers: the objects must outlive it.
 class device_catalog {
 public:
-    /// An input that holds no claims says nothing of them.
+    /// `knows_claims` is false if the input has no claims, because it may simply leave them out.
     explicit device_catalog(const device_objects& objects) : knows_claims(!objects.claims.empty()) {
         for (const resource_claim_object& each : objects.claims)
             claims.emplace(each.metadata.key, &each);
@@ -48,7 +48,7 @@ public:
             known = &each;
     }
 
-    /// The class whose devices serve an extended resource, or nullptr. O(log classes).
+    /// Returns the class whose devices serve an extended resource, or nullptr. O(log classes).
     [[nodiscard]] const device_class_object* class_of(std::string_view resource) const {
         const auto& in = resource.starts_with(implicit_device_resource) ? classes : by_resource_;
         if (&in == &classes)
@@ -58,7 +58,7 @@ public:
     }
 
 private:
-    /// Of several classes of one resource the newest counts, then the first by name.
+    /// If several classes serve one resource, the newest counts; of equal age, the first by name.
     static bool is_before(const device_class_object& lhs, const device_class_object& rhs) {
         const auto created = [](const device_class_object& of) {
             return of.metadata.created.value_or(0);
@@ -77,8 +77,9 @@ struct pooled_device {
     const device_nodes* nodes = nullptr;
 };
 
-/// The devices of all pools of which the newest generation is complete, in the order of their
-/// keys. A pool that names a device twice has none. O(devices · log).
+/// Returns the devices of all complete pools, in the order of their keys. A pool is complete if all
+/// slices of its newest generation are present. A pool that lists a device twice counts as empty.
+/// O(devices · log devices).
 [[nodiscard]] inline std::vector<pooled_device>
 devices_of(const std::vector<const resource_slice_object*>& slices) {
     std::map<std::pair<std::string_view, std::string_view>,

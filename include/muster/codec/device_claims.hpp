@@ -15,11 +15,11 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// Whether Muster's decisions about devices are carried out.
+/// Whether ResourceClaims get reserved for the pods that Muster places.
 enum class device_writes : std::uint8_t {
-    /// A plan of files: whatever starts the pods reserves claims for them.
+    /// A plan of files: assume that the scheduler which starts the pods reserves their claims.
     assumed,
-    /// On a live cluster: nothing writes allocations and reservations yet.
+    /// A live cluster: Muster does not write allocations and reservations yet.
     missing,
 };
 
@@ -27,10 +27,10 @@ inline constexpr std::string_view not_written = "is not written yet by this vers
 
 namespace detail {
 
-/// The most objects that use one claim.
+/// The maximum length of a claim's `status.reservedFor` (Kubernetes API limit).
 inline constexpr std::size_t most_consumers = 256;
 
-/// The pod controls the claim.
+/// True if the pod is the controller of the claim.
 [[nodiscard]] inline bool controls(const pod_object& pod, const resource_claim_object& claim) {
     if (claim.metadata.key.name_space != pod.metadata.key.name_space)
         return false;
@@ -49,7 +49,7 @@ inline constexpr std::size_t most_consumers = 256;
     });
 }
 
-/// Why a pod cannot use a claim that is there; empty when it can.
+/// Returns why the pod cannot use an existing claim; empty if it can.
 [[nodiscard]] inline std::string problem_with(const resource_claim_object& claim,
                                               const pod_claim& entry, const pod_object& pod,
                                               device_writes writes) {
@@ -74,8 +74,8 @@ inline constexpr std::size_t most_consumers = 256;
 
 } // namespace detail
 
-/// Adds what a claim of a pod that waits asks for: the nodes of its allocation, or why the pod
-/// waits. O(log claims + consumers).
+/// Adds the effects of one ResourceClaim of a waiting pod: the nodes of the claim's allocation, or
+/// the reason why the pod must wait. O(log claims + consumers).
 inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, const pod_object& pod,
                        device_writes writes, volume_effects& to) {
     if (entry.needs_none)

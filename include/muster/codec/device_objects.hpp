@@ -17,15 +17,15 @@ namespace codec {
 /// An entry of a pod's `spec.resourceClaims`.
 struct pod_claim {
     std::string name;
-    /// The ResourceClaim in the pod's namespace; empty: not made from the template yet.
+    /// The ResourceClaim in the pod's namespace; empty = not yet created from the template.
     std::string claim;
-    /// The ResourceClaimTemplate from which the claim is made; empty: the pod names the claim.
+    /// The ResourceClaimTemplate of the claim; empty = the pod names the claim itself.
     std::string from_template;
-    /// The pod's status says that no claim is needed.
+    /// The pod's status says that the entry needs no claim.
     bool needs_none = false;
 };
 
-/// A device, as results of an allocation name it.
+/// Names a device, as the results of an allocation do.
 struct device_key {
     std::string driver;
     std::string pool;
@@ -41,25 +41,25 @@ struct claim_consumer {
     std::string uid;
 };
 
-/// What `status.allocation` of a claim says.
+/// The `status.allocation` of a claim.
 struct device_allocation {
-    /// Absent: any node.
+    /// Absent = any node.
     std::optional<std::vector<node_term>> nodes;
-    /// What of `nodes` is not understood.
+    /// Parts of the node selector that cannot be modelled.
     std::vector<std::string> unsupported;
-    /// Devices for exclusive use; those of admin access are left out.
+    /// Devices allocated for exclusive use, without those allocated for admin access.
     std::vector<device_key> devices;
 };
 
 /// resource.k8s.io ResourceClaim.
 struct resource_claim_object {
     object_metadata metadata;
-    /// The object that controls it: of a claim made for a pod, the pod.
+    /// The controller of the claim. A claim created for a pod is controlled by that pod.
     std::string owner_uid;
     std::string owner_name;
-    /// It stands for extended resources that the pod which controls it requests.
+    /// kube-scheduler created the claim for extended resources that its controller pod requests.
     bool is_extended = false;
-    /// Absent: not allocated.
+    /// Absent = not allocated.
     std::optional<device_allocation> allocation;
     std::vector<claim_consumer> reserved_for;
 };
@@ -69,14 +69,14 @@ struct resource_claim_template_object {
     object_metadata metadata;
 };
 
-/// A value of a device's attribute. Versions and lists are there, but are not compared.
+/// The value of a device attribute. Versions and lists are `monostate`: they are never compared.
 using device_value = std::variant<std::monostate, std::string, bool, std::int64_t>;
 
-/// Which nodes reach devices: one name, or a selector, or all.
+/// The nodes that can use a device: one by name, those that match a selector, or all.
 struct device_nodes {
     std::string name;
     std::optional<std::vector<node_term>> selector;
-    /// What of `selector` is not understood.
+    /// Parts of `selector` that cannot be modelled.
     std::vector<std::string> unsupported;
     bool all = false;
 };
@@ -85,11 +85,11 @@ struct device_object {
     std::string name;
     /// By qualified name, "domain/name".
     std::map<std::string, device_value> attributes;
-    /// Has a taint with effect NoSchedule or NoExecute.
+    /// The device has a taint with effect NoSchedule or NoExecute.
     bool is_tainted = false;
-    /// Shares counters of its pool with other devices.
+    /// The device shares counters of its pool with other devices.
     bool is_partition = false;
-    /// Of a slice with perDeviceNodeSelection.
+    /// Set only if the slice has perDeviceNodeSelection.
     device_nodes nodes;
 };
 
@@ -99,9 +99,9 @@ struct resource_slice_object {
     std::string driver;
     std::string pool;
     std::int64_t generation = 0;
-    /// How many slices of this generation make the pool complete.
+    /// Number of slices in a complete generation of the pool.
     std::int64_t slices = 1;
-    /// The devices of the slice say themselves which nodes reach them.
+    /// Each device has its own nodes (perDeviceNodeSelection).
     bool nodes_per_device = false;
     device_nodes nodes;
     std::vector<device_object> devices;
@@ -110,13 +110,13 @@ struct resource_slice_object {
 /// resource.k8s.io DeviceClass.
 struct device_class_object {
     object_metadata metadata;
-    /// The extended resource that its devices serve; empty: only the implicit one.
+    /// The extended resource that the devices of the class serve; empty = only the implicit one.
     std::string resource;
-    /// CEL expressions, all of which a device meets.
+    /// CEL expressions. A device of the class meets all of them.
     std::vector<std::string> selectors;
 };
 
-/// What an input says of devices.
+/// The device objects of an input.
 struct device_objects {
     std::vector<resource_claim_object> claims;
     std::vector<resource_claim_template_object> templates;

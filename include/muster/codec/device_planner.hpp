@@ -23,15 +23,15 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// Adds to a volume_plan what the ResourceClaims of pods ask for, and what nodes have of extended
-/// resources that DeviceClasses serve. A node serves such a resource from devices only where it
-/// lists none of it (rules of kube-scheduler 1.37: DynamicResources).
+/// Adds to a volume_plan the effects of the pods' ResourceClaims, and the amounts that nodes have
+/// of extended resources served by DeviceClasses. A node serves such a resource from devices only
+/// if its allocatable lists none of it (rules of kube-scheduler 1.37: DynamicResources).
 ///
-/// Counts are of whole devices, never too high: devices that share counters with others are left
-/// out, and a device that several nodes reach counts on one of them.
+/// Counts are of whole devices and never too high: devices that share counters with others are left
+/// out, and a device that several nodes can use counts on one of them.
 class device_planner {
 public:
-    /// All outlive the planner.
+    /// The arguments must outlive the planner.
     device_planner(const device_catalog& catalog, std::span<const node_object* const> nodes,
                    device_writes writes)
         : catalog_(&catalog), nodes_(nodes), writes_(writes) {
@@ -43,8 +43,8 @@ public:
         }
     }
 
-    /// Resources in `asked` are counted beside those that pods request.
-    /// O(pods · log + resources × devices × nodes).
+    /// Adds the effects to the plan. Counts the resources that `pods` request and those in `asked`.
+    /// O(pods · log pods + resources × devices × nodes).
     void plan(std::span<const pod_object* const> pods, const std::set<std::string>& asked,
               volume_plan& into) && {
         pods_ = pods;
@@ -95,7 +95,7 @@ private:
         return found == node.allocatable.end() ? 0 : found->second;
     }
 
-    /// Some node that the pod selects meets the condition.
+    /// True if a node that matches the pod's node selector meets the condition.
     template<class Condition>
     [[nodiscard]] bool selects_any(const pod_object& pod, const Condition& meets) const {
         for (std::size_t at = 0; at < nodes_.size(); ++at)
@@ -107,7 +107,7 @@ private:
         return selects_any(pod, [&](std::size_t at) { return listed(*nodes_[at], resource) > 0; });
     }
 
-    /// Pods that wait, and that devices of their nodes could serve but nothing else, go on waiting.
+    /// Keeps pods waiting if only devices on their nodes could serve the resource.
     void hold_users_of(const std::string& resource) {
         std::vector<device_selector> selectors;
         for (const std::string& text : catalog_->class_of(resource)->selectors)
@@ -116,7 +116,7 @@ private:
         std::vector<bool> has_some(nodes_.size(), false);
         const device_nodes* marked = nullptr;
         for (const pooled_device& each : devices_)
-            // Devices of one slice are mostly on the same nodes.
+            // Devices of one slice mostly share their nodes, so these are marked once.
             if (each.nodes != marked &&
                 std::ranges::none_of(selectors, [&](const device_selector& one) {
                     return one.matches(each.key.driver, *each.device) == false;
@@ -137,7 +137,7 @@ private:
                 nodes[at] = nodes[at] || reaches(views_[at], reached);
     }
 
-    /// Pods that wait, and that only devices could serve, go on waiting.
+    /// Keeps pods waiting, with the reason `why`, if only devices could serve the resource.
     void hold(const std::string& resource, const std::string& why) {
         hold(resource, why, [](const pod_object&) { return true; });
     }
@@ -156,8 +156,9 @@ private:
         }
     }
 
-    /// Which pod uses a device that is allocated. Of a claim that stands for what a standing pod
-    /// requests, that pod; of every other, none that counts itself.
+    /// Finds the user of each allocated device. If the claim was created for the extended resources
+    /// of a running pod, that pod is the user: its request already counts the device. Other
+    /// allocated devices have no user (nullptr) and are never free.
     void find_users() {
         std::map<std::string_view, std::vector<const pod_object*>> standing;
         for (const pod_object* const pod : pods_)
@@ -179,8 +180,8 @@ private:
         }
     }
 
-    /// The devices of a class. False when some of its selectors cannot be decided; then pods that
-    /// ask for the resource wait.
+    /// Finds the devices of the class that serves the resource. Returns false if a selector of the
+    /// class cannot be evaluated; then pods that request the resource wait.
     [[nodiscard]] bool select(const std::string& resource, std::vector<std::size_t>& found) {
         std::vector<device_selector> selectors;
         for (const std::string& text : catalog_->class_of(resource)->selectors) {
@@ -211,7 +212,7 @@ private:
         return true;
     }
 
-    /// Counts the devices of a resource on the nodes that list none of it.
+    /// Counts the devices that serve the resource, on nodes whose allocatable lists none of it.
     void serve(const std::string& resource) {
         std::vector<std::size_t> selected;
         if (!select(resource, selected))
@@ -243,7 +244,7 @@ private:
             ++supply.on.at(name);
     }
 
-    /// A device counts on the node that has the fewest of those that reach it.
+    /// Counts a free device on one node that can use it: the node with the fewest so far.
     void place(std::size_t device, const std::string& resource, volume_supply& supply) const {
         const device_nodes& reached = *devices_[device].nodes;
         if (!reached.selector && !reached.all)
@@ -277,7 +278,7 @@ private:
     volume_plan* into_ = nullptr;
     std::vector<pooled_device> devices_;
     std::map<device_key, const pod_object*> users_;
-    /// Which resource a device is counted for.
+    /// The resource that each device is counted for, by position.
     std::map<std::size_t, std::string> served_;
 };
 

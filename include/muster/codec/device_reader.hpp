@@ -38,7 +38,7 @@ namespace detail {
     return read;
 }
 
-/// `nodeName`, `nodeSelector` and `allNodes` of a slice or of a device.
+/// Reads `nodeName`, `nodeSelector` and `allNodes` of a slice or of a device.
 [[nodiscard]] inline device_nodes read_device_nodes(object_reader& object) {
     device_nodes read;
     read.name = string_or_empty(object.optional("nodeName"));
@@ -59,7 +59,7 @@ namespace detail {
     return read;
 }
 
-/// The attributes of a device; names without a domain are in that of the driver.
+/// Reads the attributes of a device. A name without a domain gets the driver's name as its domain.
 inline void read_device_attributes(const field& at, const std::string& driver,
                                    device_object& device) {
     object_reader attributes = at.as_object();
@@ -88,7 +88,7 @@ inline void read_device_fields(object_reader& object, const std::string& driver,
 
 } // namespace detail
 
-/// A resource.k8s.io ResourceClaim of v1, v1beta2 or v1beta1. What it requests is not read.
+/// Reads a resource.k8s.io ResourceClaim of v1, v1beta2 or v1beta1, without its `spec`.
 [[nodiscard]] inline resource_claim_object read_resource_claim(object_reader& object,
                                                                reading_context& context) {
     resource_claim_object read;
@@ -117,7 +117,8 @@ inline void read_device_fields(object_reader& object, const std::string& driver,
     return read;
 }
 
-/// A resource.k8s.io ResourceClaimTemplate. Its claims are made by a controller.
+/// Reads a resource.k8s.io ResourceClaimTemplate: its metadata only. A controller creates its
+/// claims.
 [[nodiscard]] inline resource_claim_template_object
 read_resource_claim_template(object_reader& object, reading_context& context) {
     resource_claim_template_object read;
@@ -126,7 +127,8 @@ read_resource_claim_template(object_reader& object, reading_context& context) {
     return read;
 }
 
-/// A resource.k8s.io ResourceSlice of v1, v1beta2 or v1beta1 (whose devices are a level deeper).
+/// Reads a resource.k8s.io ResourceSlice of v1, v1beta2 or v1beta1. In v1beta1 the fields of a
+/// device are below `basic`.
 [[nodiscard]] inline resource_slice_object read_resource_slice(object_reader& object,
                                                                reading_context& context) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
@@ -164,7 +166,7 @@ read_resource_claim_template(object_reader& object, reading_context& context) {
     return read;
 }
 
-/// A resource.k8s.io DeviceClass.
+/// Reads a resource.k8s.io DeviceClass.
 [[nodiscard]] inline device_class_object read_device_class(object_reader& object,
                                                            reading_context& context) {
     device_class_object read;

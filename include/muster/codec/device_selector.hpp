@@ -17,18 +17,18 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// A conjunction of equalities, which is what Muster understands of the CEL expressions that select
-/// devices.
+/// A conjunction of equalities: the only form of a CEL device selector that Muster evaluates.
 struct device_selector {
     struct equality {
-        /// By qualified name; empty: the driver.
+        /// Qualified name of the attribute; empty = the driver.
         std::string attribute;
         device_value value;
     };
     std::vector<equality> all_of;
 
-    /// Whether the device is selected. Nothing when CEL would fail, or compares in a way that is
-    /// not modelled: the device lacks an attribute, or the attribute has another type.
+    /// Returns whether the selector matches the device. Returns nullopt if CEL would fail or the
+    /// comparison is not modelled: the device lacks an attribute, or the attribute has another
+    /// type.
     [[nodiscard]] std::optional<bool> matches(const std::string& driver,
                                               const device_object& device) const {
         bool undecided = false;
@@ -44,7 +44,7 @@ struct device_selector {
             else if (found->second != each.value)
                 return false;
         }
-        // As in CEL, a term that is false decides whatever the others are.
+        // As in CEL, one false term makes the conjunction false even if other terms fail.
         return undecided ? std::nullopt : std::optional(true);
     }
 };
@@ -111,13 +111,13 @@ private:
         if (error != std::errc{})
             return {};
         rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-        // A number that goes on (a fraction, an unsigned or a hexadecimal one) is another type.
+        // A letter or a dot after the digits (1.5, 1u, 0x1) makes the literal another type.
         if (!rest_.empty() && (is_letter(rest_.front()) || rest_.front() == '.'))
             return {};
         return number;
     }
 
-    /// A literal in one kind of quotes, without escapes.
+    /// Parses a string literal in single or double quotes, without escapes.
     [[nodiscard]] std::optional<std::string> text() {
         skip_space();
         if (rest_.empty() || (rest_.front() != '"' && rest_.front() != '\''))
@@ -166,7 +166,7 @@ private:
 
 } // namespace detail
 
-/// The selector of a CEL expression; nothing when it is more than a conjunction of equalities of
+/// Parses a CEL expression. Returns nullopt unless the expression is a conjunction of equalities of
 /// the driver and of attributes. O(text).
 [[nodiscard]] inline std::optional<device_selector> parse_device_selector(std::string_view text) {
     return detail::device_selector_parser(text).parse();

@@ -13,11 +13,11 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// A way to ask for a part of a device, or for one device rather than another, that only the agent
-/// of one scheduler serves: it hands the pod the devices that this scheduler wrote down. A pod that
-/// another scheduler starts gets no device or any device, so such pods wait.
+/// A resource or annotation that requests a share of a device, or a particular device, from the
+/// node agent of another scheduler. That agent gives a pod the devices that its own scheduler wrote
+/// into the pod. Started by Muster, the pod would get no device or an arbitrary one, so it waits.
 struct device_share {
-    /// Of a resource or an annotation; a `*` at the end stands for any rest.
+    /// Name of the resource or annotation; a trailing `*` matches any suffix.
     std::string_view key;
     std::string_view scheduler;
 
@@ -26,8 +26,8 @@ struct device_share {
     }
 };
 
-/// Koordinator's amounts are refused even where they come to whole cards (multiples of 100): its
-/// nodes hand out cards by what koord-scheduler wrote into the pod, not through a device plugin.
+/// Koordinator's amounts are refused even if they are whole cards (multiples of 100): its nodes
+/// assign the cards that koord-scheduler wrote into the pod and have no device plugin for them.
 inline constexpr std::array share_resources{
     device_share{"aliyun.com/gpu-core.percentage", "ACK"},
     device_share{"aliyun.com/gpu-mem", "ACK"},
@@ -59,7 +59,7 @@ namespace detail {
                                [&](const device_share& each) { return each.matches(name); });
 }
 
-/// Adds the shares that the annotations ask for. The value `none` asks for nothing.
+/// Adds the device shares that annotations request. The value `none` requests nothing.
 inline void note_share_annotations(const object_metadata& metadata,
                                    std::vector<std::string>& unsupported) {
     for (const device_share& each : share_annotations)
@@ -68,7 +68,7 @@ inline void note_share_annotations(const object_metadata& metadata,
             unsupported.push_back("metadata.annotations[" + std::string(each.key) + "]");
 }
 
-/// Adds the shares among what a container with these `resources` requests.
+/// Adds the device shares among the requests of a container with these `resources`.
 inline void note_share_resources(const named_amounts& amounts, const field& resources,
                                  std::vector<std::string>& unsupported) {
     for (const auto& [name, amount] : amounts) {

@@ -45,7 +45,7 @@ public:
 
 using index_maker = std::unique_ptr<document_index> (*)(std::string_view text);
 
-/// Returns nullptr when the path does not exist.
+/// Returns the value at a path, or nullptr if the path does not exist.
 [[nodiscard]] inline const boost::json::value* value_at(const boost::json::value& root,
                                                         path_view path) {
     const boost::json::value* found = &root;
@@ -81,14 +81,15 @@ public:
           root_(std::move(root)),
           make_index_(make_index) {}
 
-    /// A document that was never text: a diagnostic names `file` and the path, without a line.
+    /// Makes a document from a value without source text. Diagnostics name `file` and the path, but
+    /// no line.
     document(std::string file, boost::json::value root)
         : document(std::make_shared<const source_text>(std::move(file), std::string{}), 0, 0,
                    std::move(root), nullptr) {}
 
     [[nodiscard]] const boost::json::value& root() const noexcept { return root_; }
     [[nodiscard]] const std::string& file() const noexcept { return source_->name(); }
-    /// The document as it was written; empty when it was never text.
+    /// Returns the source text; empty if the document was made from a value.
     [[nodiscard]] std::string_view text() const noexcept {
         return source_->text().substr(begin_, end_ - begin_);
     }

@@ -22,22 +22,22 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// So many gangs may be linked by gang groups: what an object of one of them costs is bounded, and
-/// no tenant can make others' gangs expensive.
+/// Maximum number of gangs that gang groups may link. Bounds the cost of a changed object, so that
+/// one tenant cannot make the gangs of others expensive.
 inline constexpr std::size_t most_linked_gangs = 256;
 
 /// The gangs that start together, as an annotation (or label) of Koordinator or ACK lists them.
 struct gang_group_list {
-    std::string_view key; ///< empty: no list is there
+    std::string_view key; ///< of the annotation or label; empty = the object has no list
     std::vector<object_key> gangs;
-    std::string wrong; ///< empty when nothing is
+    std::string wrong; ///< why the list is invalid; empty = it is valid
 
     [[nodiscard]] bool holds(const object_key& gang) const {
         return std::ranges::find(gangs, gang) != gangs.end();
     }
 };
 
-/// Reads the text of a list: a JSON array of `namespace/name`.
+/// Parses the text of a list: a JSON array of `namespace/name`.
 [[nodiscard]] inline gang_group_list parse_gang_group(std::string_view key, std::string_view text) {
     gang_group_list made{key, {}, {}};
     constexpr std::string_view expected =
@@ -69,8 +69,8 @@ struct gang_group_list {
     return made;
 }
 
-/// The list of an object that is a gang, or of a pod whose labels make one. Of several texts the
-/// first counts: Koordinator's before ACK's, annotations before labels.
+/// Returns the list of a gang object, or of a pod whose labels declare a gang. If there are several
+/// lists, Koordinator's precedes ACK's, and an annotation precedes a label.
 [[nodiscard]] inline gang_group_list gang_group_of(const boost::json::object& manifest) {
     for (const std::string_view key :
          {translate::keys::koord_groups, translate::keys::sigs_groups}) {

@@ -23,9 +23,10 @@ struct finished_gang {
     joined_gang bundle;
 };
 
-/// Makes one gang with a leaf for each of its parts of every gang group. A gang whose list names a
-/// gang that is not there, or that does not list the same gangs, is in error; the gang that it
-/// names is not. In a cluster as it `stands` that is a fault of the gang alone, and a warning.
+/// Merges the gangs of each gang group into one gang with a leaf per original gang. If a gang's
+/// list names a gang that does not exist or that lists other gangs, the gang with that list is at
+/// fault, and the gang that it names is not. The fault is an error; for an existing cluster
+/// (`stands`) it is a warning.
 inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& out, bool stands) {
     const auto complain = [&](joined_gang& of, const std::string& what) {
         report(out, stands ? severity::warning : severity::error, of.where, {"metadata"}, what);

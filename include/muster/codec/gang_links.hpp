@@ -23,11 +23,11 @@ namespace codec {
 /// through others, have nothing to do with one another: they may be read apart.
 struct gang_link {
     translate::gang_api api = translate::gang_api::none;
-    std::string name_space; ///< empty: the name is a list of gangs that start together
+    std::string name_space; ///< empty = `name` is a list of gangs that start together
     /// Of Kubernetes' API with the kind in front: `Workload/train`.
     std::string name;
 
-    /// It stands for one gang, and not for a list of several.
+    /// True if the link names one gang, false if it is a list of gangs.
     [[nodiscard]] bool is_gang() const noexcept {
         return api != translate::gang_api::none && !name_space.empty();
     }
@@ -41,9 +41,9 @@ inline void add_link(std::vector<gang_link>& to, gang_link link) {
         to.push_back(std::move(link));
 }
 
-/// Links a gang to those that it starts together with. The link is the list itself, in one order,
-/// so only gangs that all say the same share it: a gang that names another one without its consent
-/// is not linked to it. A list that is wrong, or does not hold the gang, links nothing.
+/// Links a gang to the gangs that it starts together with. The link is the sorted list itself, so
+/// only gangs with the same list share it: a gang cannot link another one whose list differs. A
+/// list that is invalid or lacks the gang itself makes no link.
 inline void add_gang_group(const boost::json::object& manifest, const object_key& own,
                            std::vector<gang_link>& to) {
     gang_group_list list = gang_group_of(manifest);

@@ -72,7 +72,7 @@ struct gangs {
 struct standing_gangs {
     std::vector<booked_gang> gangs;
     std::vector<stray_pod> strays;
-    /// What jobs make beside groups and pods.
+    /// Objects other than groups and pods that jobs would create, such as claims.
     std::vector<boost::json::object> companions;
     /// Objects that were read, or that need not be, by `apiVersion kind`.
     std::map<std::string, std::size_t> understood;

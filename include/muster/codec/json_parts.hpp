@@ -9,9 +9,9 @@ namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
 
-/// Returns the offset behind the JSON value that starts at `at`, or npos when the text ends inside
-/// it. Goes by brackets and quotes alone, to any depth, without recursion: what is wrong inside the
-/// value does not matter. O(value).
+/// Returns the offset after the JSON value that starts at `at`, or npos if the text ends inside the
+/// value. Looks only at brackets and quotes, so errors inside the value do not matter. Handles any
+/// depth without recursion. O(length of the value).
 [[nodiscard]] inline std::size_t end_of_json_value(std::string_view text, std::size_t at) {
     std::size_t depth = 0;
     while (at < text.size()) {
@@ -42,9 +42,9 @@ namespace detail {
     return std::string_view::npos;
 }
 
-/// Splits the text of a JSON object or list: calls `visit(key, value)` with the text of each member
-/// (the key in its quotes) or element (an empty key). Returns false when the text breaks off, or is
-/// neither; what was visited until then stands.
+/// Splits the text of a JSON object or list. Calls `visit(key, value)` with the text of each member
+/// (the key with its quotes) or element (the key is empty). Returns false if the text is neither an
+/// object nor a list, or ends early; members before that point have been visited.
 template<class Visit>
 bool each_json_part(std::string_view text, const Visit& visit) {
     const auto blank = [&](std::size_t from) {

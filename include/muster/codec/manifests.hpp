@@ -125,7 +125,8 @@ private:
         return read;
     }
 
-    /// True for a Service. Controllers are workloads too, which others read.
+    /// Reads an object whose selector default spread constraints use. Returns true for a Service
+    /// only: the controllers among these kinds are also read as workloads.
     bool takes_spread_owner(object_reader& object, std::string_view version,
                             std::string_view kind) {
         if (context_.rules.default_spread.empty() || !selects_for_spread(version, kind))
@@ -135,7 +136,7 @@ private:
         return kind == "Service";
     }
 
-    /// False for what is not about storage.
+    /// Reads a storage object. Returns false for other kinds.
     bool takes_storage(object_reader& object, std::string_view version, std::string_view kind) {
         storage_objects& to = made_.storage;
         const bool core = version == "v1";
@@ -157,7 +158,7 @@ private:
         return true;
     }
 
-    /// False for what is not about devices.
+    /// Reads a device object. Returns false for other kinds.
     bool takes_devices(object_reader& object, std::string_view version, std::string_view kind) {
         if (version != "resource.k8s.io/v1" && version != "resource.k8s.io/v1beta2" &&
             version != "resource.k8s.io/v1beta1")
@@ -217,12 +218,12 @@ private:
 } // namespace detail
 
 /// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass,
-/// PodDisruptionBudget, what storage is made of (PersistentVolumeClaim, PersistentVolume,
+/// PodDisruptionBudget, storage (PersistentVolumeClaim, PersistentVolume,
 /// StorageClass, CSINode, CSIDriver, CSIStorageCapacity), devices (ResourceClaim,
 /// ResourceClaimTemplate, ResourceSlice, DeviceClass), T9k's PodGroup and Queue, KAI's Queue and
 /// Topology, Volcano's Queue, Kueue's ClusterQueue, Cohort, LocalQueue, ResourceFlavor and
-/// WorkloadPriorityClass. Objects of other kinds are counted. What is wrong goes to `out` with its
-/// place; the objects are to be used only when there is no error, and while the documents live.
+/// WorkloadPriorityClass. Objects of other kinds are counted. Errors and warnings go to `out` with
+/// their places. Use the objects only if there is no error, and while the documents live.
 /// O(input).
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {

@@ -32,7 +32,8 @@ namespace detail {
     return read;
 }
 
-/// A NodeSelector: nodes that match one of the terms; nothing when it is absent.
+/// Reads a NodeSelector: a node matches if at least one of the terms does. Returns nullopt if the
+/// field is absent.
 [[nodiscard]] inline std::optional<std::vector<node_term>>
 read_node_selector(const field& at, std::vector<std::string>& unsupported) {
     object_reader object = at.as_object();

@@ -29,15 +29,16 @@ struct object_key {
     [[nodiscard]] friend auto operator<=>(const object_key&, const object_key&) = default;
 };
 
-/// Where an object stands in the input; line and column are looked up only when something is
-/// reported. The document must live until then.
+/// The place of an object in the input. Line and column are computed only for a report; the
+/// document must live until then.
 struct object_place {
     const document* source = nullptr;
-    /// Of an object in lists: its positions, that in the outermost list first.
+    /// Positions of the object in nested lists, outermost first.
     std::vector<std::size_t> items;
 };
 
-/// Reports on an object that was read before; `below` leads from it to the field.
+/// Adds a finding about an object that was read earlier. `below` is the path from the object to the
+/// field.
 inline void report(diagnostics& out, severity level, const object_place& at,
                    std::initializer_list<path_step> below, std::string_view message) {
     out.add_made(level, [&] {
@@ -58,7 +59,7 @@ struct object_metadata {
     std::string uid;
     label_set labels;
     label_set annotations;
-    /// Absent for an object that was never created: it counts as created now.
+    /// Absent = the object was never created; it counts as created now.
     std::optional<timestamp> created;
     bool terminating = false;
     object_place where;

@@ -53,7 +53,7 @@ struct controller_reference {
 
 struct pod_object {
     object_metadata metadata;
-    /// Read where the reading rules have default spread constraints.
+    /// Read only if the reading rules have default spread constraints.
     std::optional<controller_reference> controller;
     named_amounts requests;
     constraints where;
@@ -61,9 +61,9 @@ struct pod_object {
     std::vector<std::string> unsupported;
     /// Those of `unsupported` by which it names a gang of another API than T9k's and ACK's.
     std::vector<std::string> gang_marks;
-    /// Those of its volumes that bear on where it may stand.
+    /// Volumes that restrict the nodes of the pod.
     std::vector<pod_volume> volumes;
-    /// ResourceClaims that it uses.
+    /// ResourceClaims of the pod.
     std::vector<pod_claim> claims;
     pod_phase phase = pod_phase::pending;
     /// Its one gate is that of Grove's dialect `seed`, which the scheduler takes off when it places
@@ -156,7 +156,7 @@ struct declared_gang {
     std::string unsupported;
     /// The Topology that its levels are of; empty: none is named.
     std::string topology;
-    /// The objects that define it, where several of one API may: those of a gang group.
+    /// The objects that define the gang if they are several of one API, as in a gang group.
     std::vector<object_key> parts;
     /// Its pods, each at its leaf of the tree.
     std::map<object_key, vertex_index> members;
@@ -264,7 +264,7 @@ struct priority_class_object {
 struct spread_owner_object {
     object_metadata metadata;
     std::string kind;
-    /// Absent = no pods; without requirements = all pods of its namespace.
+    /// Selects pods of the object's namespace. Absent = no pods; without requirements = all pods.
     std::optional<label_selector> pods;
 };
 
@@ -286,7 +286,7 @@ struct manifests {
     std::vector<disruption_budget_object> budgets;
     storage_objects storage;
     device_objects devices;
-    /// Read where the reading rules have default spread constraints.
+    /// Read only if the reading rules have default spread constraints.
     std::vector<spread_owner_object> spread_owners;
     /// Gangs of other APIs, as read_cluster() finds them.
     std::vector<declared_gang> gangs;
