@@ -16,9 +16,9 @@ namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
 
-/// `spec.resourceClaims` of a pod, with what `status.resourceClaimStatuses` says of the claims that
-/// are made from templates. An entry that names not exactly one of a claim and a template, and a
-/// field that is not in the table, make the pod wait.
+/// Reads `spec.resourceClaims` of a pod. Takes the names of claims created from templates from
+/// `status.resourceClaimStatuses`. The pod waits if an entry has both or neither of a claim and a
+/// template, or a field that is not in the table.
 [[nodiscard]] inline std::vector<pod_claim> read_pod_claims(const field& spec_at,
                                                             const field& status_at,
                                                             std::vector<std::string>& unsupported) {

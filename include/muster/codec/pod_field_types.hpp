@@ -35,8 +35,8 @@ inline void check_type(const field& at, field_type type) {
     }
 }
 
-/// Checks the types of the fields that are in the table and were not read yet. Others stay unread.
-/// O(fields of the object · log).
+/// Checks the types of fields that are in the table and were not read yet, and marks these fields
+/// as read. Other fields stay unread. O(fields of the object · log fields).
 inline void check_types(object_reader& object, std::span<const pod_field> fields) {
     object.take_each([&](std::string_view key, const field& at) {
         const pod_field* const known = find_field(fields, key);
@@ -46,10 +46,9 @@ inline void check_types(object_reader& object, std::span<const pod_field> fields
     });
 }
 
-/// Accounts for every field of a place that bears on placement. Of fields that were not read yet,
-/// irrelevant ones are checked for their type; the paths of refused and unknown ones go to
-/// `unsupported`, and an unknown one is a warning. A field that the table calls honoured must have
-/// been read before.
+/// Handles the fields of an object that were not read yet, so that none is ignored. Checks the type
+/// of irrelevant fields. Adds the paths of refused and unknown fields to `unsupported`; an unknown
+/// field is also a warning. Precondition: all honoured fields were read.
 inline void finish(object_reader& object, std::span<const pod_field> fields,
                    std::vector<std::string>& unsupported) {
     object.take_each([&](std::string_view key, const field& at) {
@@ -106,7 +105,7 @@ inline void check_environment(const field& at) {
     });
 }
 
-/// What a container runs and is told, and the types of all fields that were not read before.
+/// Checks the types of a container's command, arguments, environment and other unread fields.
 inline void check_container_types(object_reader& container) {
     check_strings(container.optional("command"));
     check_strings(container.optional("args"));

@@ -13,8 +13,8 @@ namespace codec {
 
 /// What Muster does with a field of a pod.
 enum class field_support : std::uint8_t {
-    honoured,   ///< read, and heeded in every decision
-    irrelevant, ///< says nothing about where or whether the pod may run
+    honoured,   ///< every decision takes the field into account
+    irrelevant, ///< has no influence on where or whether the pod may run
     refused,    ///< bears on placement and is not modelled: the pod waits
 };
 
@@ -25,7 +25,7 @@ struct pod_field {
     std::string_view key;
     field_type type;
     field_support support;
-    /// For readers of the compatibility page; may be empty.
+    /// Remark for the compatibility page; may be empty.
     std::string_view note = {};
 };
 
@@ -33,7 +33,7 @@ struct pod_field {
 struct pod_field_place {
     std::string_view name;
     std::span<const pod_field> fields;
-    /// A field that is not in the table makes the pod wait. Otherwise it is a warning.
+    /// If true, a field that is not in the table makes the pod wait. If false, it is a warning.
     bool closed = true;
 };
 
@@ -43,7 +43,7 @@ using enum field_support;
 using enum field_type;
 
 inline constexpr std::array spec{
-    pod_field{"activeDeadlineSeconds", integer, honoured, "the longest time that the pod runs"},
+    pod_field{"activeDeadlineSeconds", integer, honoured, "an upper limit of the run time"},
     pod_field{"affinity", object, honoured},
     pod_field{"automountServiceAccountToken", boolean, irrelevant},
     pod_field{"containers", list, honoured},
@@ -63,14 +63,14 @@ inline constexpr std::array spec{
     pod_field{"initContainers", list, honoured},
     pod_field{"nodeName", text, honoured},
     pod_field{"nodeSelector", object, honoured},
-    pod_field{"os", object, honoured, "no node whose label kubernetes.io/os names another system"},
+    pod_field{"os", object, honoured,
+              "excludes nodes whose label kubernetes.io/os names another system"},
     pod_field{"overhead", object, honoured},
     pod_field{"preemptionPolicy", text, honoured},
     pod_field{"priority", integer, honoured},
     pod_field{"priorityClassName", text, honoured},
     pod_field{"readinessGates", list, irrelevant},
-    pod_field{"resourceClaims", list, honoured,
-              "claims that are allocated; for others the pod waits"},
+    pod_field{"resourceClaims", list, honoured, "the pod waits for claims that are not allocated"},
     pod_field{"resources", object, honoured},
     pod_field{"restartPolicy", text, irrelevant},
     pod_field{"runtimeClassName", text, irrelevant,
@@ -98,7 +98,7 @@ inline constexpr std::array affinity{
     pod_field{"podAntiAffinity", object, honoured},
 };
 
-/// Of nodeAffinity (where `required` is an object), podAffinity and podAntiAffinity.
+/// The fields of nodeAffinity (where `required` is an object), podAffinity and podAntiAffinity.
 inline constexpr std::array affinity_kind{
     pod_field{"preferredDuringSchedulingIgnoredDuringExecution", list, honoured},
     pod_field{"requiredDuringSchedulingIgnoredDuringExecution", list, honoured},
@@ -154,43 +154,43 @@ inline constexpr std::array toleration{
     pod_field{"effect", text, honoured},
     pod_field{"key", text, honoured},
     pod_field{"operator", text, honoured},
-    pod_field{"tolerationSeconds", integer, irrelevant, "counts after the pod was placed"},
+    pod_field{"tolerationSeconds", integer, irrelevant, "applies only after placement"},
     pod_field{"value", text, honoured},
 };
 
 /// A volume: its name, and one source.
 inline constexpr std::array volume{
-    pod_field{"awsElasticBlockStore", object, honoured, "as its CSI driver's"},
-    pod_field{"azureDisk", object, honoured, "as its CSI driver's"},
-    pod_field{"azureFile", object, honoured, "as its CSI driver's"},
-    pod_field{"cephfs", object, irrelevant, "every node reaches it"},
-    pod_field{"cinder", object, honoured, "as its CSI driver's"},
+    pod_field{"awsElasticBlockStore", object, honoured, "as a volume of its CSI driver"},
+    pod_field{"azureDisk", object, honoured, "as a volume of its CSI driver"},
+    pod_field{"azureFile", object, honoured, "as a volume of its CSI driver"},
+    pod_field{"cephfs", object, irrelevant, "every node can use it"},
+    pod_field{"cinder", object, honoured, "as a volume of its CSI driver"},
     pod_field{"configMap", object, irrelevant},
     pod_field{"csi", object, honoured},
     pod_field{"downwardAPI", object, irrelevant},
     pod_field{"emptyDir", object, irrelevant},
     pod_field{"ephemeral", object, honoured},
-    pod_field{"fc", object, refused, "only nodes on its fabric reach it"},
+    pod_field{"fc", object, refused, "only nodes on its fabric can use it"},
     pod_field{"flexVolume", object, irrelevant, "kube-scheduler places it anywhere too"},
     pod_field{"flocker", object, refused, "no kubelet mounts it since 1.25"},
-    pod_field{"gcePersistentDisk", object, honoured, "as its CSI driver's"},
+    pod_field{"gcePersistentDisk", object, honoured, "as a volume of its CSI driver"},
     pod_field{"gitRepo", object, irrelevant},
-    pod_field{"glusterfs", object, irrelevant, "every node reaches it"},
+    pod_field{"glusterfs", object, irrelevant, "every node can use it"},
     pod_field{"hostPath", object, irrelevant, "kube-scheduler places it anywhere too"},
     pod_field{"image", object, irrelevant},
-    pod_field{"iscsi", object, refused, "two writers exclude each other on a node"},
+    pod_field{"iscsi", object, refused, "two pods on a node may share it only if both only read"},
     pod_field{"name", text, irrelevant},
-    pod_field{"nfs", object, irrelevant, "every node reaches it"},
+    pod_field{"nfs", object, irrelevant, "every node can use it"},
     pod_field{"persistentVolumeClaim", object, honoured},
-    pod_field{"photonPersistentDisk", object, refused, "no kubelet mounts it any more"},
-    pod_field{"portworxVolume", object, honoured, "as its CSI driver's"},
+    pod_field{"photonPersistentDisk", object, refused, "no supported kubelet mounts it"},
+    pod_field{"portworxVolume", object, honoured, "as a volume of its CSI driver"},
     pod_field{"projected", object, irrelevant},
     pod_field{"quobyte", object, refused, "no kubelet mounts it since 1.25"},
-    pod_field{"rbd", object, refused, "two writers exclude each other on a node"},
-    pod_field{"scaleIO", object, refused, "no kubelet mounts it any more"},
+    pod_field{"rbd", object, refused, "two pods on a node may share it only if both only read"},
+    pod_field{"scaleIO", object, refused, "no supported kubelet mounts it"},
     pod_field{"secret", object, irrelevant},
     pod_field{"storageos", object, refused, "no kubelet mounts it since 1.25"},
-    pod_field{"vsphereVolume", object, honoured, "as its CSI driver's"},
+    pod_field{"vsphereVolume", object, honoured, "as a volume of its CSI driver"},
 };
 
 inline constexpr std::array container{
@@ -198,7 +198,7 @@ inline constexpr std::array container{
     pod_field{"command", list, irrelevant},
     pod_field{"env", list, irrelevant},
     pod_field{"envFrom", list, irrelevant},
-    pod_field{"image", text, irrelevant, "no score for nodes that hold the image"},
+    pod_field{"image", text, irrelevant, "nodes that have the image are not preferred"},
     pod_field{"imagePullPolicy", text, irrelevant},
     pod_field{"lifecycle", object, irrelevant},
     pod_field{"livenessProbe", object, irrelevant},
@@ -206,7 +206,8 @@ inline constexpr std::array container{
     pod_field{"ports", list, honoured, "host ports"},
     pod_field{"readinessProbe", object, irrelevant},
     pod_field{"resizePolicy", list, irrelevant},
-    pod_field{"resources", object, honoured, "and what the kubelet has set aside during a resize"},
+    pod_field{"resources", object, honoured,
+              "and resources that the kubelet has allocated during a resize"},
     pod_field{"restartPolicy", text, honoured, "Always makes an init container a sidecar"},
     pod_field{"restartPolicyRules", list, irrelevant},
     pod_field{"securityContext", object, irrelevant},
@@ -216,8 +217,8 @@ inline constexpr std::array container{
     pod_field{"terminationMessagePath", text, irrelevant},
     pod_field{"terminationMessagePolicy", text, irrelevant},
     pod_field{"tty", boolean, irrelevant},
-    pod_field{"volumeDevices", list, irrelevant, "the pod's volumes count"},
-    pod_field{"volumeMounts", list, irrelevant, "the pod's volumes count"},
+    pod_field{"volumeDevices", list, irrelevant, "the pod's `volumes` decide"},
+    pod_field{"volumeMounts", list, irrelevant, "the pod's `volumes` decide"},
     pod_field{"workingDir", text, irrelevant},
 };
 
@@ -237,26 +238,26 @@ inline constexpr std::array port{
 };
 
 inline constexpr std::array resources{
-    pod_field{"claims", list, irrelevant, "the pod's resourceClaims count"},
-    pod_field{"limits", object, honoured, "where a request is missing"},
+    pod_field{"claims", list, irrelevant, "the pod's `resourceClaims` decide"},
+    pod_field{"limits", object, honoured, "used if the request is missing"},
     pod_field{"requests", object, honoured},
 };
 
 inline constexpr std::array status{
     pod_field{"allocatedResources", object, irrelevant},
     pod_field{"conditions", list, honoured, "PodScheduled and Ready"},
-    pod_field{"containerStatuses", list, honoured, "what the kubelet has set aside"},
+    pod_field{"containerStatuses", list, honoured, "resources that the kubelet has allocated"},
     pod_field{"ephemeralContainerStatuses", list, irrelevant},
     pod_field{"extendedResourceClaimStatus", object, irrelevant},
     pod_field{"hostIP", text, irrelevant},
     pod_field{"hostIPs", list, irrelevant},
-    pod_field{"initContainerStatuses", list, honoured, "what the kubelet has set aside"},
+    pod_field{"initContainerStatuses", list, honoured, "resources that the kubelet has allocated"},
     pod_field{"message", text, irrelevant},
     pod_field{"nodeAllocatableResourceClaimStatuses", list, irrelevant},
     pod_field{
         "nominatedNodeName", text, honoured,
-        "on a live cluster: the room of other schedulers' pods is kept from all gangs, whatever "
-        "the priority; written for pods that wait for evicted ones to go"},
+        "on a live cluster: no gang, of whatever priority, gets the room of a pod that another "
+        "scheduler has nominated; written for pods that wait for evicted pods to end"},
     pod_field{"observedGeneration", integer, irrelevant},
     pod_field{"phase", text, honoured},
     pod_field{"podIP", text, irrelevant},
@@ -272,8 +273,7 @@ inline constexpr std::array status{
 
 } // namespace detail::pod_tables
 
-/// Every type of a pod that bears on placement, with all of its fields as of
-/// Kubernetes 1.37.
+/// The parts of a pod that bear on placement, each with all its fields as of Kubernetes 1.37.
 inline constexpr std::array pod_field_places{
     pod_field_place{"PodSpec", detail::pod_tables::spec},
     pod_field_place{"Affinity", detail::pod_tables::affinity},
@@ -301,15 +301,15 @@ static_assert(std::ranges::all_of(pod_field_places, [](const pod_field_place& ea
     return std::ranges::is_sorted(each.fields, {}, &pod_field::key);
 }));
 
-/// The row of `key`, or nullptr. O(log fields).
+/// Returns the row of `key`, or nullptr. O(log fields).
 [[nodiscard]] constexpr const pod_field* find_field(std::span<const pod_field> fields,
                                                     std::string_view key) noexcept {
     const auto found = std::ranges::lower_bound(fields, key, {}, &pod_field::key);
     return found == fields.end() || found->key != key ? nullptr : &*found;
 }
 
-/// Of a type of volume such as `persistentVolumeClaim`; nothing for a type that Kubernetes 1.37
-/// does not have.
+/// Returns the support of a volume type such as `persistentVolumeClaim`, or nullopt for a type that
+/// Kubernetes 1.37 does not have.
 [[nodiscard]] constexpr std::optional<field_support>
 volume_source_support(std::string_view source) noexcept {
     const pod_field* const found = find_field(detail::pod_tables::volume, source);

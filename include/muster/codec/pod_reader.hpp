@@ -31,9 +31,8 @@ namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
 
-/// `spec.os`. kube-scheduler does not heed it, but the kubelet of another system rejects the pod,
-/// so nodes whose label says that they run the other one are left out. Nodes without the label stay
-/// in.
+/// Reads `spec.os` as a node requirement: the label kubernetes.io/os names the same system or is
+/// absent. kube-scheduler ignores the field, but the kubelet of another system rejects the pod.
 inline void read_os(const field& at, constraints& where) {
     object_reader object = at.as_object();
     const field name_at = object.optional("name");

@@ -14,7 +14,7 @@ namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
 
-/// A claim that is to be made for a pod and has the pod's life.
+/// Reads a generic ephemeral volume: the claim that is created for the pod.
 inline void read_ephemeral(const field& at, pod_volume& volume) {
     object_reader object = at.as_object();
     const field template_at = object.required("volumeClaimTemplate");
@@ -37,8 +37,8 @@ inline void read_disk(const field& at, const disk_source& from, pod_volume& volu
     disk.ignore_rest();
 }
 
-/// The volumes of a pod that may tie it to nodes. Of what is not modelled and may do so, the pod
-/// waits.
+/// Reads the volumes of a pod that may restrict its nodes. Volumes that may do so and are not
+/// modelled make the pod wait.
 inline void read_volumes(const field& at, pod_object& pod) {
     const array_reader list = at.as_array();
     list.for_each_object([&](object_reader& each) {

@@ -130,8 +130,8 @@ struct reading_context {
     return read;
 }
 
-/// Ends the reading of a part of a selector. With `unsupported`, it is part of a pod, and its
-/// unknown fields make the pod wait; otherwise they are warnings.
+/// Ends the reading of a part of a selector. If `unsupported` is given, the selector belongs to a
+/// pod, and unknown fields make the pod wait; otherwise unknown fields are warnings.
 inline void finish_selector(object_reader& object, std::span<const pod_field> fields,
                             std::vector<std::string>* unsupported) {
     if (unsupported)
@@ -139,7 +139,8 @@ inline void finish_selector(object_reader& object, std::span<const pod_field> fi
     object.finish();
 }
 
-/// A requirement of a label selector (`node` false) or node selector term. See finish_selector().
+/// Reads a requirement of a node selector term (`node`) or of a label selector. See
+/// finish_selector() for `unsupported`.
 [[nodiscard]] inline std::optional<label_requirement>
 read_requirement(object_reader& object, bool node, std::vector<std::string>* unsupported) {
     label_requirement read;
@@ -207,7 +208,8 @@ read_requirements(const field& at, bool node, std::vector<std::string>* unsuppor
     return read;
 }
 
-/// A LabelSelector; nothing when it is absent. See finish_selector().
+/// Reads a LabelSelector. Returns nullopt if the field is absent. See finish_selector() for
+/// `unsupported`.
 [[nodiscard]] inline std::optional<label_selector>
 read_label_selector(const field& at, std::vector<std::string>* unsupported = nullptr) {
     object_reader object = at.as_object();

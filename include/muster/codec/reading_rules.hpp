@@ -14,7 +14,7 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// A minor version of Kubernetes, whose reading of a pod is meant.
+/// The minor version of Kubernetes whose rules decide how pods are read.
 struct kubernetes_version {
     std::int32_t minor = 37;
 
@@ -26,15 +26,16 @@ struct kubernetes_version {
                                                    const kubernetes_version&) = default;
 };
 
-/// How pods are read where versions and configurations of Kubernetes differ.
+/// Options for reading pods, where versions and configurations of Kubernetes differ.
 struct reading_rules {
     kubernetes_version kubernetes;
-    /// What pods without spread constraints of their own get, as a kube-scheduler is configured;
-    /// without selectors. See apply_default_spread().
+    /// Default spread constraints (as in a kube-scheduler configuration) for pods without their
+    /// own. Without selectors; see apply_default_spread().
     std::vector<spread_term> default_spread;
 };
 
-/// `1.37`, `v1.37` or `1.37.2`; nothing for other texts and for versions before 1.35.
+/// Parses `1.37`, `v1.37` or `1.37.2`. Returns nullopt for other texts and for versions before
+/// 1.35.
 [[nodiscard]] inline std::optional<kubernetes_version>
 parse_kubernetes_version(std::string_view text) noexcept {
     if (text.starts_with('v'))

@@ -12,10 +12,11 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// Storage objects by name. The objects outlive it.
+/// Indexes storage objects by name. Holds pointers: the objects must outlive it.
 class storage_catalog {
 public:
-    /// An input that holds no claims, no volumes or no classes says nothing of these.
+    /// `knows_claims`, `knows_volumes` and `knows_classes` are false if the input has none of these
+    /// objects, because it may simply leave them out.
     explicit storage_catalog(const storage_objects& objects)
         : knows_claims(!objects.claims.empty()),
           knows_volumes(!objects.volumes.empty()),
@@ -40,7 +41,7 @@ public:
     std::map<std::string_view, const storage_class_object*> classes;
     std::map<std::string_view, const csi_node_object*> nodes;
     std::map<std::string_view, const csi_driver_object*> drivers;
-    /// By class.
+    /// By storage class.
     std::map<std::string_view, std::vector<const storage_capacity_object*>> capacities;
     bool knows_claims = true;
     bool knows_volumes = true;
@@ -52,8 +53,8 @@ public:
         return at == in.end() ? nullptr : at->second;
     }
 
-    /// The name of the class of a claim: its own, else that of the default class (of several the
-    /// newest, then by name), else empty.
+    /// Returns the storage class of a claim: the class that it names, else the default class, else
+    /// empty. Of several default classes the newest counts; of equal age, the first by name.
     [[nodiscard]] std::string_view class_of(const claim_request& asks) const {
         if (asks.storage_class)
             return *asks.storage_class;
@@ -65,21 +66,21 @@ public:
         return found ? std::string_view(found->metadata.key.name) : std::string_view{};
     }
 
-    /// Kinds by which volumes on one node are counted.
+    /// Resource kinds that count volumes on a node.
     [[nodiscard]] static std::string attachments_of(std::string_view driver) {
         return "attachable-volumes-csi-" + std::string(driver);
     }
     [[nodiscard]] static std::string bytes_of(std::string_view storage_class) {
         return std::string(storage_class) + ".storageclass.storage.k8s.io/requests.storage";
     }
-    /// The kind counts storage of a class: bytes of a pool, or free volumes.
+    /// True if the kind counts storage of a class: bytes of a pool, or free volumes.
     [[nodiscard]] static bool counts_storage(std::string_view kind) {
         return kind.find(storage_mark) != std::string_view::npos;
     }
     [[nodiscard]] static bool counts_bytes(std::string_view kind) {
         return counts_storage(kind) && kind.ends_with("/requests.storage");
     }
-    /// Of a kind that counts storage.
+    /// Returns the storage class in the name of a kind that counts storage.
     [[nodiscard]] static std::string_view class_in(std::string_view kind) {
         return kind.substr(0, kind.find(storage_mark));
     }

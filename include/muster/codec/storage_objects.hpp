@@ -15,7 +15,7 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// How a volume may be mounted; a set of these is a sum.
+/// How a volume may be mounted. Bits: a set of modes is their sum.
 enum access_mode : std::uint8_t {
     read_write_once = 1,
     read_only_many = 2,
@@ -23,33 +23,33 @@ enum access_mode : std::uint8_t {
     read_write_once_pod = 8,
 };
 
-/// What a claim asks of a volume (PersistentVolumeClaimSpec).
+/// The requirements of a claim (PersistentVolumeClaimSpec).
 struct claim_request {
-    /// Absent: that of the default class.
+    /// Absent = the default class.
     std::optional<std::string> storage_class;
-    /// The volume that it names; empty: any.
+    /// Name of the volume; empty = any.
     std::string volume;
     std::int64_t bytes = 0;
     std::uint8_t access = 0;
-    /// A raw block device; otherwise a file system.
+    /// True = a raw block device; false = a file system.
     bool block = false;
-    /// Absent: volumes with any labels.
+    /// Absent = volumes with any labels.
     std::optional<label_selector> labels;
     std::string attributes_class;
 
     [[nodiscard]] friend auto operator<=>(const claim_request&, const claim_request&) = default;
 };
 
-/// A volume of a pod that may tie it to nodes.
+/// A volume of a pod that may restrict the pod's nodes.
 struct pod_volume {
     enum class source : std::uint8_t {
         /// A PersistentVolumeClaim that the pod names.
         claim,
-        /// A generic ephemeral volume: a claim that is made for the pod.
+        /// A generic ephemeral volume: a claim that is created for the pod.
         ephemeral,
-        /// A CSI volume written into the pod.
+        /// A CSI volume that the pod's spec describes.
         csi,
-        /// A disk written into the pod, by the name of a plugin that was moved to CSI.
+        /// A disk that the pod's spec names, of an in-tree plugin that CSI migration covers.
         disk,
     };
     std::string name;
@@ -59,7 +59,7 @@ struct pod_volume {
     std::string driver;  ///< the CSI driver of `csi` and `disk`
     std::string handle;  ///< of a disk
     bool read_only = false;
-    /// Of a disk: two pods on one node never both write to it.
+    /// A disk that two pods on one node may share only if both mount it read-only.
     bool exclusive = false;
 };
 
@@ -67,13 +67,13 @@ struct pod_volume {
 struct claim_object {
     object_metadata metadata;
     claim_request asks;
-    /// Its binding to `asks.volume` is complete.
+    /// The binding to `asks.volume` is complete.
     bool bound = false;
-    /// Its volume is gone.
+    /// The bound volume no longer exists (phase Lost).
     bool lost = false;
-    /// The node for which it is being provisioned.
+    /// The node for which a volume is being provisioned; empty = none.
     std::string selected_node;
-    /// The object that controls it.
+    /// The controller of the claim.
     std::string owner_uid;
     std::string owner_name;
 };
@@ -90,12 +90,12 @@ struct volume_object {
     std::uint8_t access = 0;
     bool block = false;
     std::string attributes_class;
-    /// It is free, or kept for the claim that it names.
+    /// The volume is free, or reserved for the claim that it names.
     bool available = true;
     std::optional<claim_reference> claim;
     /// Required node affinity: one of the terms matches. Absent = every node.
     std::optional<std::vector<node_term>> nodes;
-    /// What of its node affinity is not modelled: pods that use it wait.
+    /// Parts of the node affinity that are not modelled. Pods that use the volume wait.
     std::vector<std::string> unsupported;
     std::string driver;
     std::string handle;
@@ -107,12 +107,12 @@ struct storage_class_object {
     std::string provisioner;
     /// volumeBindingMode WaitForFirstConsumer.
     bool waits_for_consumer = false;
-    /// It is the class of claims that name none.
+    /// The class applies to claims that name none.
     bool is_default = false;
     /// Where volumes may be provisioned: one of the terms matches. Absent = everywhere.
     std::optional<std::vector<node_term>> topologies;
 
-    /// Volumes are made on demand.
+    /// True if volumes are provisioned on demand.
     [[nodiscard]] bool provisions() const {
         return !provisioner.empty() && provisioner != "kubernetes.io/no-provisioner";
     }
@@ -121,7 +121,7 @@ struct storage_class_object {
 /// storage.k8s.io/v1 CSINode.
 struct csi_node_object {
     struct driver {
-        /// How many volumes the node can have attached; absent = any number.
+        /// Maximum number of volumes attached to the node; absent = no limit.
         std::optional<std::int64_t> most;
         std::vector<std::string> topology_keys;
     };
@@ -132,9 +132,9 @@ struct csi_node_object {
 /// storage.k8s.io/v1 CSIDriver.
 struct csi_driver_object {
     object_metadata metadata;
-    /// CSIStorageCapacities say where its volumes fit.
+    /// The driver publishes CSIStorageCapacities (`spec.storageCapacity`).
     bool tracks_capacity = false;
-    /// Pods wait for nodes that have the driver (preventPodSchedulingIfMissing).
+    /// Pods run only on nodes that have the driver (preventPodSchedulingIfMissing).
     bool required_on_node = false;
 };
 
@@ -142,14 +142,14 @@ struct csi_driver_object {
 struct storage_capacity_object {
     object_metadata metadata;
     std::string storage_class;
-    /// The nodes that reach it; absent = none.
+    /// The nodes that can use the storage; absent = none.
     std::optional<label_selector> nodes;
-    /// Free in all, and the largest single volume.
+    /// Free bytes in total, and the maximum bytes of one volume.
     std::optional<std::int64_t> bytes;
     std::optional<std::int64_t> largest;
 };
 
-/// What an input says of storage.
+/// The storage objects of an input.
 struct storage_objects {
     std::vector<claim_object> claims;
     std::vector<volume_object> volumes;

@@ -23,7 +23,7 @@ namespace detail {
     return std::string(at.as_string().value_or(""));
 }
 
-/// Bytes; a claim asks for them rounded up, a volume has them rounded down.
+/// Reads a quantity in bytes: rounded up for a claim (`asked`), rounded down for a volume.
 [[nodiscard]] inline std::optional<std::int64_t> read_bytes(const field& at, bool asked) {
     const auto amount = read_quantity(at);
     if (!amount)
@@ -64,7 +64,7 @@ namespace detail {
     return value ? *value : std::string();
 }
 
-/// The class that an object names in its own field, or in the annotation that came before it.
+/// Returns the storage class that an object names: in the legacy annotation, else in its field.
 [[nodiscard]] inline std::optional<std::string> read_class(const field& at,
                                                            const object_metadata& of) {
     if (const std::string* const old =
@@ -74,7 +74,7 @@ namespace detail {
     return named ? std::optional(std::string(*named)) : std::nullopt;
 }
 
-/// The spec of a claim. What provisioners alone look into is not read.
+/// Reads the spec of a claim, without the fields that matter only to provisioners.
 [[nodiscard]] inline claim_request read_claim_request(object_reader& spec,
                                                       const object_metadata& of) {
     claim_request read;
@@ -96,7 +96,7 @@ namespace detail {
     return read;
 }
 
-/// TopologySelectorTerms: each is a list of labels, which must have one of the values.
+/// Reads TopologySelectorTerms. A node matches a term if each label in it has one of its values.
 [[nodiscard]] inline std::vector<node_term> read_topology_terms(const field& at) {
     std::vector<node_term> read;
     const array_reader list = at.as_array();
@@ -118,7 +118,7 @@ namespace detail {
     return read;
 }
 
-/// The controller among the owners of an object.
+/// Reads the owner of an object that is its controller.
 template<class Owned>
 void read_controller(object_reader& object, Owned& of) {
     const field metadata_at = object.optional("metadata");
@@ -137,7 +137,8 @@ void read_controller(object_reader& object, Owned& of) {
 
 } // namespace detail
 
-/// A v1 PersistentVolumeClaim. Its binding is complete when its annotation or its phase says so.
+/// Reads a v1 PersistentVolumeClaim. The binding is complete if the annotation or the phase says
+/// so.
 [[nodiscard]] inline claim_object read_claim(object_reader& object, reading_context& context) {
     claim_object read;
     read.metadata = read_metadata(object, true, context);
@@ -159,7 +160,7 @@ void read_controller(object_reader& object, Owned& of) {
     return read;
 }
 
-/// A v1 PersistentVolume.
+/// Reads a v1 PersistentVolume.
 [[nodiscard]] inline volume_object read_volume(object_reader& object, reading_context& context) {
     volume_object read;
     read.metadata = read_metadata(object, false, context);
@@ -212,7 +213,7 @@ void read_controller(object_reader& object, Owned& of) {
     return read;
 }
 
-/// A storage.k8s.io/v1 StorageClass.
+/// Reads a storage.k8s.io/v1 StorageClass.
 [[nodiscard]] inline storage_class_object read_storage_class(object_reader& object,
                                                              reading_context& context) {
     storage_class_object read;
@@ -237,7 +238,7 @@ void read_controller(object_reader& object, Owned& of) {
     return read;
 }
 
-/// A storage.k8s.io/v1 CSINode.
+/// Reads a storage.k8s.io/v1 CSINode.
 [[nodiscard]] inline csi_node_object read_csi_node(object_reader& object,
                                                    reading_context& context) {
     csi_node_object read;
@@ -264,7 +265,7 @@ void read_controller(object_reader& object, Owned& of) {
     return read;
 }
 
-/// A storage.k8s.io/v1 CSIDriver.
+/// Reads a storage.k8s.io/v1 CSIDriver.
 [[nodiscard]] inline csi_driver_object read_csi_driver(object_reader& object,
                                                        reading_context& context) {
     csi_driver_object read;
@@ -280,7 +281,7 @@ void read_controller(object_reader& object, Owned& of) {
     return read;
 }
 
-/// A storage.k8s.io/v1 CSIStorageCapacity.
+/// Reads a storage.k8s.io/v1 CSIStorageCapacity.
 [[nodiscard]] inline storage_capacity_object read_storage_capacity(object_reader& object,
                                                                    reading_context& context) {
     storage_capacity_object read;

@@ -9,19 +9,20 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// Gives claims a volume each, so that no two have the same one: a claim may move to another of its
-/// candidates to let a later one in (augmenting paths), and so may up to `longest_chain` others.
-/// O(claims × candidates) for each claim.
+/// Assigns a different volume to each claim (bipartite matching by augmenting paths): earlier
+/// claims move to another candidate if that lets a later claim have a volume, up to `longest_chain`
+/// moves per claim. O(claims × candidates) for each claim.
 class volume_assignment {
 public:
-    /// Bounds the stack.
+    /// Bounds the recursion depth.
     static constexpr std::size_t longest_chain = 1000;
 
-    /// Per claim the volumes that suit it, the preferred ones first; `volumes` of them in all.
+    /// `candidates`: per claim the suitable volumes, preferred first, as positions below `volumes`.
     volume_assignment(std::vector<std::vector<std::size_t>> candidates, std::size_t volumes)
         : candidates_(std::move(candidates)), volume_of_(candidates_.size()), claim_of_(volumes) {}
 
-    /// True when the claim has a volume now. Claims that had one keep one.
+    /// Returns true if the claim got a volume. Claims that had a volume still have one, perhaps
+    /// another one.
     bool assign(std::size_t claim) {
         seen_.assign(claim_of_.size(), false);
         return find(claim, 0);

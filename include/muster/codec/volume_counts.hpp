@@ -12,18 +12,19 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// Claims of several shapes beside volumes of one node, where a volume suits some shapes and not
-/// others. All of them get a volume of their own if and only if, for every set of shapes, no more
-/// claims are of these shapes than volumes suit some of them (Hall's marriage theorem). Each set is
-/// an amount that claims take and nodes have. Sets that follow from others are left out.
+/// Turns the matching of claims with the free volumes of one node into amounts. Claims come in
+/// shapes, and a volume suits some shapes. Every claim gets its own volume if and only if, for each
+/// set of shapes, the claims of these shapes are no more than the volumes that suit at least one of
+/// them (Hall's marriage theorem). Each set becomes an amount that claims use and nodes have. Sets
+/// that are implied by other sets are left out.
 class volume_counts {
 public:
     static constexpr std::size_t most_shapes = 6;
     static constexpr std::size_t most_sets = 8;
     using shape_set = std::uint32_t;
 
-    /// `suits` are the sets of shapes that some volume suits; `shapes` ≤ most_shapes. Nothing when
-    /// too many sets are left.
+    /// `suits`: for each volume, the set of shapes that it suits. Precondition: `shapes` ≤
+    /// most_shapes. Returns nullopt if more than `most_sets` sets remain. O(3^shapes × suits).
     [[nodiscard]] static std::optional<volume_counts> make(std::size_t shapes,
                                                            const std::vector<shape_set>& suits) {
         volume_counts made;
@@ -39,8 +40,8 @@ public:
     [[nodiscard]] const std::vector<shape_set>& sets() const noexcept { return sets_; }
 
 private:
-    /// The volumes that suit some shape of the set are those that suit some of a larger set; or the
-    /// set is two sets with no volume in common.
+    /// True if the condition of the set is implied: a larger set has the same volumes, or the set
+    /// splits into two sets that share no volume.
     [[nodiscard]] static bool follows(shape_set which, shape_set all,
                                       const std::vector<shape_set>& suits) {
         const auto suits_more = [&](shape_set shape) {
@@ -56,7 +57,7 @@ private:
         for (shape_set part = (which - 1) & which; part != 0; part = (part - 1) & which) {
             if ((part & first) == 0)
                 continue;
-            // Each part has volumes, so that neither follows from the whole in turn.
+            // Both parts must have volumes, or else a part could in turn be implied by the whole.
             bool apart = true;
             bool one = false;
             bool other = false;

@@ -16,35 +16,34 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// A claim that waits for its first consumer.
+/// A claim that waits for its first consumer (volumeBindingMode WaitForFirstConsumer).
 struct volume_demand {
     object_key key;
     const claim_request* asks = nullptr;
     std::string uid;
-    /// Positions of the pods that use it.
+    /// Positions of the pods that use the claim.
     std::vector<std::size_t> users;
-    /// The gang of these pods by its place in the order of gangs.
+    /// Rank of the first of these pods' gangs in the order of assignment.
     std::size_t gang = 0;
-    /// Some volume may be made for it where these nodes are; absent = no volume is made.
+    /// A volume may be provisioned for the claim.
     bool provisions = false;
 
     [[nodiscard]] bool is_shared() const noexcept { return users.size() > 1; }
 };
 
-/// Free volumes as they are tried: the smallest first, then by name (Kubernetes
-/// FindMatchingVolume).
+/// Orders free volumes: the smallest first, then by name (Kubernetes FindMatchingVolume).
 [[nodiscard]] inline bool is_tried_before(const volume_object& lhs, const volume_object& rhs) {
     return std::tie(lhs.bytes, lhs.metadata.key.name) < std::tie(rhs.bytes, rhs.metadata.key.name);
 }
 
-/// The volume names this claim.
+/// True if the volume is reserved for this claim (`spec.claimRef`).
 [[nodiscard]] inline bool is_kept_for(const volume_object& volume, const volume_demand& claim) {
     return volume.claim && volume.claim->key == claim.key &&
            (volume.claim->uid.empty() || claim.uid.empty() || volume.claim->uid == claim.uid);
 }
 
-/// The volume can be bound to the claim, wherever it is: it is free or kept for the claim, and of
-/// the claim's class, at least its size, and its modes, labels and attributes.
+/// True if the volume can be bound to the claim, regardless of nodes: it is free or reserved for
+/// the claim, large enough, and has the claim's class, modes, labels and attributes class.
 [[nodiscard]] inline bool satisfies(const volume_object& volume, const volume_demand& claim,
                                     std::string_view storage_class) {
     const claim_request& asks = *claim.asks;
@@ -57,8 +56,8 @@ struct volume_demand {
            (!asks.labels || asks.labels->matches(volume.metadata.labels));
 }
 
-/// The volumes that can be bound to the claim, in the order in which they are tried. One that is
-/// kept for the claim is the only one.
+/// Returns the volumes of a class that can be bound to the claim, in the order of
+/// is_tried_before(). A volume that is reserved for the claim is the only candidate.
 [[nodiscard]] inline std::vector<const volume_object*>
 candidates_for(const volume_demand& claim, const std::vector<const volume_object*>& of_class,
                std::string_view storage_class) {

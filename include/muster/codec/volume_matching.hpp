@@ -26,15 +26,14 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// Matches the claims of one class that wait for their first consumers with the class's free
-/// volumes and storage pools, all together: no two claims get one volume, and claims on one pool
-/// add up.
+/// Matches the waiting claims of one storage class with the class's free volumes and storage pools.
+/// No two claims get the same volume, and the sizes of claims in one pool add up.
 ///
-/// Volumes and pools that one node reaches become amounts, which the core counts exactly. Of those
-/// that several nodes reach, claims get what they would like when there is enough for all that
-/// wait; otherwise volumes and pools are handed out in the order of gangs, to all claims of a gang
-/// or to none, before nodes are chosen. That never takes one twice; a gang may wait where another
-/// way of handing them out would have let it start.
+/// If each volume or pool can be used from one node only, they become amounts of the nodes, which
+/// the core counts exactly. Otherwise, if there is enough for all waiting claims, each claim may
+/// use any suitable volume or pool. If there is not enough, volumes and pools are assigned before
+/// nodes are chosen, gang by gang, to all claims of a gang or to none. No volume is assigned twice.
+/// A gang may wait although another assignment would let it start.
 class volume_matcher {
 public:
     using node_list = std::vector<node<1>>;
@@ -90,7 +89,8 @@ private:
             (*effects_)[pod].amounts[kind] += amount;
     }
 
-    /// The nodes that one of the terms matches; all without terms. Stops at `most` + 1.
+    /// Returns the nodes that match at least one of the terms, or all nodes if there are no terms.
+    /// Stops after `most` + 1 nodes.
     [[nodiscard]] std::vector<std::size_t> nodes_of(const std::optional<term_list>& terms,
                                                     std::size_t most) const {
         std::vector<std::size_t> found;
@@ -117,7 +117,7 @@ private:
         assign(rest);
     }
 
-    /// What the claim may get, wherever that is.
+    /// Restricts the users of the claim to nodes that can use any of its candidate volumes.
     void reach_any(const volume_demand& of) {
         term_list terms;
         for (const volume_object* const each : candidates_for(of, volumes_, class_)) {
@@ -128,12 +128,13 @@ private:
         reach(of, std::move(terms), "free volumes of class " + class_);
     }
 
-    /// False when some volume is reached from several nodes, or claims differ too much.
+    /// Turns volumes into amounts of nodes. Returns false and does nothing if several nodes can use
+    /// a volume, if pods share a claim, or if the claims have too many shapes.
     bool count_by_node(const std::vector<volume_demand>& demands) {
         std::vector<claim_request> shapes;
         std::vector<std::size_t> shape_of;
         for (const volume_demand& each : demands) {
-            // One that a volume is kept for has no other choice.
+            // A claim with a reserved volume cannot use another one, so amounts do not describe it.
             if (each.is_shared() || std::ranges::any_of(volumes_, [&](const auto* volume) {
                     return volume->claim && volume->claim->key == each.key;
                 }))
@@ -182,7 +183,7 @@ private:
         return true;
     }
 
-    /// Volumes that the same claims could get, at the same nodes.
+    /// Volumes with the same candidate claims and the same nodes.
     struct volume_group {
         std::vector<std::size_t> claims;
         std::size_t volumes = 0;
@@ -217,8 +218,8 @@ private:
         return groups;
     }
 
-    /// Claims that may not all get what they would like: of some volumes that are alike there are
-    /// fewer than claims that could have one. Pods that share a claim must not get two volumes.
+    /// Returns the claims that need an assignment: those in a group with fewer volumes than claims,
+    /// and those that several pods share, since these pods need the same volume.
     [[nodiscard]] std::set<std::size_t>
     contended_among(const std::vector<volume_demand>& demands) const {
         const std::vector<volume_group> groups = group_volumes(demands);
@@ -227,7 +228,7 @@ private:
             for (const std::size_t claim : each.claims)
                 if (each.claims.size() > each.volumes || demands[claim].is_shared())
                     found.insert(claim);
-        // A claim that has a choice in common with one of them takes part in sharing out.
+        // Claims that share a group with one of these need an assignment too.
         for (bool grew = !found.empty(); grew;) {
             grew = false;
             for (const volume_group& each : groups)
@@ -272,7 +273,7 @@ private:
             }
     }
 
-    /// Claims by gang, of a gang those that ask least first.
+    /// Returns the claims by rank of their gang, smallest claim first.
     [[nodiscard]] static std::map<std::size_t, std::vector<std::size_t>>
     by_gang(const std::vector<volume_demand>& demands) {
         std::map<std::size_t, std::vector<std::size_t>> gangs;
@@ -285,12 +286,12 @@ private:
         return gangs;
     }
 
-    // ---- volumes that are made -----------------------------------------------------------------
+    // ---- volumes to provision ------------------------------------------------------------------
 
     struct pool {
         const storage_capacity_object* object;
         term_list nodes;
-        std::optional<std::string> only; ///< the one node that reaches it
+        std::optional<std::string> only; ///< the node that can use it, if it is only one
     };
 
     void provision(const std::vector<volume_demand>& demands) {
@@ -315,7 +316,7 @@ private:
             share_pools(demands, pools);
     }
 
-    /// Pools that some node reaches.
+    /// Returns the pools that at least one node can use, by key.
     [[nodiscard]] std::vector<pool> list_pools() const {
         std::vector<pool> pools;
         const auto known = catalog_->capacities.find(class_);
@@ -324,7 +325,8 @@ private:
         for (const storage_capacity_object* const each : known->second) {
             if (!each->nodes || !(each->bytes || each->largest))
                 continue;
-            // Of a selector without requirements are all nodes.
+            // A selector without requirements matches all nodes, a node term without any matches
+            // none.
             node_term term{*each->nodes, {}};
             if (term.labels.requirements.empty())
                 term.name.push_back({"metadata.name", label_operator::exists, {}});
@@ -351,7 +353,7 @@ private:
     void count_pools(const std::vector<volume_demand>& demands, const std::vector<pool>& pools) {
         const std::string kind = storage_catalog::bytes_of(class_);
         volume_supply& supply = plan_->kinds[kind];
-        // Of several pools on a node the largest counts: a volume lies in one of them.
+        // If a node has several pools, the largest counts: a volume lies in one pool.
         for (const pool& each : pools)
             supply.on[*each.only] = std::max(supply.on[*each.only], size_of(each));
         for (const volume_demand& each : demands) {
@@ -370,7 +372,7 @@ private:
         reach(of, std::move(terms), "storage pools of class " + class_);
     }
 
-    /// Some pool is reached from several nodes, or pods share a claim.
+    /// Handles pools that several nodes can use, and claims that several pods share.
     void share_pools(const std::vector<volume_demand>& demands, const std::vector<pool>& pools) {
         int128 sum = 0;
         for (const volume_demand& each : demands)
@@ -424,8 +426,8 @@ private:
         return found;
     }
 
-    /// Where a volume can be used depends on where it is made: pods that share one go there
-    /// together.
+    /// Keeps pods that share a claim in one topology domain, because the volume is provisioned in
+    /// one.
     void keep_near(const volume_demand& of) {
         if (!of.is_shared())
             return;

@@ -17,38 +17,39 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// Node labels that Muster adds to its own view where volumes ask for them: the node's name, and a
-/// value that all nodes share.
+/// Node labels that Muster adds to its own view if volumes need them. The value of `node_mark` is
+/// the node's name; the value of `cluster_mark` is the same on all nodes.
 inline constexpr std::string_view node_mark = "muster.dev/volume-node";
 inline constexpr std::string_view cluster_mark = "muster.dev/volume-cluster";
 
 /// The value of the label that marks the users of a ReadWriteOncePod claim.
 inline constexpr std::string_view lone_claim = "alone";
 
-/// What the volumes of a pod ask of the core.
+/// The effects of a pod's volumes and devices on its placement.
 struct volume_effects {
-    /// Why the pod cannot be placed at all, one entry for each volume that is not ready.
+    /// Why the pod cannot be placed at all, one entry per volume or device claim that is not ready.
     std::vector<std::string> waits;
-    /// Claims that `waits` is about.
+    /// Names of the claims in `waits`.
     std::vector<std::string> missing;
-    /// Nodes that reach its volumes, and what each entry is about: "claim data (volume pv-1)".
+    /// The nodes that can use each volume, and a description of it: "claim data (volume pv-1)".
     std::vector<volume_reach> reach;
     std::vector<std::string> reach_of;
-    /// What it takes of a node, by the kinds of `volume_plan::kinds`.
+    /// Amounts that the pod uses on its node, by the kinds of `volume_plan::kinds`.
     std::map<std::string, std::int64_t> amounts;
-    /// Pods that share a volume: in one domain, and never together.
+    /// Terms with pods that share a volume: in the same domain (`near`), or never in the same one
+    /// (`apart`).
     std::vector<affinity_term> near;
     std::vector<affinity_term> apart;
-    /// By which the terms of other pods find it.
+    /// Labels by which the terms of other pods select this pod.
     label_set labels;
-    /// Claims that are bound when the pod gets its node.
+    /// Claims that are bound once the pod has a node.
     std::vector<std::string> unbound;
 
     void wait(const std::string& claim, const std::string& why) {
         waits.push_back("claim " + claim + " " + why);
         missing.push_back(claim);
     }
-    /// Adds why the pod cannot be placed, and which nodes it needs, by its devices.
+    /// Adds the effects of the pod's devices: `waits`, `reach` and `reach_of`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
         reach.insert(reach.end(), more.reach.begin(), more.reach.end());
@@ -57,7 +58,8 @@ struct volume_effects {
     [[nodiscard]] friend bool operator==(const volume_effects&, const volume_effects&) = default;
 };
 
-/// What nodes have of a kind that is counted for the sake of volumes.
+/// The amounts that nodes have of a kind that is counted for volumes or devices, by node name.
+/// Nodes that are not in `on` have `elsewhere`.
 struct volume_supply {
     std::map<std::string, std::int64_t> on;
     std::int64_t elsewhere = 0;
@@ -69,17 +71,17 @@ struct volume_supply {
     [[nodiscard]] friend bool operator==(const volume_supply&, const volume_supply&) = default;
 };
 
-/// What the volumes of a cluster's pods ask of the core.
+/// The effects of volumes and devices on the pods and nodes of a cluster.
 struct volume_plan {
-    /// Pods whose volumes ask for something.
+    /// Pods with any effect.
     std::map<object_key, volume_effects> pods;
     std::map<std::string, volume_supply> kinds;
-    /// Labels that some nodes carry in Muster's view, by the node's name.
+    /// Labels that Muster adds to nodes in its own view, by the node's name.
     std::map<std::string, std::vector<std::string>> node_labels;
-    /// Some term goes by `node_mark` or `cluster_mark`.
+    /// True if a term uses `node_mark` or `cluster_mark` as its topology.
     bool marks_nodes = false;
-    /// Volumes that count as usable everywhere since the input says nothing of claims, of volumes,
-    /// or of classes.
+    /// Numbers of volumes that count as usable everywhere because the input has no claims, no
+    /// volumes or no classes.
     std::size_t assumed_claims = 0;
     std::size_t assumed_volumes = 0;
     std::size_t assumed_classes = 0;

@@ -22,18 +22,18 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// A pod with volumes, and the place of its gang in the order in which gangs are handed volumes.
+/// A pod with volumes, and the rank of its gang in the order in which volumes are assigned.
 struct volume_user {
     const pod_object* pod = nullptr;
     std::size_t gang = 0;
 };
 
-/// Makes a volume_plan: turns what the volumes of pods ask for into nodes, amounts and terms
-/// between pods, which the core knows (rules of kube-scheduler 1.37: VolumeBinding, VolumeZone,
+/// Makes a volume_plan: turns the volumes of pods into node terms, amounts and terms between pods,
+/// which the core handles (rules of kube-scheduler 1.37: VolumeBinding, VolumeZone,
 /// VolumeRestrictions, NodeVolumeLimits).
 class volume_planner {
 public:
-    /// All outlive the planner. Of the nodes, names and labels matter.
+    /// The arguments must outlive the planner. Only the names and labels of the nodes are used.
     volume_planner(const storage_catalog& catalog, std::span<const node_object* const> nodes,
                    std::span<const volume_user> users)
         : catalog_(&catalog), users_(users), effects_(users.size()) {
@@ -45,7 +45,8 @@ public:
         }
     }
 
-    /// O(volumes of pods · log + free volumes × nodes + claims that wait × free volumes).
+    /// Returns the plan. O(volumes of pods · log objects + free volumes × nodes + waiting claims ×
+    /// free volumes).
     [[nodiscard]] volume_plan plan() && {
         for (std::size_t at = 0; at < users_.size(); ++at)
             if (is_there(*users_[at].pod))
@@ -98,7 +99,7 @@ private:
             return look_at_claim(at, volume, *claim);
         if (!catalog_->knows_claims && !drafted)
             return assume(at, plan_.assumed_claims);
-        // Its claim is made with the pod.
+        // A pod that does not exist yet: its claim will be created after it.
         if (drafted && pod.metadata.uid.empty() && waits(pod))
             return ask(at, key, volume.draft, "", catalog_->knows_classes);
         wait(at, volume.claim,
@@ -175,7 +176,7 @@ private:
             reach(at, std::move(*zones), what);
     }
 
-    /// A claim that is not bound yet.
+    /// Handles a claim that is not bound yet.
     void ask(std::size_t at, const object_key& key, const claim_request& asks,
              const std::string& uid, bool must_know_class) {
         const std::string storage_class(catalog_->class_of(asks));
@@ -225,7 +226,7 @@ private:
         effects_[at].reach_of.push_back(what);
     }
 
-    /// Nodes that lack a driver which pods must find there.
+    /// Restricts the pod to nodes that have the CSI driver, if the driver requires that.
     void require_driver(std::size_t at, const std::string& driver, const std::string& what) {
         const csi_driver_object* const known = storage_catalog::find(catalog_->drivers, driver);
         if (!known || !known->required_on_node || !waits(*users_[at].pod))
@@ -275,8 +276,8 @@ private:
 
     // ---- attachments ---------------------------------------------------------------------------
 
-    /// Volumes of a driver on a node, up to what its CSINode says. A volume of several pods that
-    /// wait counts once for each of them, which is never too few.
+    /// Counts the volumes of each driver on a node, up to the limit in the CSINode. A volume that
+    /// several waiting pods use counts once for each of them, so the count is never too low.
     void count_attachments() {
         std::set<std::string> asked;
         for (const auto& [at, drivers] : attached_)
@@ -313,14 +314,15 @@ private:
             if (amount > 0)
                 effects_[at].amounts[storage_catalog::attachments_of(driver)] = amount;
         }
-        // What several pods of a node have attached stays when one of them goes.
+        // A volume that several pods on a node share stays attached when one of them ends, so it
+        // is charged to the node and not to a pod.
         for (const auto& [where, count] : standing)
             if (const auto known = supply.on.find(where.first);
                 known != supply.on.end() && count > 1)
                 known->second = std::max<std::int64_t>(0, known->second - 1);
     }
 
-    /// More than any node attaches.
+    /// A limit above the number of volumes that any node can attach.
     static constexpr std::int64_t unlimited_attachments = std::int64_t{1} << 20;
 
     const storage_catalog* catalog_;
@@ -329,7 +331,7 @@ private:
     volume_matcher::node_list nodes_;
     volume_plan plan_;
     std::map<std::string, std::map<object_key, volume_demand>> demands_;
-    /// Of pods, by driver.
+    /// Handles of attached volumes, by pod and driver.
     std::map<std::size_t, std::map<std::string, std::set<std::string>>> attached_;
     std::map<object_key, std::vector<std::size_t>> lone_claims_;
     std::map<std::string, std::vector<std::pair<std::size_t, bool>>> disks_;

@@ -15,11 +15,11 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// Volumes of pods that wait, by the names of the pods.
+/// The volume effects of waiting pods, each with the name of its pod.
 using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*>>;
 
-/// Which volumes are not ready: those of the first such pod, and how many more pods have some.
-/// Empty when all are.
+/// Describes the volumes that are not ready: those of the first such pod, and the number of further
+/// pods with such volumes. Empty if all volumes are ready.
 [[nodiscard]] inline std::string waiting_volumes_text(const volumes_of_pods& pods) {
     std::string text;
     std::size_t others = 0;
@@ -37,7 +37,8 @@ using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*
     return others > 0 ? text + " (+" + std::to_string(others) + " pods)" : text;
 }
 
-/// The claims that are to be bound of pods that take some of a kind; of more than three, three.
+/// Names the unbound claims of pods that use an amount of `kind`: at most three, and the number of
+/// further ones.
 [[nodiscard]] inline std::string unbound_claims_text(const volumes_of_pods& pods,
                                                      const std::string& kind) {
     std::set<std::string> found;
@@ -54,8 +55,8 @@ using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*
                                : text;
 }
 
-/// From how many of the nodes each volume is reached, the fewest first; of more than three, three.
-/// Empty when every node reaches all. O(volumes × nodes).
+/// Says for each volume how many of the nodes can use it, fewest first: at most three volumes, and
+/// the number of further ones. Empty if every node can use every volume. O(volumes × nodes).
 template<std::size_t Width>
 [[nodiscard]] std::string volume_reach_text(const volumes_of_pods& pods,
                                             const std::vector<const node<Width>*>& nodes) {

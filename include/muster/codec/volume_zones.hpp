@@ -18,13 +18,13 @@ namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
 
-/// Labels by which volumes and nodes say where they are; the old ones and what replaced them.
+/// Zone and region labels of volumes and nodes: the deprecated key and its replacement.
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 2> zone_labels{{
     {"failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"},
     {"failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"},
 }};
 
-/// The values of a zone label: several are joined by two underscores.
+/// Splits the value of a zone label. Two underscores separate several zones.
 [[nodiscard]] inline std::vector<std::string> zones_in(std::string_view value) {
     std::vector<std::string> zones;
     for (std::size_t at = 0; at <= value.size();) {
@@ -46,10 +46,10 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 2> zo
 
 } // namespace detail
 
-/// The nodes that the zone and region labels of a volume admit: those with a matching value for
-/// each, where an old label of the volume also matches the new one of a node that lacks the old,
-/// and those without any such label. Nothing when the volume has no such label (Kubernetes
-/// VolumeZone).
+/// Returns the nodes that the zone and region labels of a volume allow, or nullopt if the volume
+/// has no such label (Kubernetes VolumeZone). A node is allowed if it has a matching value for each
+/// of these labels, or has no zone or region label at all. A deprecated label of the volume also
+/// matches the replacement label of a node that lacks the deprecated one.
 [[nodiscard]] inline std::optional<std::vector<node_term>> zone_terms(const volume_object& of) {
     using detail::requirement;
     std::vector<node_term> terms(1);

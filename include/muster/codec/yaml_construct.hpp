@@ -28,8 +28,8 @@ namespace detail {
 /// merged (a key that is written wins over one that is merged, an earlier source over a later one).
 class yaml_constructor {
 public:
-    /// Calls `report(offset, path, message)` for each error, and `warn` alike for each key that is
-    /// written twice.
+    /// Calls `report(offset, path, message)` for each error, and `warn` with the same arguments for
+    /// each duplicate key.
     template<class Report, class Warn>
     static boost::json::value run(const yaml_tree& tree, Report&& report, Warn&& warn) {
         yaml_constructor constructor(tree);

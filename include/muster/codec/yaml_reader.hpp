@@ -68,10 +68,9 @@ split_yaml(std::string_view text, std::size_t start) {
 } // namespace detail
 
 /// Reads the documents of a YAML stream as kubectl would (YAML 1.1 in go-yaml's dialect, aliases
-/// and merge keys expanded). Of a key that is written twice the last value counts, with a
-/// warning. A line that is only `--`
-/// separates documents too. Empty documents are skipped, and a document with an error is left out;
-/// the others are still read. About 5 MB/s. Throws nothing but std::bad_alloc.
+/// and merge keys expanded). A duplicate key is a warning, and its last value counts. A line that
+/// is only `--` separates documents too. Empty documents are skipped, and a document with an error
+/// is left out; the others are still read. About 5 MB/s. Throws nothing but std::bad_alloc.
 [[nodiscard]] inline std::vector<document> read_yaml(std::shared_ptr<const source_text> source,
                                                      diagnostics& out) {
     std::vector<document> documents;

@@ -71,8 +71,8 @@ std::string page() {
            "What Muster does with every field of a pod that Kubernetes 1.37 knows. "
            "`pod_fields.hpp` "
            "is the source\nof this page.\n\n"
-           "- **honoured**: heeded in every decision.\n"
-           "- **irrelevant**: says nothing about where or whether the pod may run.\n"
+           "- **honoured**: every decision takes the field into account.\n"
+           "- **irrelevant**: has no influence on where or whether the pod may run.\n"
            "- **refused**: bears on placement and is not modelled. The pod waits with the reason\n"
            "  `UnsupportedConstraint`, which names the field.\n\n"
            "A field that is not listed makes the pod wait in the same way, with a warning, except "
@@ -85,9 +85,9 @@ std::string page() {
                 << (each.note.empty() ? "|\n" : " |\n");
     }
     out << "\n## Shares of devices\n\n"
-           "Refused, because only the agent of the scheduler that they belong to serves them. This "
-           "includes\nKoordinator's amounts of whole cards: its nodes hand out cards by what "
-           "koord-scheduler wrote into the\npod. `*` stands for any rest of a name.\n\n"
+           "Refused, because only the node agent of the named scheduler serves them. This includes "
+           "Koordinator's\namounts of whole cards: its nodes assign the cards that koord-scheduler "
+           "wrote into the pod. A trailing\n`*` matches any suffix.\n\n"
            "| resource or annotation | served by |\n|---|---|\n";
     for (const device_share& each : share_resources)
         out << "| resource `" << each.key << "` | " << each.scheduler << " |\n";
