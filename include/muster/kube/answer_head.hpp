@@ -15,11 +15,11 @@ namespace muster::inline v0_1 {
 namespace kube {
 namespace detail {
 
-/// The head of an answer as it comes in.
+/// Parses the head of an HTTP response line by line.
 struct answer_head {
     std::size_t size = 0;
-    bool marks_end = false; ///< it says how the end of the body is told
-    std::optional<std::int64_t> retry_after;
+    bool marks_end = false;                  ///< the head has Content-Length or Transfer-Encoding
+    std::optional<std::int64_t> retry_after; ///< nanoseconds, at most a day
 
     void take(std::string_view line) {
         size += line.size();
@@ -47,7 +47,7 @@ struct answer_head {
         std::size_t digits = 0;
         for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits)
             number = std::min<std::int64_t>(number * 10 + (text[digits] - '0'), 86'400);
-        // A date is not worth a clock comparison: it counts as not being there.
+        // A date would need the wall clock, so it is ignored.
         return digits > 0 ? std::optional(number * second) : std::nullopt;
     }
 };

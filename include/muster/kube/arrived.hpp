@@ -39,19 +39,19 @@ public:
     /// `item`: its place in a list; without, it is the object of a watch event.
     arrived(listed_object who, const codec::document& in, std::optional<std::size_t> item)
         : who_(std::move(who)), in_(&in), item_(item) {}
-    /// The document is the object itself, without the parts that could not be read: `faults` says
-    /// which, a line each, and lives as long.
+    /// `whole` is the object itself, without the parts that could not be read. `faults` names these
+    /// parts, a line each, and must live as long as `whole`.
     arrived(listed_object who, const codec::document& whole, const std::vector<std::string>& faults)
         : who_(std::move(who)), in_(&whole), faults_(&faults) {}
 
     [[nodiscard]] const listed_object& who() const noexcept { return who_; }
-    /// What of it could not be read as JSON, as `path: why`. Empty for nearly every object.
+    /// The parts of the object that could not be read as JSON, as `path: why`. Nearly always empty.
     [[nodiscard]] const std::vector<std::string>& faults() const noexcept {
         static const std::vector<std::string> none;
         return faults_ ? *faults_ : none;
     }
 
-    /// Its value as it was sent, but for the parts that `faults` names.
+    /// The value of the object as it was sent, without the parts that `faults` names.
     [[nodiscard]] const boost::json::value& value() const {
         if (faults_)
             return in_->root();

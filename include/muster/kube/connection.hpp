@@ -31,9 +31,9 @@ struct exec_plugin {
     std::string api_version;
 };
 
-/// Another identity that requests are made as; the server asks whether that is allowed.
+/// The identity that requests impersonate. The server checks whether that is allowed.
 struct impersonation {
-    std::string user; ///< empty: none
+    std::string user; ///< empty = no impersonation
     std::string uid;
     std::vector<std::string> groups;
     std::vector<std::pair<std::string, std::vector<std::string>>> extra;
@@ -118,9 +118,9 @@ struct server_url {
     return made;
 }
 
-/// The lines of a request's head that ask the server to take it for another identity's.
+/// Returns the impersonation headers (Impersonate-User and so on) of a request.
 [[nodiscard]] inline std::vector<std::string> impersonation_lines(const impersonation& as) {
-    // A key is part of a header's name: what cannot stand there is escaped.
+    // A key becomes part of a header name, so characters that are invalid there are escaped.
     const auto escaped = [](std::string_view key) {
         constexpr std::string_view hex = "0123456789ABCDEF";
         constexpr std::string_view fine = "!#$&'*+-.^_`|~";

@@ -79,12 +79,12 @@ struct controller_work {
     std::optional<std::int64_t> wake; ///< wall
     std::deque<object_change> todo;
     std::size_t under_way = 0;
-    std::size_t asks = 0;                      ///< objects that are being got by their names
+    std::size_t asks = 0;                      ///< GET requests for single objects under way
     std::map<object_id, std::string> versions; ///< as they are, of what is changed
     std::vector<std::string> troubles;
 
     [[nodiscard]] bool is_idle() const { return !dirty && todo.empty() && !is_busy(); }
-    /// Something that it asked for is not answered yet.
+    /// True while a write or a GET request of the owner has no answer yet.
     [[nodiscard]] bool is_busy() const { return under_way > 0 || asks > 0; }
 
     /// When to look again; at or before `now`: at once.
@@ -163,7 +163,7 @@ struct controller_work {
             not_before_ = now + std::max(pauses_.failed(now, spread), pause_);
     }
 
-    /// An object is got by its name; the owner is looked at again when that is answered.
+    /// Counts a GET request for an object. The owner is reconciled again after the answer.
     void asked() {
         ++asks;
         dirty = false;

@@ -42,17 +42,18 @@ struct controller_options : conversation_options {
     std::size_t looks_at_once = 64;
 };
 
-/// Runs functions that look at an object, and at what it owns, and say what is to be written: the
-/// controllers of jobs. It follows the kinds that `Logic` names and looks at an owner whenever
-/// something around it changed, or when its time has come. Kinds that are got by name are not
-/// followed: an object of theirs is got when a look would create it. What a look asks for is
-/// written in its order; then what was written must be seen (or `settles_in` must pass) before the
-/// next look. A look is complete in itself, so a process may end anywhere.
+/// Runs the job controllers: functions that reconcile an owner and the objects that it owns, and
+/// return the writes to make. Watches the kinds that `Logic` names. Reconciles an owner when an
+/// object around it changes and at the time that `Logic` asks for. Kinds with `by_name` are not
+/// watched: their objects are fetched by name before a write would create them. The writes of an
+/// owner are sent in order. The next reconciliation waits until they are observed, or until
+/// `settles_in` has passed. Reconciliation keeps no state, so the process may end at any time.
 ///
-/// Changes go out with the version that was looked at: what was decided on an older state is
-/// refused and decided again. An owner that cannot be read, or with an object that cannot be, is
-/// left alone, and a note says so. Nothing is written without the lease, and before everything was
-/// listed in this term. What fails is tried again later and later, and told by an Event.
+/// A write carries the resourceVersion that the decision was based on, so the server refuses a
+/// write that is based on an older state, and the owner is reconciled again. If an owner or an
+/// object of it cannot be read, the owner is left alone and an Event says so. Nothing is written
+/// without the lease, or before all kinds were listed in this term. Failed writes are retried with
+/// increasing delay and reported as Events.
 ///
 /// `Logic` has `std::vector<followed_kind> kinds() const` and `lifecycle::object_step look(const
 /// followed_kind&, const boost::json::object& owner, std::span<const boost::json::object* const>
@@ -156,7 +157,8 @@ public:
         });
     }
 
-    /// Gets what a look would create, where that is got by name: `for_each_step` knows it then.
+    /// Fetches the `by_name` objects that the owners' writes would create. Once they have arrived,
+    /// `for_each_step` takes them into account.
     void ask_by_name() {
         cache_.for_each_owner([&](const object_id& id) {
             const object_cache::entry* const own = cache_.find(id);
@@ -302,8 +304,8 @@ private:
             cache_.lose(each.kind, {each.key, {}, {}});
     }
 
-    /// Gets the objects that the step creates and of which nothing is known by name. True when that
-    /// is anything: the step is to wait for the answers.
+    /// Fetches the `by_name` objects that the step would create and that are not known yet. Returns
+    /// true if there are any: then the step must wait for the answers.
     bool asks_first(const object_id& id, const lifecycle::object_step& step,
                     controller_work& work) {
         bool asks = false;
@@ -355,7 +357,7 @@ private:
                 (judged.message.empty() ? "the answer is no object" : judged.message));
         at->second.answered(well, now.steady, judged.retry_after.value_or(0), spread_);
     }
-    /// Takes an object that the server answered with; false when it did not.
+    /// Caches the object in the answer. Returns false if the answer holds no such object.
     bool take_named(const object_id& owner, const object_id& of, const http_answer& answer,
                     instant now) {
         const auto read =

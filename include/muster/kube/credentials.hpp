@@ -16,27 +16,27 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// What a connection's requests are made with: a bearer token, a client certificate, or both.
+/// The credentials of a request: a bearer token, a client certificate, or both.
 struct request_identity {
-    std::string token; ///< empty: none is to be sent
-    /// Of a plugin, PEM; where there is none the connection's own counts.
+    std::string token; ///< empty = send no token
+    /// Certificate and key from a credential plugin (PEM). Absent = use the connection's own.
     std::shared_ptr<const std::pair<std::string, std::string>> certificate_and_key;
 
     [[nodiscard]] friend bool operator==(const request_identity&,
                                          const request_identity&) = default;
 };
 
-/// The identity of a connection's requests, kept fresh: a token file is read again when what was
-/// read is a minute old, a plugin is run again shortly before its token ends. What fails leaves the
-/// last token in use, and is tried again half a minute later at the earliest.
+/// Keeps the credentials of a connection fresh. Reads a token file again after one minute, and runs
+/// a plugin again shortly before its token expires. If that fails, the last credentials stay in
+/// use, and the next attempt is made after 30 s at the earliest.
 class credentials {
 public:
     explicit credentials(const connection& of) : file_(of.token_file), plugin_(of.plugin) {
         known_.token = of.token;
     }
 
-    /// The identity to use now. Nothing: one is to be fetched and there is none; `trouble()` says
-    /// why.
+    /// Returns the credentials to use now. Returns nullopt if they could not be fetched;
+    /// `trouble()` says why.
     [[nodiscard]] std::optional<request_identity> identity(instant now) {
         if (renews() && now.steady >= due_)
             fetch(now);
@@ -45,7 +45,8 @@ public:
         return known_;
     }
 
-    /// The server did not take the identity `used`. True when there is another one now.
+    /// Call when the server has rejected the credentials `used`. Returns true if there are others
+    /// now.
     [[nodiscard]] bool refused(const request_identity& used, instant now) {
         if (renews() && known_ == used && now.steady >= next_refusal_) {
             next_refusal_ = now.steady + second;

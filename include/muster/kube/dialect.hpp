@@ -75,7 +75,7 @@ enum class content : std::uint8_t {
     name_space,
     priority_class,
     budget,
-    storage, ///< and devices
+    storage, ///< storage and devices
     topology,
     queue,
     group,

@@ -33,8 +33,8 @@ namespace muster::inline v0_1 {
 namespace kube {
 
 struct exec_credential {
-    std::string token;       ///< empty where there is a certificate alone
-    std::string certificate; ///< PEM, with its key; empty where there is a token alone
+    std::string token;       ///< empty = only a certificate
+    std::string certificate; ///< PEM, with `key`; empty = only a token
     std::string key;
     /// In wall clock time; absent: for as long as the server takes it.
     std::optional<std::int64_t> expires;

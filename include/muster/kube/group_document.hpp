@@ -16,8 +16,8 @@ namespace muster::inline v0_1 {
 namespace kube {
 namespace detail {
 
-/// Returns a group's object by itself, without its status. What is wrong with it is added to
-/// `wrong`, a line each.
+/// Returns a document with the object of a group, without its status. Adds the errors of the object
+/// to `wrong`, a line each.
 [[nodiscard]] inline codec::document group_document(const collection& of,
                                                     const boost::json::object& object,
                                                     std::vector<std::string>& wrong) {

@@ -100,10 +100,10 @@ public:
     [[nodiscard]] bool busy() const noexcept { return !guests_.empty(); }
 
     /// Accepts connections and answers them by `answer(std::string_view path, std::string_view
-    /// query) -> std::pair<int, std::string>`, status and body; the query is what follows `?`, as
-    /// it was sent. Never waits. When the table of connections is full, a new connection takes the
-    /// place of the oldest that has not sent a whole request, so idle connections cannot keep a
-    /// liveness probe out.
+    /// query) -> std::pair<int, std::string>`, status and body; the query is the undecoded text
+    /// after `?`. Never blocks. If all connection slots are in use, a new connection replaces the
+    /// oldest one that has not sent a whole request, so idle connections cannot block a liveness
+    /// probe.
     template<class Answer>
     void poll(std::int64_t now, Answer&& answer) {
         serve(now, answer);

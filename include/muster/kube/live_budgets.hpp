@@ -12,12 +12,12 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// The disruption budgets of a live cluster, and which of them a view is to be told of.
+/// The disruption budgets of a live cluster, and which of them changed since the last `tell`.
 class live_budgets {
 public:
     using object_key = codec::object_key;
 
-    /// One that cannot be read in full lets nothing go.
+    /// Stores a budget. One that could not be read in full (`is_broken`) allows no disruption.
     void put(const object_key& key, codec::disruption_budget_object object, bool is_broken) {
         if (is_broken) {
             object.min_available.reset();
@@ -33,7 +33,8 @@ public:
     }
     void note_pods() { pods_changed_ = true; }
 
-    /// Budgets whose status counts no pods yet depend on the pods. True when the view was told.
+    /// Publishes the changed budgets to the view; true if there were any. A budget whose status has
+    /// no expectedPods yet counts as changed when pods changed.
     template<class View, class Pods>
     bool tell(View& view, const Pods& pods) {
         std::set<object_key> dirty = std::exchange(dirty_, {});

@@ -21,8 +21,8 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// The device objects of a live cluster, and what the claims and extended resources of its pods ask
-/// for. Nothing writes allocations and reservations yet, so pods that need one wait.
+/// The device objects of a live cluster, and their effects on pods with ResourceClaims or extended
+/// resources. Muster does not write allocations and reservations yet, so pods that need one wait.
 class live_devices {
 public:
     using object_key = codec::object_key;
@@ -30,7 +30,7 @@ public:
     void put(codec::resource_claim_object object) { set(claims_, std::move(object)); }
     void put(codec::resource_slice_object object) { set(slices_, std::move(object)); }
     void put(codec::device_class_object object) { set(classes_, std::move(object)); }
-    /// False for a kind that is not about devices.
+    /// Removes an object. Returns false if the kind is not a device kind.
     bool lose(std::string_view kind, const object_key& key) {
         if (kind == "ResourceClaim")
             claims_.erase(key);
@@ -44,7 +44,7 @@ public:
         return true;
     }
 
-    /// A pod is new or changed, or gone.
+    /// Call when a pod was added or changed.
     void note_pod(const codec::pod_object& pod) {
         const object_key& key = pod.metadata.key;
         const bool has_claims = !pod.claims.empty();
@@ -60,11 +60,11 @@ public:
         users_.erase(key);
         is_old_ |= effects_.contains(key);
     }
-    /// The name, a label or the allocatable of a node is new or changed, or the node is gone.
+    /// Call when a node was added or removed, or its labels or allocatable changed.
     void note_nodes() { is_old_ = is_old_ || !classes_.empty(); }
 
-    /// Plans anew where something changed. True when the effects became different. O(1) when
-    /// nothing changed, else O(devices + pods of `users_` × nodes).
+    /// Recomputes the effects if something changed. Returns true if they differ from before. O(1)
+    /// if nothing changed, else O(devices + pods of `users_` × nodes).
     template<std::size_t Width>
     [[nodiscard]] bool renew(const std::map<std::string, codec::node_object>& nodes,
                              const live_gangs<Width>& gangs) {
@@ -91,7 +91,7 @@ public:
         return differs;
     }
 
-    /// Why pods wait for devices, and which nodes they need.
+    /// The effects of devices on pods: reasons to wait, and allowed nodes.
     [[nodiscard]] const std::map<object_key, codec::volume_effects>& effects() const noexcept {
         return effects_;
     }
@@ -107,7 +107,7 @@ private:
     std::map<object_key, codec::resource_claim_object> claims_;
     std::map<object_key, codec::resource_slice_object> slices_;
     std::map<object_key, codec::device_class_object> classes_;
-    /// Pods without a node that have claims or request what a DeviceClass might serve.
+    /// Pods without a node that have claims or request a resource that a DeviceClass might serve.
     std::set<object_key> users_;
     std::map<object_key, codec::volume_effects> effects_;
     bool is_old_ = false;

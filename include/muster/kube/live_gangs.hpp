@@ -134,7 +134,7 @@ public:
         links_.drop({live_object::of_pods, key});
     }
 
-    /// What the volumes of a pod ask for has changed.
+    /// Call when the effects of the pod's volumes changed.
     void touch(const object_key& key) {
         if (!pods_.contains(key))
             return;

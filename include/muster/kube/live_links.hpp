@@ -26,19 +26,20 @@ struct live_object {
     [[nodiscard]] friend auto operator<=>(const live_object&, const live_object&) = default;
 };
 
-/// Which objects have to do with each other, and among whom something changed.
+/// The components of objects that links connect, and which components changed.
 class live_links {
 public:
     using links = std::vector<codec::gang_link>;
 
-    /// Objects with all to which links lead, or, where that is too many gangs, those of one gang.
-    /// Empty of them where all are gone.
+    /// All objects that links connect, directly or through others. If these are more than
+    /// `codec::most_linked_gangs` gangs, each component holds the objects of one gang. `members` is
+    /// empty if all objects were removed.
     struct component {
         std::set<live_object> members;
         std::set<codec::gang_link> names;
-        /// More than pods changed.
+        /// An object other than a pod changed.
         bool whole = false;
-        /// Its gang is linked with more than `codec::most_linked_gangs`.
+        /// Links connect the gang with more than `codec::most_linked_gangs` gangs.
         bool too_large = false;
     };
 
@@ -69,7 +70,7 @@ public:
         }
         links_.erase(at);
     }
-    /// A pod is to be told again.
+    /// Marks the component of a pod as changed.
     void touch(const live_object& who) {
         if (const auto at = links_.find(who); at != links_.end())
             for (const codec::gang_link& each : at->second)
@@ -112,8 +113,8 @@ private:
             made.whole |= oversized_.erase(each) > 0;
         to.push_back(std::move(made));
     }
-    /// The gangs of a component that is too large, each by itself; only those in which something
-    /// changed, or that were not known to be in such a component.
+    /// Splits a component that is too large into its gangs. Adds those that changed or that were
+    /// not in such a component before.
     void add_apart(const component& whole, std::vector<component>& to) {
         std::set<codec::gang_link> lists;
         const std::size_t first = to.size();
@@ -163,7 +164,7 @@ private:
     std::map<live_object, links> links_;
     std::map<codec::gang_link, std::set<live_object>> members_;
     std::map<codec::gang_link, bool> dirty_;
-    std::set<codec::gang_link> oversized_; ///< of components that were too large
+    std::set<codec::gang_link> oversized_; ///< links of components that were too large
 };
 
 } // namespace kube

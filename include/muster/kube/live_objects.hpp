@@ -47,13 +47,14 @@ struct live_options {
     codec::reading_rules rules;
 };
 
-/// The objects of a live cluster as codec reads them, and what changed among them since a view was
-/// told. Each collection is fed by a reflector.
+/// The objects of a live cluster as codec reads them, and the changes since the last publication to
+/// a view. A reflector feeds each collection.
 ///
-/// An object that cannot be read in full is never taken for one without what it says: such a pod
-/// waits (and counts where it stands with what could be read; if what it asks for is not JSON, its
-/// node takes nothing new), such a node takes nothing new, such a group is malformed, such a queue
-/// closed, such a budget lets nothing go. `broken()` says why.
+/// An object that cannot be read in full is broken, and the unread part is never ignored. A broken
+/// pod waits; on its node it counts with the requests that could be read, and if its requests could
+/// not be read at all, the node takes no new pods. A broken node takes no new pods, a broken group
+/// is malformed, a broken queue is closed, and a broken budget allows no disruption. `broken()`
+/// says why.
 template<std::size_t Width>
 class live_objects {
 public:
@@ -188,7 +189,7 @@ public:
         return broken_;
     }
     [[nodiscard]] const live_gangs<Width>& gangs() const noexcept { return gangs_; }
-    /// Null when there is none.
+    /// Returns nullptr if there is no such node.
     [[nodiscard]] const codec::node_object* find_node(const std::string& name) const {
         const auto at = nodes_.find(name);
         return at == nodes_.end() ? nullptr : &at->second;
@@ -229,7 +230,8 @@ private:
         budgets_.put(object.who().key, std::move(made), is_broken);
     }
 
-    /// What cannot be read counts as not there; of limits and drivers what was read before stays.
+    /// Stores a storage or device object. A broken object counts as absent, but a broken CSINode or
+    /// CSIDriver keeps the values that were read before.
     void take_storage(const collection& of, const arrived& object) {
         const auto take = [&](const auto& how) {
             auto [made, is_broken] = read(of, object, how);
@@ -311,7 +313,7 @@ private:
         auto [read_pod, is_broken] = read(of, object, &codec::read_pod);
         pod_record made;
         made.object = std::move(read_pod);
-        std::string hidden_on; // the node about which it hides something
+        std::string hidden_on; // the pod's node, if the pod's requests could not be read
         if (hide_requests(object.faults()) && made.object.phase != pod_phase::succeeded &&
             made.object.phase != pod_phase::failed)
             hidden_on = made.object.node;

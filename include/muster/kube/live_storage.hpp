@@ -28,7 +28,7 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// Calls `take` with the function that reads objects of a kind of storage or devices.
+/// Calls `take` with the function that reads objects of a storage or device kind.
 template<class Take>
 void with_storage_reader(std::string_view kind, const Take& take) {
     if (kind == "PersistentVolumeClaim")
@@ -51,12 +51,13 @@ void with_storage_reader(std::string_view kind, const Take& take) {
         take(&codec::read_storage_capacity);
 }
 
-/// The objects of storage and devices of a live cluster, and what its pods ask of them.
+/// The storage and device objects of a live cluster, and the plan of their effects on pods and
+/// nodes.
 class live_storage {
 public:
     using object_key = codec::object_key;
 
-    /// What differs from the plan before.
+    /// Pods and nodes for which a plan differs from the one before.
     struct changes {
         std::set<object_key> pods;
         std::set<std::string> nodes;
@@ -98,7 +99,7 @@ public:
         if (devices_.lose(kind, key))
             return;
         is_old_ = true;
-        // It refers to the object.
+        // The catalog holds pointers to the objects.
         catalog_ = {};
         if (kind == "PersistentVolumeClaim")
             claims_.erase(key);
@@ -114,7 +115,7 @@ public:
             capacities_.erase(key);
     }
 
-    /// A pod is new or changed, or gone.
+    /// Call when a pod was added or changed.
     void note_pod(const codec::pod_object& pod) {
         const object_key& key = pod.metadata.key;
         devices_.note_pod(pod);
@@ -129,15 +130,15 @@ public:
         is_old_ |= users_.erase(key) > 0;
         devices_.lose_pod(key);
     }
-    /// The name, a label or the allocatable of a node is new or changed, or the node is gone.
+    /// Call when a node was added or removed, or its labels or allocatable changed.
     void note_nodes() {
         is_old_ = true;
         devices_.note_nodes();
     }
 
-    /// Plans anew where something changed that bears on volumes or devices, and returns what became
-    /// different. O(1) while no pod has volumes, claims or extended resources that a DeviceClass
-    /// serves; else O(such pods + storage objects + devices + nodes).
+    /// Plans again if something changed that affects volumes or devices. Returns the pods and nodes
+    /// whose effects differ. O(1) if no pod has volumes, claims or extended resources that a
+    /// DeviceClass serves; else O(such pods + storage objects + devices + nodes).
     template<std::size_t Width>
     [[nodiscard]] changes renew(const std::map<std::string, codec::node_object>& nodes,
                                 const live_gangs<Width>& gangs) {
@@ -161,7 +162,7 @@ public:
     }
 
     [[nodiscard]] const codec::volume_plan& plan() const noexcept { return plan_; }
-    /// As it was at the last plan; empty when an object was lost since.
+    /// The catalog of the last plan; empty if an object was removed since.
     [[nodiscard]] const codec::storage_catalog& catalog() const noexcept { return catalog_; }
     [[nodiscard]] const versioned<codec::claim_object>* claim(const object_key& key) const {
         const auto at = claims_.find(key);
@@ -196,7 +197,8 @@ private:
         return made;
     }
 
-    /// Gangs are handed volumes by the age of their oldest pod with volumes, then by name.
+    /// Ranks gangs for the assignment of volumes: by the age of their oldest pod with volumes, then
+    /// by name.
     template<std::size_t Width>
     [[nodiscard]] std::vector<std::pair<std::size_t, const codec::pod_object*>>
     rank_users(const live_gangs<Width>& gangs) {
@@ -206,7 +208,7 @@ private:
             if (at == gangs.pods().end())
                 continue;
             codec::group_key gang = at->second.told_in;
-            // Its gang is found when it is told, and known at the next plan.
+            // The pod's gang is determined when the pod is published; the next plan knows it.
             if (gang.name.empty()) {
                 gang = {key.name_space, key.name, codec::group_origin::single_pod};
                 is_old_ = true;

@@ -37,7 +37,7 @@ public:
     void sample(std::int64_t value, const labels& of = {}) {
         line(name_, of, std::to_string(value));
     }
-    /// An amount in thousandths, as cpu is counted, in whole units.
+    /// Writes an amount given in thousandths (as cpu is) in whole units.
     void thousandths(std::int64_t amount, const labels& of = {}) {
         line(name_, of, decimal_text(amount, 3));
     }
@@ -63,7 +63,7 @@ public:
 private:
     static std::string seconds_text(std::int64_t span) { return decimal_text(span, 9); }
 
-    /// `amount` / 10^`places`, exact and without trailing zeros.
+    /// Returns `amount` / 10^`places` in decimal, exact and without trailing zeros.
     static std::string decimal_text(std::int64_t amount, std::size_t places) {
         const bool negative = amount < 0;
         const auto size =

@@ -12,9 +12,9 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// What is known of objects that are got by their names (`followed_kind::by_name`), by the owner
-/// that needs them. Nothing tells when such an object changes, so what is known of it lasts for a
-/// minute. Times are steady.
+/// Remembers, per owner, whether objects that are fetched by name (`followed_kind::by_name`) exist.
+/// These objects are not watched, so an entry expires after one minute. Times: steady clock, in
+/// nanoseconds.
 class named_objects {
 public:
     void put(const object_id& owner, const object_id& object, bool exists, std::int64_t now) {
@@ -25,8 +25,8 @@ public:
         return at != known_.end() && at->second.contains(object);
     }
 
-    /// Forgets what was known of an owner's objects at `now` - a minute or before, and returns
-    /// those that existed.
+    /// Drops the owner's entries that are at least one minute old. Returns the dropped objects that
+    /// existed.
     [[nodiscard]] std::vector<object_id> expire(const object_id& owner, std::int64_t now) {
         std::vector<object_id> gone;
         const auto at = known_.find(owner);
@@ -42,7 +42,7 @@ public:
             known_.erase(at);
         return gone;
     }
-    /// The same, whatever its age.
+    /// Drops all entries of the owner. Returns the objects that existed.
     [[nodiscard]] std::vector<object_id> forget(const object_id& owner) {
         return expire(owner, never_comes);
     }

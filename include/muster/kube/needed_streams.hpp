@@ -11,9 +11,9 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// Which of a controller's streams are needed, and how those stand. A stream follows the kind at
-/// its position; of a kind that is got by name, or that only owners need which are not served, the
-/// stream never starts.
+/// Decides which streams of a controller are needed, and sums up their state. The stream at each
+/// position watches the kind at the same position. A stream never starts if its objects are fetched
+/// by name, or if the server does not serve the only kind of owners that needs it.
 class needed_streams {
 public:
     needed_streams(const std::vector<followed_kind>& kinds, const std::vector<reflector>& all)
@@ -26,7 +26,8 @@ public:
         return owners == nullptr || !owners->is_absent();
     }
 
-    /// What is owned is listed when its owners were: it is never older than they.
+    /// True if the stream may start. Owned kinds are listed after their owners, so that they are
+    /// never older.
     [[nodiscard]] bool may_start(std::size_t at) const {
         const std::vector<reflector>& all = *all_;
         if (!is_needed(at))
@@ -44,7 +45,7 @@ public:
         return true;
     }
 
-    /// What is known of all that is needed is no half of a list.
+    /// True if no needed stream is in the middle of a list.
     [[nodiscard]] bool is_whole() const {
         const std::vector<reflector>& all = *all_;
         for (std::size_t at = 0; at < all.size(); ++at)
@@ -52,7 +53,7 @@ public:
                 return false;
         return true;
     }
-    /// When all of it was last known to be all there is. Steady.
+    /// Returns the latest time at which all needed streams were complete (steady clock, ns).
     [[nodiscard]] std::int64_t as_of(std::int64_t now) const {
         const std::vector<reflector>& all = *all_;
         std::int64_t oldest = now;
@@ -63,7 +64,7 @@ public:
     }
 
 private:
-    /// The stream of the owners that alone need this one; nullptr when others do as well.
+    /// Returns the stream of the only owners that need this stream; nullptr if all owners do.
     [[nodiscard]] const reflector* needed_by(std::size_t at) const {
         const std::vector<followed_kind>& kinds = *kinds_;
         for (std::size_t other = 0; other < kinds.size() && !kinds[at].needed_by.empty(); ++other)

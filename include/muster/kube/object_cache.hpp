@@ -41,7 +41,7 @@ struct followed_kind {
     /// The kind of owners that alone need it: it is not asked for while they are not served, or may
     /// not be read.
     std::string needed_by{};
-    /// Neither listed nor watched: an object is got by its name before it would be created.
+    /// Neither listed nor watched. An object is fetched by name before a write would create it.
     bool by_name = false;
 
     /// Of the collection; in all namespaces when none is given.
@@ -135,8 +135,8 @@ public:
         return made;
     }
 
-    /// Why an owner, or an object around it in its namespace, cannot be read in full, the object
-    /// first; empty when all can be.
+    /// Returns `object: why` if the owner, or an object around it in its namespace, could not be
+    /// read in full; else empty.
     [[nodiscard]] std::string unread_around(const object_id& owner) const {
         if (unread_.empty())
             return {};
@@ -260,7 +260,7 @@ private:
     std::vector<std::map<place, entry>> objects_;
     std::map<std::string, object_id> by_uid_;
     std::map<std::string, std::set<object_id>> children_; ///< by the uid of who owns them
-    std::map<object_id, std::string> unread_; ///< why not all of an object could be read
+    std::map<object_id, std::string> unread_; ///< why an object could not be read in full
     std::set<object_id> touched_;
 };
 

@@ -67,7 +67,7 @@ namespace kube {
     return made;
 }
 
-/// Without a node the nomination is taken back.
+/// Sets `status.nominatedNodeName` of a pod; without a node, removes it.
 [[nodiscard]] inline http_request nominate_request(const codec::object_key& pod,
                                                    const std::string& uid,
                                                    const std::optional<std::string>& node) {

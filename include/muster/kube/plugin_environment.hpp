@@ -8,10 +8,10 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// Whether a variable changes which code a program runs: by the loader, the C library, a shell, an
-/// interpreter or a runtime, by the search for programs (PATH), or by the folder in which these
-/// find their start-up files (HOME). A credential plugin that was allowed by its path must not get
-/// one from a kubeconfig. A name that is none, such as one with `=` in it, counts as one of these.
+/// True if a variable can change which code a program runs: through the loader, the C library, a
+/// shell, an interpreter or a runtime, through the search path (PATH), or through start-up files
+/// (HOME). A kubeconfig may not set such a variable for a credential plugin, because the plugin is
+/// allowed by its path. Invalid names, such as those with `=`, also return true.
 [[nodiscard]] inline bool redirects_code(std::string_view name) {
     constexpr std::array prefixes{
         // loaders and C libraries

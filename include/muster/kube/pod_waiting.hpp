@@ -44,7 +44,7 @@ struct pod_waiting {
     return "Unschedulable";
 }
 
-/// The pod has that scheduling gate, and no other.
+/// True if `name` is the only scheduling gate of the pod.
 [[nodiscard]] inline bool has_only_gate(const boost::json::object& pod, std::string_view name) {
     const boost::json::object* const spec = detail::object_in(pod, "spec");
     const boost::json::value* const gates = spec ? spec->if_contains("schedulingGates") : nullptr;

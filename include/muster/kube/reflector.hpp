@@ -45,14 +45,15 @@ struct reflector_options {
     std::uint64_t seed = 0;
 };
 
-/// Follows one collection of objects: lists it page by page, then watches. It does no I/O: it says
-/// which request it wants and is fed what comes back, with the (steady) time.
+/// Mirrors one collection of objects: lists it page by page, then watches it. Does no I/O: it
+/// returns the request that it wants and is fed the answer, with the time (steady clock).
 ///
-/// What it learns goes to a sink: `upsert(const arrived&)` for an object that is new or changed,
-/// `gone(const listed_object&)` for one that is no more. A name whose uid changed is first gone and
-/// then new. A list replaces everything: what it does not hold any more is gone, told after all
-/// that it does hold. Nothing is told twice in the same state. An object that cannot be read harms
-/// no other: `arrived::faults` says what of it is missing, `trouble` which object is left out.
+/// Changes go to a sink: `upsert(const arrived&)` for an object that is new or changed,
+/// `gone(const listed_object&)` for one that no longer exists. If the uid of a name changed, the
+/// old object is gone before the new one is upserted. A list replaces everything: objects that it
+/// lacks are gone, reported after all objects that it holds. An unchanged object is not reported
+/// again. An object that cannot be read affects no other: `arrived::faults` names its missing
+/// parts, and `trouble` names an object that is left out.
 class reflector {
 public:
     struct wish {
@@ -159,7 +160,7 @@ public:
     }
     /// How many lists were completed.
     [[nodiscard]] std::uint64_t lists() const noexcept { return lists_; }
-    /// What last went wrong, or which object is left out; empty when all is well.
+    /// The last failure, or the object that is left out; empty if there is neither.
     [[nodiscard]] const std::string& trouble() const noexcept {
         return trouble_.empty() ? unnamed_ : trouble_;
     }
@@ -262,7 +263,7 @@ private:
             // An expired continuation (410) starts over, as any failure does; a busy server (429)
             // is asked for the same page again.
             std::string page = answer.status == 429 ? continue_ : std::string{};
-            // Of objects that are too large together, fewer are asked for.
+            // The page was too large, so ask for a page with fewer objects.
             if (answer.fault == http_fault::too_large && page_ > 1) {
                 page = continue_;
                 page_ = std::max<std::int64_t>(page_ / 8, 1);
@@ -326,7 +327,7 @@ private:
         sink.upsert(object);
     }
 
-    /// An object does not say which object it is. What is known under its name stays as it is.
+    /// Handles an object without a complete identity. If its name is known, the known object stays.
     void keep_unnamed(const boost::json::value* object, std::string place) {
         const boost::json::object* const top = object ? object->if_object() : nullptr;
         const boost::json::object* const metadata =
@@ -431,7 +432,7 @@ private:
     std::int64_t not_before_ = 0;
     bool cancel_ = false;
     std::string continue_; ///< the next page of the list under way
-    std::int64_t page_;    ///< how many objects it is asked to hold
+    std::int64_t page_;    ///< limit of objects in a page
     std::uint64_t pass_ = 0;
     std::string version_; ///< where the next watch goes on
     std::string line_;    ///< of the watch, as far as it has come
@@ -448,7 +449,7 @@ private:
     bool synced_ = false;
     std::uint64_t lists_ = 0;
     std::string trouble_;
-    std::string unnamed_; ///< the last object that was left out, since the last list began
+    std::string unnamed_; ///< the last object that was left out since the last list began
 };
 
 } // namespace kube

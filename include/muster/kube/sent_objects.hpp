@@ -25,7 +25,7 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// One object by itself, with the parts of it that could not be read: `path: why`, a line each.
+/// One object, and the parts of it that could not be read: `path: why`, a line each.
 struct sent_object {
     codec::document document;
     std::vector<std::string> faults;
@@ -33,7 +33,7 @@ struct sent_object {
 
 namespace detail {
 
-/// Reads one value. Nothing, and why, when it cannot be read.
+/// Parses one JSON value. On failure returns nullopt and sets `wrong`.
 [[nodiscard]] inline std::optional<boost::json::value> read_part(std::string_view text,
                                                                  std::string& wrong) {
     codec::diagnostics found(1);
@@ -45,14 +45,15 @@ namespace detail {
     return std::nullopt;
 }
 
-/// Reads the members of an object one by one. Of a member that cannot be read, down to `levels`
-/// levels, the own members are read one by one in turn; below, the member is left out and becomes a
-/// fault. A list is read as a whole: without one of its elements it would mean something else.
+/// Parses the members of an object one by one. If a member that is an object cannot be parsed, its
+/// members are parsed one by one in turn, down to `levels` levels. Other members that cannot be
+/// parsed are left out and become faults. A list is left out as a whole: without one of its
+/// elements it would mean something else.
 [[nodiscard]] inline boost::json::object readable_parts(std::string_view text,
                                                         const codec::path_frame& frame, int levels,
                                                         std::vector<std::string>& faults) {
     constexpr std::size_t most_faults = 64;
-    // No reader here looks at it, and it is nested as deeply as all other parts together.
+    // No reader uses this field, and it nests as deeply as all other fields together.
     constexpr std::string_view unread = "metadata.managedFields";
     boost::json::object made;
     const auto fault = [&](const std::string& path, const std::string& what) {
@@ -80,8 +81,8 @@ namespace detail {
 
 } // namespace detail
 
-/// Reads one object. What of it cannot be read (nested too deeply, a number out of range, an escape
-/// that is none) is left out and named. Nothing when the text is no object at all.
+/// Parses one object. Parts that cannot be parsed (too deeply nested, a number out of range, an
+/// invalid escape) are left out and listed as faults. Returns nullopt if the text is not an object.
 [[nodiscard]] inline std::optional<sent_object> read_sent_object(const std::string& name,
                                                                  std::string_view text) {
     std::string wrong;
@@ -95,11 +96,11 @@ namespace detail {
     return sent_object{codec::document(name, std::move(parts)), std::move(faults)};
 }
 
-/// One page of a list. An object that cannot be read harms no other: a page that cannot be read as
-/// a whole is read object by object.
+/// One page of a list. An object that cannot be parsed affects no other: if the page cannot be
+/// parsed as a whole, it is parsed object by object.
 class sent_page {
 public:
-    /// Nothing, and why, when the text is no page of a list.
+    /// Parses a page. Returns nullopt and sets `wrong` if the text is not a page of a list.
     [[nodiscard]] static std::optional<sent_page>
     read(const std::string& path, const std::string& text, std::string& wrong) {
         sent_page made;
@@ -124,7 +125,7 @@ public:
     [[nodiscard]] const std::string& next_page() const noexcept { return next_page_; }
 
     /// Calls `take(const arrived&)` for each object, and `lost(const boost::json::value*,
-    /// std::string place)` for each that does not say which object it is.
+    /// std::string place)` for each one without name, uid or resourceVersion.
     template<class Take, class Lost>
     void for_each(const Take& take, const Lost& lost) const {
         if (whole_) {
@@ -155,7 +156,7 @@ private:
         next_page_ = detail::string_in(*metadata, "continue");
     }
 
-    /// The items view `text`.
+    /// Splits the page into its items, which are views of `text`.
     bool split(std::string_view text) {
         return codec::detail::each_json_part(
             text, [&](std::string_view key, std::string_view value) {
@@ -176,16 +177,16 @@ private:
 
     std::string path_;
     std::optional<codec::document> whole_;
-    std::vector<std::string_view> items_; ///< of a page that cannot be read as a whole
+    std::vector<std::string_view> items_; ///< set if the page cannot be parsed as a whole
     bool is_list_ = false;
     std::string version_;
     std::string next_page_;
 };
 
-/// One event of a watch, whose object is read as far as it can be.
+/// One event of a watch. Parts of its object that cannot be parsed become faults.
 class sent_event {
 public:
-    /// Nothing, and why, when the text is no event.
+    /// Parses an event. Returns nullopt and sets `wrong` if the text is not an event.
     [[nodiscard]] static std::optional<sent_event> read(const std::string& path, std::string text,
                                                         std::string& wrong) {
         sent_event made;
@@ -218,7 +219,7 @@ public:
         const boost::json::value& root = object_->document.root();
         return is_whole_ ? root.get_object().at("object") : root;
     }
-    /// The object as `who`, which `identify` said of it.
+    /// The object; `who` is the result of `identify` for it.
     [[nodiscard]] arrived as(listed_object who) const {
         return is_whole_ ? arrived(std::move(who), object_->document, std::nullopt)
                          : arrived(std::move(who), object_->document, object_->faults);
@@ -227,7 +228,7 @@ public:
 private:
     std::string type_;
     std::optional<sent_object> object_;
-    bool is_whole_ = false; ///< the document is the event around the object
+    bool is_whole_ = false; ///< the document is the whole event, not only the object
 };
 
 } // namespace kube

@@ -133,7 +133,7 @@ private:
         transport* owner = nullptr;
         std::uint64_t number = 0;
         http_request request;
-        request_identity identity; ///< that it was sent with
+        request_identity identity; ///< credentials of the request
         bool is_retry = false;
         detail::curl_list head_lines;
         detail::answer_head head;
@@ -264,8 +264,9 @@ private:
             fail(made, http_fault::not_sent, "libcurl does not take the request");
     }
 
-    /// A plugin's certificate changes with time; a connection made with an older one is not used
-    /// again, as libcurl compares what connections were made with.
+    /// Sets the certificate of a credential plugin, which changes over time. libcurl compares
+    /// certificates when it picks a pooled connection, so one with an older certificate is not
+    /// reused.
     void show_certificate(transfer& made) {
         const auto& shown = made.identity.certificate_and_key;
         if (!url_.tls || !to_.plugin)
@@ -397,7 +398,7 @@ private:
         }
         if (of.too_large)
             return fail(of, http_fault::too_large, "the answer is too large");
-        // A plugin's certificate that the server does not take ends the connection, and is no 401.
+        // If the server rejects a plugin's certificate, the connection fails without a 401.
         if (of.identity.certificate_and_key && !was_sent(of, with))
             static_cast<void>(credentials_.refused(of.identity, read_clock()));
         fail(of, was_sent(of, with) ? http_fault::no_answer : http_fault::not_sent,

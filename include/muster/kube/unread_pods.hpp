@@ -15,7 +15,7 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// Whether faults of a pod (`arrived::faults`) hide some of what it asks for.
+/// True if faults of a pod (`arrived::faults`) include a part of its resource requests.
 [[nodiscard]] inline bool hide_requests(const std::vector<std::string>& faults) {
     return std::ranges::any_of(faults, [](std::string_view fault) {
         const std::string_view path = fault.substr(0, fault.find(':'));
@@ -24,12 +24,12 @@ namespace kube {
     });
 }
 
-/// Nodes with a pod whose requests cannot be read. Such a node would look freer than it is, so it
-/// takes no new pod.
+/// Nodes that have a pod whose requests cannot be read. Such a node seems to have more free room
+/// than it has, so it takes no new pods.
 class unread_pods {
 public:
-    /// The pod on this node hides what it asks for; an empty node: it hides nothing. Returns the
-    /// nodes that it concerned and concerns.
+    /// Records that the requests of the pod on this node cannot be read; an empty node removes the
+    /// record. Returns the nodes whose state may have changed.
     std::set<std::string> put(const codec::object_key& pod, const std::string& node) {
         std::set<std::string> changed;
         if (const auto old = node_of_.find(pod); old != node_of_.end()) {
@@ -49,7 +49,7 @@ public:
 
 private:
     std::map<codec::object_key, std::string> node_of_;
-    std::map<std::string, std::size_t> pods_; ///< how many, by node
+    std::map<std::string, std::size_t> pods_; ///< number of such pods, by node
 };
 
 } // namespace kube

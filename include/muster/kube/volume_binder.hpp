@@ -23,25 +23,25 @@ namespace muster::inline v0_1 {
 namespace kube {
 
 struct volume_binder_options {
-    /// How long the volumes of a pod may take to be bound, in nanoseconds.
+    /// Time limit for binding the volumes of a pod, in nanoseconds.
     std::int64_t patience = 600 * adapter::second;
-    /// Before a write that did not go through is made again.
+    /// Delay before a failed write is retried, in nanoseconds.
     std::int64_t again_after = 1 * adapter::second;
 };
 
-/// Has the volumes of pods bound for their nodes. A state machine without I/O: `next` says what is
-/// to be written, `done` takes what became of it, and `settle` finds which pods have all their
-/// volumes, or will not get them.
+/// Binds the volumes of pods for the pods' nodes. A state machine without I/O: `next` returns the
+/// next write, `done` receives its result, and `settle` returns the pods whose volumes are all
+/// bound or cannot be bound.
 ///
-/// A claim gets a free volume that its node reaches when there is one, and is provisioned
-/// otherwise; free volumes are shared out over all claims that are wanted. What was written is
-/// known from what is seen: a binder that begins anew goes on where another stopped.
+/// A claim gets a free volume that its node can use, if there is one; otherwise a volume is
+/// provisioned for it. Free volumes are assigned to all wanted claims together. Progress is read
+/// from the observed objects only, so a new binder continues where an earlier process stopped.
 class volume_binder {
 public:
     using object_key = codec::object_key;
 
     struct write {
-        /// Of a claim, or of a volume (without a namespace).
+        /// Key of the claim, or of the volume (without a namespace).
         object_key about;
         http_request request;
     };
@@ -59,7 +59,7 @@ public:
         chosen_.reset();
     }
     [[nodiscard]] bool empty() const noexcept { return wanted_.empty(); }
-    /// Leadership was lost, or gained anew.
+    /// Call when leadership was lost or gained.
     void clear() {
         wanted_.clear();
         writes_.clear();
@@ -67,7 +67,8 @@ public:
         chosen_.reset();
     }
 
-    /// When something is to be looked at again though nothing arrived. Steady.
+    /// Returns the time of the next call of `settle` and `next` if no event arrives before (steady
+    /// clock, ns).
     [[nodiscard]] std::int64_t wakes() const {
         std::int64_t first = adapter::never_comes;
         for (const auto& [of, each] : wanted_)
@@ -78,7 +79,8 @@ public:
         return first;
     }
 
-    /// Orders that have come to an end. `pods` are those of a live cluster, by key.
+    /// Returns the orders that have ended, and forgets them. `pods`: the pods of the cluster, by
+    /// key.
     template<class Pods>
     [[nodiscard]] std::vector<result> settle(const live_storage& storage, const Pods& pods,
                                              std::int64_t now) {
@@ -100,7 +102,8 @@ public:
         return found;
     }
 
-    /// The next thing to write, or nothing. `node_of(name)` is a node as codec has it, or null.
+    /// Returns the next write, if any. `node_of(name)` returns a `const codec::node_object*`, null
+    /// if there is no such node.
     template<class Pods, class NodeOf>
     [[nodiscard]] std::optional<write> next(const live_storage& storage, const Pods& pods,
                                             const NodeOf& node_of, std::int64_t now) {
@@ -137,11 +140,11 @@ private:
         std::string uid;
         std::string node;
         std::int64_t since = 0;
-        /// Claims that were seen to be provisioned for the node.
+        /// Claims that were observed with the node as their `selected-node`.
         std::set<object_key> selected;
     };
     struct written {
-        /// The version that it was made from.
+        /// The resourceVersion that the write was based on.
         std::string version;
         bool under_way = true;
         std::int64_t again_at = 0;
@@ -203,7 +206,7 @@ private:
         return std::nullopt;
     }
 
-    /// The claim of a pod's volume when the claim is still to be bound, else null.
+    /// Returns the claim of a pod's volume if it still needs a write, else nullptr.
     [[nodiscard]] static const live_storage::versioned<codec::claim_object>*
     open_claim(const pending& of, const codec::pod_volume& volume, const live_storage& storage) {
         if (volume.claim.empty())
@@ -213,8 +216,8 @@ private:
                                                                                     : nullptr;
     }
 
-    /// Of all that is wanted together: a volume that suits several claims goes to one that leaves
-    /// the others one.
+    /// Chooses free volumes for all wanted claims together, so that as many claims as possible get
+    /// one.
     template<class Pods, class NodeOf>
     void choose(const live_storage& storage, const Pods& pods, const NodeOf& node_of) {
         std::vector<placed_claim> claims;
@@ -241,7 +244,7 @@ private:
         if (const auto found = chosen_->find(key); found != chosen_->end()) {
             const object_key about{{}, found->second};
             const auto* const free = storage.volume(found->second);
-            // Kept already: the controller of volumes has its turn.
+            // The volume is already reserved: the PersistentVolume controller completes the bind.
             if (!free || free->object.claim || !may_write(about, free->version, now))
                 return std::nullopt;
             keeps_[found->second] = key;
@@ -255,7 +258,8 @@ private:
         return write{key, select_node_request(claim->object, claim->version, of.node)};
     }
 
-    /// A write that was made of this version is not made again unless it did not go through.
+    /// True if the object may be written now. A write based on the same version is only repeated
+    /// after `again_after`.
     [[nodiscard]] bool may_write(const object_key& about, const std::string& version,
                                  std::int64_t now) {
         const auto [at, fresh] = writes_.try_emplace(about, written{version, true, 0, {}});
@@ -270,9 +274,9 @@ private:
     volume_binder_options how_;
     std::map<adapter::ticket, pending> wanted_;
     std::map<object_key, written> writes_;
-    /// Volumes that were given to claims, by name.
+    /// The claims that volumes were reserved for, by volume name.
     std::map<std::string, object_key> keeps_;
-    /// Volumes for the claims that are open, by claim; absent after anything changed.
+    /// The chosen volumes, by claim; absent = to be computed again.
     std::optional<std::map<object_key, std::string>> chosen_;
 };
 

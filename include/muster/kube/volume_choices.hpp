@@ -25,9 +25,9 @@ struct placed_claim {
     const codec::node_object* node = nullptr;
 };
 
-/// Free volumes for claims, by the claims' keys: each claim has a volume that its node reaches, and
-/// no two have the same. As many claims as possible get one. Of the volumes that a claim could
-/// have, the smallest is preferred. `kept` are volumes that were given to claims already, by name.
+/// Chooses free volumes for claims. Returns the name of the volume by claim: one that the claim's
+/// node can use, and a different one for each claim. As many claims as possible get a volume, and
+/// smaller volumes are preferred. `kept`: claims that volumes are already reserved for, by volume.
 /// O(claims × volumes) for each claim.
 [[nodiscard]] inline std::map<codec::object_key, std::string>
 choose_volumes(const codec::storage_catalog& catalog, const std::vector<placed_claim>& claims,

@@ -13,10 +13,12 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-// What a scheduler writes to have volumes bound. Each request names the uid and the version that
-// were seen: it never changes another object of that name, nor one that changed meanwhile.
+// The writes by which a scheduler gets volumes bound. Each request has the observed uid and
+// resourceVersion as preconditions, so it never changes another object of the same name or a newer
+// version.
 
-/// Asks the provisioner of a claim for a volume that this node reaches.
+/// Asks the provisioner of a claim for a volume that this node can use (annotation
+/// `selected-node`).
 [[nodiscard]] inline http_request select_node_request(const codec::claim_object& claim,
                                                       const std::string& version,
                                                       const std::string& node) {
@@ -34,7 +36,8 @@ namespace kube {
     return made;
 }
 
-/// Keeps a volume for a claim; the controller of volumes binds the two.
+/// Reserves a volume for a claim (`spec.claimRef`). The PersistentVolume controller completes the
+/// bind.
 [[nodiscard]] inline http_request keep_volume_request(const codec::volume_object& volume,
                                                       const std::string& version,
                                                       const codec::claim_object& claim) {
