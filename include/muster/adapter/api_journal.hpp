@@ -15,7 +15,7 @@ namespace adapter {
 /// What happened at an API server, in the words of whoever judges it.
 enum class api_action : std::uint8_t {
     created,  ///< a pod, with its gang
-    prepared, ///< a pod's volumes were bound
+    prepared, ///< all volumes of a pod are bound
     ungated,
     bound,       ///< a pod to a node
     evicted,     ///< a pod is on its way out, by an order

@@ -32,54 +32,52 @@ struct view_status {
     std::uint64_t term = 0;
 };
 
-/// A cluster that a `driver` runs against: a source of sightings, and a place to send orders to,
-/// which answer later. Nothing in it waits: every call returns at once, whatever the network does.
-/// One thread calls it. What a model does with time, sockets and threads is its own affair; all a
-/// driver knows of time is `now`.
+/// A cluster that a `driver` runs against: the source of observed objects, and the target of
+/// orders, whose results come later. No call blocks, whatever the network does. One thread makes
+/// all calls. A model is free in its use of time, sockets and threads; the driver reads the time
+/// only from `now`.
 ///
-///   now()                  When it is.
-///   observe(view)          Tells the view everything that arrived since the last call, and how
-///                          good the view is then.
+///   now()                  The current time.
+///   observe(view)          Applies everything that arrived since the last call to the view.
+///                          Returns how complete the view is then.
 ///                          - Each stream (nodes, queues, gangs, pods) in the order in which its
 ///                            objects changed; between streams in any order.
 ///                          - First listings and relists between `begin_listing` and
 ///                            `end_listing`, complete, in one call, never in halves. A relist
-///                            because of a gap (HTTP 410, a lost watch) is told as that, not as
-///                            single events.
-///                          - Intermediate states may be left out, the last may not. Objects of
-///                            one name that follow each other are told apart by their uids alone.
-///                          - Pods that have ended are told until their objects are gone.
-///                          - Other schedulers' pods are told too (`seen_pod::ours`).
+///                            because of a gap (HTTP 410, a lost watch) is reported as a relist,
+///                            not as single events.
+///                          - Intermediate states may be left out, the last one may not. Only the
+///                            uid distinguishes successive objects of the same name.
+///                          - Pods that have ended are reported until their objects are deleted.
+///                          - Other schedulers' pods are reported too (`seen_pod::ours`).
 ///                          When a term begins, every stream is listed again, with reads that are
-///                          no older than the term, and `synced` is false until they are told.
-///   may_write()            Leads, and may start a write at this moment: never after
-///                          (last renewal that succeeded, counted from when it was sent, +
-///                          renewal deadline) on the steady clock. The cluster asks that itself
-///                          again when an order's turn comes to be sent, and answers `not_started`
-///                          if not.
+///                          no older than the term. `synced` is false until these are applied.
+///   may_write()            True if this instance leads and may start a write now: never later than
+///                          (start of the last successful renewal + renewal deadline) on the steady
+///                          clock. The cluster checks this again before it sends an order, and
+///                          answers `not_started` if it is false.
 ///   prepare, ungate, bind, evict, patch_status, record_event
-///                          Take orders for writes. The span is read before the call returns. Each
-///                          order has one result, in `take_results`, sooner or later: a model ends
-///                          what takes too long by a deadline of its own and answers `unknown`.
-///                          - An order is carried out at most once. A model may ask again by
-///                            itself only where the server certainly did nothing, and does not
-///                            need to: the driver retries.
+///                          Accept orders for writes. The span is read before the call returns.
+///                          Each order gets one result, in `take_results`: a model ends orders that
+///                          take too long by its own deadline and answers `unknown`.
+///                          - An order is carried out at most once. A model may retry only if the
+///                            server certainly did nothing; it need not, since the driver retries.
 ///                          - A write has the uid as precondition. It never touches another object
 ///                            of that name.
 ///                          - Orders for different objects may overtake each other.
-///   nominate               Optional: takes orders whose results are no matter, before the binds
-///                          of the same pods.
-///   where_is, is_current   Take questions, answered in the same way, by reads that see every write
-///                          whose result was given before the question was asked. `may_write` is
-///                          no matter.
+///   nominate               Optional. Accepts orders without results; an order is sent before a
+///                          bind of the same pod.
+///   where_is, is_current   Accept questions, answered in `take_results` by reads that see every
+///                          write whose result was returned before the question. They do not
+///                          depend on `may_write`.
 ///   would_change(gang, status)
-///                          What `patch_status` would write differs from what the gang's object
-///                          said when it was seen last. False where nothing would be written.
+///                          True if `patch_status` would change the gang's object as it was last
+///                          observed. False if it would write nothing.
 ///   take_results(into)     Appends the results that have arrived since the last call.
 ///   ask_listing()          Asks for a fresh listing of nodes, pods and gangs, for a comparison.
-///   take_listing(into)     True, and the listing, once it has arrived; false at most times.
-///   relist()               The view was found to be wrong: lists everything again, to be told by
-///                          `observe` as after a gap.
+///   take_listing(into)     Returns true and the listing once it has arrived, else false.
+///   relist()               Lists everything again, because the view was found to be wrong.
+///                          `observe` reports the lists as after a gap.
 template<class Cluster>
 concept cluster = state_traits<typename Cluster::traits> &&
     requires(Cluster& of, const Cluster& seen, cluster_view<typename Cluster::traits>& view,

@@ -199,8 +199,8 @@ public:
 
     // ---- for the driver ------------------------------------------------------------------------
 
-    /// Nothing when there is no such pod, or only another scheduler's that has no node and is
-    /// nominated to none.
+    /// Returns nullptr if the pod is unknown. Pods of other schedulers are known only while they
+    /// have a node or are nominated to one.
     [[nodiscard]] const pod_facts* find_pod(const pod_key& key) const {
         const auto at = pods_.find(key);
         return at == pods_.end() ? nullptr : &at->second;
@@ -448,7 +448,7 @@ private:
 
     state_type* known_;
     pod_map pods_;
-    /// Where other schedulers' pods are nominated to, known nodes or not.
+    /// Nodes that pods of other schedulers are nominated to, whether the nodes are known or not.
     std::map<pod_key, node_key, key_less<Traits>> nominated_;
     std::map<gang_key, gang_facts, key_less<Traits>> gangs_;
     std::map<node_key, std::uint64_t, key_less<Traits>> nodes_;

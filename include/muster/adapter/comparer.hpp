@@ -65,7 +65,7 @@ template<class Traits>
     std::set<typename Traits::pod_key, key_less<Traits>> pods;
     for (const auto& listed : all.pods) {
         pods.insert(listed.key);
-        // The view has one of these only while it is nominated.
+        // The view holds a pod of another scheduler without a node only while it is nominated.
         if (!listed.ours && !listed.on)
             continue;
         const auto* const facts = view.find_pod(listed.key);

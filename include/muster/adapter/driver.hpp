@@ -33,17 +33,17 @@ struct no_words {
     }
 };
 
-/// How many decisions of cycles had each result. A skipped gang is no attempt.
+/// Numbers of the cycles' decisions by result. A skipped gang does not count.
 struct attempt_counters {
-    std::size_t scheduled = 0;     ///< members were placed
-    std::size_t nominated = 0;     ///< members were placed on nodes that others have to leave first
+    std::size_t scheduled = 0; ///< members were placed
+    std::size_t nominated = 0; ///< members were placed on nodes that other pods must leave first
     std::size_t unschedulable = 0; ///< members wait, and may fit later
-    std::size_t never = 0;         ///< proven impossible even in the emptied cluster
-    std::size_t undecided = 0;     ///< the search budget ended first
+    std::size_t never = 0;         ///< proven impossible even in an empty cluster
+    std::size_t undecided = 0;     ///< the search budget was used up
 };
 
-/// From the moment when a gang with waiting members is seen until its binds are done. In seconds,
-/// 0.01 to 3600.
+/// Time from the first observation of a gang with waiting members until its binds are done. Bounds
+/// from 0.01 s to 3600 s.
 using wait_histogram = span_histogram<14>;
 [[nodiscard]] constexpr wait_histogram new_wait_histogram() {
     constexpr std::int64_t ms = millisecond;
@@ -237,7 +237,7 @@ private:
             at->second.standing = found.standing.size();
         }
         note_ended();
-        // The start of a gang that settles ends here: it has been observed.
+        // note_ended() has recorded the wait of each settled gang, so it can be forgotten.
         for (const gang_key& key : settled)
             seen_waiting_.erase(key);
     }
@@ -273,7 +273,7 @@ private:
         if (since == seen_waiting_.end())
             return;
         waits_.observe(at_.now - since->second);
-        // Members that still wait are surplus, or come later: their wait begins anew.
+        // Members that still wait are surplus or arrived later, so their wait is measured from now.
         since->second = at_.now;
     }
 
@@ -462,7 +462,7 @@ private:
     listing<traits> listing_;
     driver_counters counters_;
     wait_histogram waits_ = new_wait_histogram();
-    /// When gangs with waiting members were seen first. Steady.
+    /// The times at which gangs with waiting members were first observed (steady clock, ns).
     std::map<gang_key, std::int64_t, key_less<traits>> seen_waiting_;
     std::uint64_t term_ = 0;
     std::uint64_t synced_term_ = 0;

@@ -58,7 +58,7 @@ public:
         std::int64_t until = 0;
         bool held = false;
         outcome why = outcome::unknown;
-        /// What the failure said of itself; may be empty.
+        /// Message of the failure; may be empty.
         std::string message;
         backoff failures;
         /// The members whose binds failed for good.

@@ -23,7 +23,7 @@ namespace adapter {
 
 /// How far the bind of one member has come.
 enum class bind_stage : std::uint8_t {
-    /// Its volumes are to be bound, and are being bound.
+    /// The member's volumes have still to be bound (then: are being bound).
     to_prepare,
     preparing,
     to_ungate,
@@ -87,7 +87,8 @@ struct gang_start {
         return std::ranges::all_of(members,
                                    [](const auto& each) { return each.stage == bind_stage::done; });
     }
-    /// Members with orders to come, or under way; those that wait for volumes do not count.
+    /// Number of members whose orders are pending or under way. Members that wait for volumes do
+    /// not count.
     [[nodiscard]] std::size_t open() const noexcept {
         return static_cast<std::size_t>(std::ranges::count_if(members, [](const auto& each) {
             return each.stage != bind_stage::done && each.stage != bind_stage::assigned &&

@@ -18,12 +18,12 @@
 namespace muster::inline v0_1 {
 namespace adapter {
 
-/// Carries out what was decided: brings the placed members of gangs to their nodes, gang by gang in
-/// the order of the decisions. First the volumes of all its members are bound, then gates are taken
-/// off, then pods are bound: when the volumes of one come to nothing, no pod is. Before a gang's
-/// first bind it is looked at once more as a whole, and
-/// given up as a whole when it no longer holds. From then on every member comes to an end: seen on
-/// its node, or released. A pod stays assumed for as long as a bind of it may have been done.
+/// Carries out decisions: binds the placed members of gangs, gang by gang in the order of the
+/// decisions. For each gang it binds the volumes of all members, then removes scheduling gates,
+/// then binds the pods. If the volumes of one member cannot be bound, no pod of the gang is bound.
+/// Before the first bind the whole decision is checked again, and given up as a whole if it no
+/// longer holds. After that, each member ends either observed on its node or released. A pod stays
+/// assumed as long as a bind of it may have succeeded.
 template<class Traits>
 class gang_starts {
 public:
@@ -177,7 +177,8 @@ private:
     struct order_place {
         std::uint64_t start = 0;
         std::size_t member = of_gang;
-        /// It counts as under way: its answer comes soon.
+        /// The order counts towards `under_way()`. Orders to bind volumes, which may take minutes,
+        /// do not.
         bool counted = false;
     };
 

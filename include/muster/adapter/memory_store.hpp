@@ -40,7 +40,7 @@ public:
         std::optional<std::string> on;
         bool ours = true;
         bool own_gate = false;
-        /// Its volumes are bound by an order; a pod that is bound before fails.
+        /// The pod needs a prepare order before its bind; a bind without it fails.
         bool unbound_volumes = false;
         bool other_gate = false;
         /// Made anew when it is gone or has failed.

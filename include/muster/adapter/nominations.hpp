@@ -15,15 +15,16 @@
 namespace muster::inline v0_1 {
 namespace adapter {
 
-/// Where the pods of nominated gangs are to come, and what of that a cluster was told.
+/// Publishes the nodes of nominated pods (`status.nominatedNodeName`), and remembers what was
+/// published.
 template<class Traits>
 class nominations {
 public:
     using pod_key = typename Traits::pod_key;
     using node_key = typename Traits::node_key;
 
-    /// Appends an order for every pod of which the cluster was told otherwise. Without nominations
-    /// O(1), else O(members of the nominated gangs · log).
+    /// Appends an order for each pod whose nomination differs from the published one. O(1) without
+    /// nominations, else O(members of the nominated gangs · log pods).
     void give(cluster_view<Traits>& view, std::vector<nominate_order<Traits>>& into) {
         state<Traits>& known = view.known();
         std::map<pod_key, node_key, key_less<Traits>> coming;
@@ -41,12 +42,12 @@ public:
         told_ = std::move(coming);
     }
 
-    /// What was told counts no more.
+    /// Forgets what was published.
     void forget_all() { told_.clear(); }
 
 private:
-    /// A pod that is about to be bound keeps its nomination, which its bind ends. One that waits
-    /// loses it.
+    /// Handles a pod that is no longer nominated. If it is about to be bound, its published
+    /// nomination stays: the bind ends it. If it waits, the nomination is removed.
     static void drop(const cluster_view<Traits>& view, const pod_key& pod, const node_key& node,
                      std::map<pod_key, node_key, key_less<Traits>>& kept,
                      std::vector<nominate_order<Traits>>& into) {

@@ -191,7 +191,7 @@ private:
                 .first->second;
         if (const auto* const hold = at_->held.find(gang); hold != nullptr && hold->held) {
             status.held_after = hold->why;
-            // The last decision was made without its members.
+            // The last cycle left out the members of a held-back gang, so its verdict says nothing.
             status.verdict.reset();
             status.at = gate::none;
             if (!last.is_wordless)

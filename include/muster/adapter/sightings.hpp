@@ -34,15 +34,14 @@ struct seen_pod {
     pod<Traits::width> spec{};
     /// The node that it is assigned to.
     std::optional<typename Traits::node_key> on{};
-    /// It is this scheduler's to bind. Others are taken into account once they have a node or are
-    /// nominated to one, and never touched.
+    /// True if this scheduler binds the pod. Pods of other schedulers count once they have a node
+    /// or are nominated to one, and are never written.
     bool ours = true;
-    /// The node to which another scheduler nominated the pod, which is to come when others have
-    /// left. Of a pod of this scheduler it says nothing.
+    /// The node to which another scheduler nominated the pod. Not used for pods of this scheduler.
     std::optional<typename Traits::node_key> nominated{};
     /// The scheduler's own gate is on it, and no other: it is to be taken off before the bind.
     bool own_gate = false;
-    /// It has volumes that are to be bound for its node before it is.
+    /// The pod has volumes that must be bound for its node before the pod is bound.
     bool unbound_volumes = false;
     /// When it is as old as pods of its queue may get, by the wall clock: then it is evicted where
     /// it stands. Absent: any age, or its owner sees to it.

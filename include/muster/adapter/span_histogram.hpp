@@ -8,11 +8,11 @@
 namespace muster::inline v0_1 {
 namespace adapter {
 
-/// How often a span of time fell below each of some bounds, as Prometheus counts it.
+/// A histogram of time spans with fixed bounds, for Prometheus.
 template<std::size_t Bounds>
 class span_histogram {
 public:
-    /// Ascending, in nanoseconds.
+    /// `bounds`: upper bounds in nanoseconds, ascending.
     explicit constexpr span_histogram(const std::array<std::int64_t, Bounds>& bounds)
         : bounds_(bounds) {}
 
@@ -27,7 +27,8 @@ public:
     [[nodiscard]] const std::array<std::int64_t, Bounds>& bounds() const noexcept {
         return bounds_;
     }
-    /// Of each bound those up to it and beyond the one before, and last those beyond all.
+    /// Counts per bucket, not cumulative: spans above the previous bound and up to this one. The
+    /// last bucket counts spans above all bounds.
     [[nodiscard]] const std::array<std::uint64_t, Bounds + 1>& counts() const noexcept {
         return counts_;
     }

@@ -63,9 +63,9 @@ struct ungate_order {
     object_uid uid;
 };
 
-/// Have the volumes of a pod that has this uid bound for a node, before the pod is bound there.
-/// `applied` once all of them are, which may take minutes; `refused` when one of them comes to
-/// nothing, or takes too long. What was bound stays bound.
+/// Order to bind the volumes of the pod with this uid for a node, before the pod is bound there.
+/// The result is `applied` once all of them are bound, which may take minutes, and `refused` if one
+/// cannot be bound or takes too long. Volumes that were bound stay bound.
 template<class Traits>
 struct prepare_order {
     ticket of = 0;
@@ -126,8 +126,8 @@ struct gang_status {
     /// their way.
     std::optional<answer> verdict{};
     gate at = gate::none;
-    /// While it is held back after a failure: what failed, or nothing is known; see `outcome`.
-    /// Then there is no verdict, and the message is that of the failure.
+    /// Set while the gang is held back after a failure: the outcome of the failed order. Then
+    /// `verdict` is absent, and `message` is that of the failure.
     std::optional<outcome> held_after{};
     /// What is to be said of all that to people; may stay empty.
     std::string message{};
@@ -135,8 +135,8 @@ struct gang_status {
     [[nodiscard]] friend bool operator==(const gang_status&, const gang_status&) = default;
 };
 
-/// Write to which node a pod is to come once others have left it; without a node, that it is to
-/// come nowhere for now. A courtesy to other schedulers and autoscalers: its result is no matter.
+/// Order to write the node to which a pod is nominated until other pods have left it; without a
+/// node, to remove the nomination. Informs other schedulers and autoscalers; has no result.
 template<class Traits>
 struct nominate_order {
     typename Traits::pod_key pod{};

@@ -28,7 +28,7 @@
 namespace muster::inline v0_1 {
 namespace lifecycle {
 
-/// A label of the ConfigMap of a job.
+/// Label that T9k puts on the ConfigMap of a job.
 inline constexpr std::string_view job_component_label = "tensorstack.dev/component";
 
 /// A pod as the API server has it.

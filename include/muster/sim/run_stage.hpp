@@ -64,7 +64,7 @@ public:
         const codec::volume_effects* const planned = known_->volumes.find(of.metadata.key);
         if (planned || !codec::bears_on_plan(*known_->objects, of))
             return codec::core_pod<Width>(of, role, known_->kinds, pods_kind_, planned);
-        // A pod that is made in the course of the run.
+        // The pod is not part of the input: it was created during the run.
         const codec::volume_effects own = codec::plan_volumes_of(*known_->objects, of);
         return codec::core_pod<Width>(of, role, known_->kinds, pods_kind_, &own);
     }

@@ -78,7 +78,7 @@ struct node_rules {
         return match(who.selector, on.labels) &&
                (!who.affinity || std::any_of(who.affinity->begin(), who.affinity->end(), chooses));
     }
-    /// The node reaches every volume; in an emptied cluster, every one that exists.
+    /// True if the node can use every volume; with `emptied`, every volume that exists.
     template<std::size_t Width>
     [[nodiscard]] static bool reaches(const constraints& who, const node<Width>& on, bool emptied) {
         return std::all_of(who.volumes.begin(), who.volumes.end(), [&](const volume_reach& volume) {

@@ -12,8 +12,8 @@
 namespace muster::inline v0_1 {
 namespace testing {
 
-/// One or two volumes, each reached from a zone, from a node, from both or from nowhere; some are
-/// still to be bound. `nodes` have keys, and are in zone a or b.
+/// Draws one or two volumes. Each can be used from a zone, from a node, from both or from nowhere;
+/// some are still to be bound. Precondition: `nodes` have keys and are in zone a or b.
 template<class Nodes>
 [[nodiscard]] std::vector<volume_reach> random_volumes(random& chance, const Nodes& nodes) {
     std::vector<volume_reach> made;

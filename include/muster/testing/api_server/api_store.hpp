@@ -28,10 +28,10 @@ namespace muster::inline v0_1 {
 namespace testing {
 namespace api_server {
 
-/// A Kubernetes API server without HTTP: takes requests one at a time, answers them from memory,
-/// and tells watches what changed. Nothing happens by itself: time is what set_time() says,
-/// controllers run in settle(). What it leaves out: authorization, admission policies, CEL,
-/// conversion between versions of a custom kind.
+/// A Kubernetes API server without HTTP: handles requests one at a time, answers them from memory,
+/// and sends changes to watches. Nothing happens by itself: set_time() sets the time, and
+/// controllers run in settle(). Not supported: authorization, admission policies, CEL, conversion
+/// between versions of a custom kind.
 class api_store {
 public:
     /// `now`: nanoseconds since 1970.

@@ -19,25 +19,25 @@ namespace muster::inline v0_1 {
 namespace testing {
 namespace api_server {
 
-/// Who applies what to which object.
+/// The parameters of a server-side apply.
 struct apply_request {
     std::size_t kind = 0;
     object_key key = {};
     std::string_view manager = {};
-    /// Takes fields from other managers instead of failing.
+    /// Take conflicting fields from other managers instead of failing.
     bool force = false;
 };
 
 namespace detail {
 
-/// True for the entry of `manager` in metadata.managedFields that its applies write.
+/// True if `entry` of metadata.managedFields records the applies of `manager`.
 [[nodiscard]] inline bool is_entry_of(const json::object& entry, std::string_view manager,
                                       bool status) {
     return text_at(entry, {"manager"}) == manager && text_at(entry, {"operation"}) == "Apply" &&
            (text_at(entry, {"subresource"}) == "status") == status;
 }
 
-/// 409: fields that other managers applied with other values.
+/// Returns the answer 409 for fields that other managers applied with other values.
 [[nodiscard]] inline answer
 apply_conflict(const std::vector<std::pair<std::string, std::string>>& found) {
     json::array causes;
@@ -61,8 +61,8 @@ apply_conflict(const std::vector<std::pair<std::string, std::string>>& found) {
                    json::object{{"causes", std::move(causes)}});
 }
 
-/// An entry of metadata.managedFields. An apply that changes no fields keeps the time of `former`,
-/// so that the object stays as it is.
+/// Returns an entry of metadata.managedFields. If the field set equals that of `former`, the entry
+/// keeps its time, so that a repeated apply does not change the object.
 [[nodiscard]] inline json::object managed_entry(const json::object* former, const field_set& own,
                                                 std::string_view manager, std::string version,
                                                 const std::string& now, bool status) {
@@ -78,9 +78,9 @@ apply_conflict(const std::vector<std::pair<std::string, std::string>>& found) {
 
 } // namespace detail
 
-/// Server-side apply: creates the object, or makes the fields that `config` names what they are
-/// there, and removes those that `manager` applied before and names no longer. Only applies own
-/// fields here: a value that another kind of write changed is overwritten without a conflict.
+/// Server-side apply. Creates the object, or sets the fields in `config` and removes fields that
+/// `manager` applied earlier and that `config` lacks. Only applies own fields: a value that another
+/// kind of write has set is overwritten without a conflict.
 [[nodiscard]] inline answer apply_object(registry& in, const apply_request& asked,
                                          json::object config, write_options how) {
     const kind_info& of = in.kinds[asked.kind];

@@ -21,14 +21,14 @@ using field_set = json::object;
 
 namespace detail {
 
-/// The key of an element: `k:{"name":"a"}`; empty when the element has none.
+/// Returns the key of a list element, such as `k:{"name":"a"}`; empty if the element has no key.
 [[nodiscard]] inline std::string element_key(const json::value& element, std::string_view key) {
     const auto* const object = element.if_object();
     const json::value* const found = object ? object->if_contains(key) : nullptr;
     return found ? "k:" + json::serialize(json::object{{key, *found}}) : std::string();
 }
 
-/// The fields of one value. `merges_lists`: lists of named elements count element by element.
+/// Returns the fields of one value. With `merges_lists`, lists with keys are split into elements.
 [[nodiscard]] inline field_set fields_of(std::string_view name, const json::value& of,
                                          bool merges_lists) {
     field_set made;
@@ -58,7 +58,7 @@ namespace detail {
 
 } // namespace detail
 
-/// The fields that an applied object says something about.
+/// Returns the fields of an applied object, without those that identify it.
 [[nodiscard]] inline field_set fields_of(json::object applied, bool merges_lists) {
     for (const std::string_view each : {"apiVersion", "kind"})
         applied.erase(each);
@@ -71,7 +71,7 @@ namespace detail {
     return detail::fields_of({}, std::move(applied), merges_lists);
 }
 
-/// The fields of `of` that are not in `without`.
+/// Returns the fields of `of` that are not in `without`.
 [[nodiscard]] inline field_set subtract(const field_set& of, const field_set& without) {
     field_set made;
     for (const auto& field : of) {
@@ -88,7 +88,7 @@ namespace detail {
     return made;
 }
 
-/// Removes the fields from an object, and what is empty then.
+/// Removes the fields from an object, and then parents that became empty.
 inline void drop_fields(json::value& from, const field_set& which) {
     for (const auto& field : which) {
         const std::string_view place = field.key();

@@ -45,7 +45,7 @@ namespace api_server {
         if (auto wrong = json_patch(made, *change))
             return refused(422, "Invalid", *wrong);
     } else {
-        // A strategic patch of a custom kind is known, and not accepted.
+        // The API server rejects strategic merge patches of custom kinds.
         return strategic
                    ? refused(415, "UnsupportedMediaType",
                              "the body of the request was in an unknown format - "
@@ -56,7 +56,7 @@ namespace api_server {
     }
     if (!made.is_object())
         return bad_request("the patch leaves no object");
-    // Of what the patch does not say, the version found is no precondition.
+    // The resourceVersion is a precondition only if the patch names it.
     write_options patched = how;
     patched.patched = true;
     return in.update(at.kind, key, std::move(made.get_object()), patched);

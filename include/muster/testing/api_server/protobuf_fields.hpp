@@ -21,8 +21,8 @@ public:
         std::string_view content; ///< of a string or a message
     };
 
-    /// Returns nothing at the end, and from the first field on that is cut off or of an unknown
-    /// form.
+    /// Returns the next field. Returns nullopt at the end, and from the first field on that is cut
+    /// off or has an unknown wire type.
     [[nodiscard]] std::optional<field> next() noexcept {
         if (rest_.empty())
             return std::nullopt;
@@ -32,7 +32,7 @@ public:
             rest_ = {};
         return found;
     }
-    /// The message did not end where a field ends.
+    /// True if a field was cut off or had an unknown wire type.
     [[nodiscard]] bool failed() const noexcept { return failed_; }
 
 private:

@@ -50,7 +50,7 @@ struct protobuf_member {
     return made;
 }
 
-/// The fields of a message; nothing when no message has that name.
+/// Returns the fields of a message, or nullopt if there is no message of that name.
 [[nodiscard]] inline std::optional<std::vector<protobuf_member>>
 find_message(std::string_view name) {
     constexpr std::string_view letters =
@@ -92,7 +92,7 @@ find_message(std::string_view name) {
     return made;
 }
 
-/// The three messages that hold numbers and text where JSON has one value.
+/// The fields of the messages that JSON writes as one value (Time, IntOrString, Quantity).
 struct protobuf_scalars {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
@@ -118,7 +118,7 @@ struct protobuf_scalars {
     return fields.failed() ? std::nullopt : std::optional(made);
 }
 
-/// Seconds since 1970 and nanoseconds as RFC 3339, in full seconds or, with `fine`, microseconds.
+/// Converts a Time message to RFC 3339: in whole seconds or, with `fine`, in microseconds.
 [[nodiscard]] inline std::optional<json::value> read_time(std::string_view message, bool fine) {
     const auto read = read_scalars(message);
     if (!read)
@@ -175,7 +175,7 @@ read_protobuf_value(std::string_view type, const protobuf_fields::field& from) {
            (of.is_bool() && !of.get_bool());
 }
 
-/// Adds an entry of a map; false when it cannot be read.
+/// Adds an entry of a map. Returns false if the entry cannot be read.
 [[nodiscard]] inline bool add_entry(json::value& to, std::string_view type,
                                     std::string_view message) {
     std::string_view key;
@@ -233,14 +233,14 @@ read_protobuf_value(std::string_view type, const protobuf_fields::field& from) {
 
 } // namespace detail
 
-/// What a body in protobuf says about itself, and the message in it.
+/// A request body in protobuf: the type of its object, and the encoded object.
 struct protobuf_body {
     std::string_view api_version;
     std::string_view kind;
     std::string_view message;
 };
 
-/// Takes a body apart: the bytes "k8s\0" and a message Unknown. Nothing when it is none.
+/// Splits a body: the bytes "k8s\0" and a message Unknown. Returns nullopt for any other body.
 [[nodiscard]] inline std::optional<protobuf_body> read_protobuf_body(std::string_view body) {
     constexpr std::string_view magic("k8s\0", 4);
     if (!body.starts_with(magic))
@@ -263,7 +263,7 @@ struct protobuf_body {
     return detail::find_message(kind).has_value();
 }
 
-/// The object of a body as JSON would have it. Nothing when it is cut off or of an unknown kind.
+/// Decodes the object of a body to JSON. Returns nullopt if it is cut off or of an unknown kind.
 [[nodiscard]] inline std::optional<json::object> read_protobuf(const protobuf_body& body) {
     auto made = detail::read_message(body.kind, body.message);
     if (made) {

@@ -37,7 +37,7 @@ struct write_options {
     bool status = false;
     /// It comes from a patch, whose preconditions are only what the patch names.
     bool patched = false;
-    /// It comes from an apply patch, which alone writes metadata.managedFields.
+    /// The write is an apply patch. No other write changes metadata.managedFields.
     bool applied = false;
 };
 

@@ -13,9 +13,9 @@ namespace muster::inline v0_1 {
 namespace testing {
 namespace api_server {
 
-/// Reads a body of JSON, or of protobuf (typed clients, `kubectl create` among them, send
-/// Kubernetes' own kinds so, and do not ask again in JSON). `into` is empty when the body cannot be
-/// read. Returns the refusal of any other form.
+/// Reads a body in JSON or protobuf. Typed clients such as `kubectl create` send Kubernetes' own
+/// kinds in protobuf and do not fall back to JSON. `into` is empty if the body cannot be read.
+/// Returns an answer only to refuse another media type.
 [[nodiscard]] inline std::optional<answer> read_body(const request& asked,
                                                      std::optional<json::value>& into) {
     if (asked.content_type.find("json") != std::string::npos) {
@@ -32,7 +32,7 @@ namespace api_server {
     return std::nullopt;
 }
 
-/// The body as text: protobuf as the JSON that it means, or nothing when it cannot be read.
+/// Returns the body as JSON text; empty if it is protobuf that cannot be read.
 [[nodiscard]] inline std::string body_text(const request& asked) {
     const auto body = read_protobuf_body(asked.body);
     if (!body)
