@@ -422,57 +422,59 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
         {"kueue",
          {cli::queue_order_kind::borrowing, cli::preemption_kind::as_queues_say, false,
           cli::surplus_kind::at_once}}};
-    // It comes first, so that the others have the last word.
+    // Added first, so that the options after it override its settings.
     to.add_option_function<std::string>(
           "--profile",
           [&how, place_surplus](const std::string& text) {
               const cli::profile& chosen = profiles.at(text);
               how.queues.which = chosen.queues;
               how.victims.which = chosen.victims;
-              // KAI alone does.
+              // Only the KAI profile consolidates.
               how.consolidation.on = how.consolidation.as_kai = chosen.consolidates;
               place_surplus(chosen.surplus);
           },
-          "As that scheduler orders queues, places surplus, evicts and moves: t9k (--queue-order "
-          "priority --surplus at-once --preempt queues), kai (--queue-order fair-share --surplus "
-          "level --preempt fair-share --consolidate), volcano (--queue-order due --surplus in-turn "
-          "--preempt deserved) or kueue (--queue-order borrowing --surplus at-once --preempt "
-          "queues-say); other options have the last word")
+          "Policy options of another scheduler; options given besides override it. t9k: "
+          "--queue-order priority --surplus at-once --preempt queues; kai: --queue-order "
+          "fair-share --surplus level --preempt fair-share --consolidate; volcano: --queue-order "
+          "due --surplus in-turn --preempt deserved; kueue: --queue-order borrowing --surplus "
+          "at-once --preempt queues-say (default: none)")
         ->check(CLI::IsMember(profiles));
     add_choice(to, "--score", how.score.which, scores,
-               "Which node a pod gets of those that it fits (default: best-fit)");
+               "Choice of node among those that a pod fits (default: best-fit)");
     add_choice(
         to, "--order", how.gangs.which, orders,
-        "Which group of a queue goes first (default: priority, then age); with aging an hour of "
-        "waiting is worth a point of priority");
+        "Order of the groups in a queue (default: priority, then age). aging: one hour of waiting "
+        "counts as one point of priority");
     add_choice(
         to, "--queue-order", how.queues.which, queue_orders,
-        "Which queue goes first: by priority, then the smaller dominant share (the default); "
-        "the smaller share of the cluster for its weight; who uses no more than is deserved; "
-        "who is within its fair share (KAI); by priority, then the smaller share of what "
-        "it is due (Volcano); or who need not borrow for its next group (Kueue)");
+        "Order of queues (default: priority). priority: by priority, then the smaller dominant "
+        "share of the quota; weighted: the smaller share of the cluster for its weight; deserved: "
+        "queues that use no more than they deserve first; fair-share: queues within their fair "
+        "share first (KAI); due: by priority, then the smaller share of the amount due (Volcano); "
+        "borrowing: queues whose next group needs no borrowing first (Kueue)");
     to.add_option_function<std::string>(
           "--surplus",
           [place_surplus](const std::string& text) { place_surplus(surpluses.at(text)); },
-          "When members beyond the minima of a group are placed: right behind them (the default), "
-          "or "
-          "one at a time after the minima of all groups of its priority, role by role or to the "
-          "role that has least (level)")
+          "Placement of members beyond a group's minima (default: at-once). at-once: directly "
+          "after the minima; in-turn: one at a time after the minima of all groups of the same "
+          "priority, role by role; level: the same, for the role with the fewest members")
         ->check(CLI::IsMember(surpluses));
     add_choice(to, "--backfill", how.reservations.which, backfills,
-               "Whose start nobody may delay, planned from declared durations: nobody's (the "
-               "default), the first's, or the first sixteen's");
+               "Waiting groups whose start no other group may delay, planned from declared "
+               "durations (default: none). easy: the first group; conservative: the first 16");
     add_choice(to, "--preempt", how.victims.which, preemptions,
-               "Whose pods may be evicted for a group that waits: nobody's (the default), those of "
-               "preemptible queues of lower priority, those of lower priority in its own queue, or "
-               "both; or those of lower priority in its own queue and what others use beyond their "
-               "fair share, for members beyond its minima, too (fair-share), or beyond what they "
-               "deserve (deserved); or as each queue "
-               "says (queues-say, Kueue)");
+               "Pods that may be evicted for a waiting group (default: none). queues: those of "
+               "preemptible queues of lower priority; queue: those of lower priority in the "
+               "group's queue; both: both; fair-share: those of lower priority in the group's "
+               "queue, and those of other queues beyond their fair share, also for members beyond "
+               "the minima; deserved: the same, for queues beyond what they deserve; queues-say: "
+               "as each queue says (Kueue)");
     to.add_flag("--consolidate,!--no-consolidate", how.consolidation.on,
-                "Move pods that may be evicted to other nodes when a group that waits then starts");
+                "Move preemptible pods to other nodes if a waiting group then starts (default: "
+                "off)");
     to.add_option("--patience", how.reservations.bypasses,
-                  "How many may start before a group that waits until room is kept for it")
+                  "Number of groups that may start ahead of a waiting group before room is "
+                  "reserved for it (default: no limit)")
         ->check([](const std::string& text) {
             return text.starts_with('-') ? in_quotes(text) + " is too small (expected at least 0)"
                                          : std::string();
@@ -499,12 +501,13 @@ void add_topology(CLI::App& to, std::vector<std::string>& levels) {
                   from = comma + 1;
               }
           },
-          "Node labels from coarse to fine, for groups whose annotations ask for a level and name "
-          "no Topology")
+          "Node labels from coarse to fine, for groups whose annotations name a level but no "
+          "Topology (default: none)")
         ->type_name("LABEL,LABEL,...");
 }
 
-/// The default spread constraints of a file; throws what is wrong with it.
+/// Reads the default spread constraints of a file. Throws CLI::ValidationError with the first error
+/// in it.
 std::vector<muster::spread_term> default_spread_of(const std::string& file) {
     diagnostics found;
     const std::vector<document> documents = read_inputs(std::vector{file}, found);
@@ -530,9 +533,9 @@ void add_default_spread(CLI::App& to, reading_rules& rules) {
               else
                   rules.default_spread = default_spread_of(text);
           },
-          "The spread constraints of pods that have none and are selected by a Service, "
-          "ReplicaSet, StatefulSet or ReplicationController of the input: none, kube-scheduler's "
-          "own (system), or those of a KubeSchedulerConfiguration")
+          "Spread constraints for pods that have none of their own and that a Service, "
+          "ReplicaSet, StatefulSet or ReplicationController of the input selects: none, "
+          "kube-scheduler's defaults (system), or those of a KubeSchedulerConfiguration (FILE)")
         ->default_str("none")
         ->type_name("none|system|FILE");
 }
@@ -547,9 +550,8 @@ void add_rules(CLI::App& to, reading_rules& rules) {
                       "--kubernetes", in_quotes(text) + " is no version (expected 1.35 or later)");
               rules.kubernetes = *version;
           },
-          "The version of Kubernetes by whose rules pods are read; from 1.38 on a spread "
-          "constraint with an empty label selector counts all pods of its namespace, before it "
-          "none")
+          "Version of Kubernetes whose rules apply to pods. A spread constraint with an empty "
+          "label selector counts all pods of its namespace from 1.38 on, and no pods before")
         ->default_str("1.37")
         ->type_name("VERSION");
 }
@@ -561,9 +563,8 @@ void add_request(CLI::App& to, cli::request& asked) {
         ->allow_extra_args(false)
         ->type_name("FILE|DIR|-");
     to.add_flag("--strict", asked.strict,
-                "Unknown fields and kinds, and all other warnings, are errors");
-    to.add_option("-n,--namespace", asked.default_namespace,
-                  "The namespace of objects that name none")
+                "Treat unknown fields and kinds, and all other warnings, as errors");
+    to.add_option("-n,--namespace", asked.default_namespace, "Namespace of objects without one")
         ->capture_default_str();
     to.add_option_function<std::string>(
           "--now",
@@ -577,9 +578,9 @@ void add_request(CLI::App& to, cli::request& asked) {
                                ? " is out of range (expected a time of the years 1678 to 2261)"
                                : " is not an RFC 3339 time (expected e.g. 2023-12-17T13:48:16Z)"));
           },
-          "When it is; the newest time that the input names without")
+          "Current time in RFC 3339 (default: the newest time in the input)")
         ->type_name("TIME");
-    to.add_option("--queue-namespace", asked.queue_namespace, "Where T9k Queues live")
+    to.add_option("--queue-namespace", asked.queue_namespace, "Namespace of T9k Queues")
         ->capture_default_str();
     add_topology(to, asked.topology);
     add_policy(to, asked.how);
@@ -599,11 +600,11 @@ void add_request(CLI::App& to, cli::request& asked) {
                       static_cast<std::uint8_t>(digits == "10" ? 10 : digits[0] - '0');
               }
           },
-          "How much a resource counts in most-allocated and least-allocated (default: cpu=1 and "
-          "memory=1, all others 0); may be repeated")
+          "Weight of a resource in the scores most-allocated and least-allocated, 0 to 10 "
+          "(default: cpu=1 and memory=1, others 0); may be repeated")
         ->allow_extra_args(false)
         ->type_name("RESOURCE=N");
-    to.add_option("--budget", asked.budget, "Search steps for each gang")
+    to.add_option("--budget", asked.budget, "Search steps for each group (default: 2097152)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40U))
         ->type_name("N");
 }
@@ -622,9 +623,9 @@ void add_selector(CLI::App& to, muster::label_selector& into, const char* help) 
 }
 void add_group_selector(CLI::App& to, cli::request& asked) {
     add_selector(to, asked.groups_with,
-                 "Only groups, and pods, with such labels, as kubectl has it: a=b, a!=b, a in "
-                 "(b,c), a, !a, ...; a group without an object has those of its pods. All of them "
-                 "are planned all the same");
+                 "Print only groups and pods with these labels, in kubectl's syntax: a=b, a!=b, "
+                 "a in (b,c), a, !a, ... (default: all). A group without an object has the labels "
+                 "of its pods. The plan always covers all groups");
 }
 
 void add_dialect(CLI::App& to, muster::translate::grove_dialect& into) {
@@ -632,8 +633,8 @@ void add_dialect(CLI::App& to, muster::translate::grove_dialect& into) {
     static const std::map<std::string, grove_dialect> dialects{
         {"seed", grove_dialect::seed}, {"upstream", grove_dialect::upstream}};
     add_choice(to, "--dialect", into, dialects,
-               "Whose reading of Grove is meant: as merged (upstream, the default), or as its "
-               "complete example has it (seed)");
+               "Reading of Grove's API: as merged (upstream) or as in its complete example (seed) "
+               "(default: upstream)");
 }
 
 void add_translation(CLI::App& to, cli::translate_request& asked) {
@@ -652,21 +653,20 @@ void add_translation(CLI::App& to, cli::translate_request& asked) {
         ->required()
         ->allow_extra_args(false)
         ->type_name("FILE|DIR|-");
-    add_choice(to, "--to", asked.to, names, "Whose objects to write");
+    add_choice(to, "--to", asked.to, names, "API of the objects to write");
     to.get_option("--to")->required();
     add_dialect(to, asked.how.dialect);
-    add_choice(to, "-o,--output", asked.json, formats, "How to print (default: yaml)");
-    to.add_flag("--strict", asked.strict, "What is lost, and all warnings, are errors");
-    to.add_option("-n,--namespace", asked.default_namespace,
-                  "The namespace of objects that name none")
+    add_choice(to, "-o,--output", asked.json, formats, "Output format (default: yaml)");
+    to.add_flag("--strict", asked.strict, "Treat losses and all warnings as errors");
+    to.add_option("-n,--namespace", asked.default_namespace, "Namespace of objects without one")
         ->capture_default_str();
     to.add_option_function<std::string>(
           "--kai-naming", [&](const std::string& text) { asked.how.naming = namings.at(text); },
-          "What KAI's PodGroups are called: as their gang (backend), or as KAI's podgrouper would "
-          "(default: what the dialect of a PodGang does, else backend)")
+          "Names of KAI's PodGroups: those of their gangs (backend), or those that KAI's "
+          "podgrouper would choose (default: as the dialect of a PodGang does, else backend)")
         ->check(CLI::IsMember(namings));
     to.add_option("--kai-topology", asked.how.kai_topology,
-                  "The Topology of gangs that ask for levels and name none")
+                  "Topology of gangs that require levels and name no Topology (default: none)")
         ->type_name("NAME");
 }
 
@@ -674,7 +674,7 @@ void add_log_format(CLI::App& to, cli::log_format& into) {
     static const std::map<std::string, cli::log_format> formats{{"json", cli::log_format::json},
                                                                 {"text", cli::log_format::text}};
     add_choice(to, "--log-format", into, formats,
-               "Form of the log lines on stderr (default: text)");
+               "Format of the log lines on stderr (default: text)");
 }
 
 void add_up(CLI::App& to, cli::up_request& asked) {
@@ -682,60 +682,67 @@ void add_up(CLI::App& to, cli::up_request& asked) {
     asked.beside = {"schedule", "controller"};
 #endif
     to.footer(
-        "Custom kinds are served once their definitions are there: name those files first.\n"
-        "Annotations say how pods fare: muster.dev/run-seconds, muster.dev/exit-code.\n"
-        "A fault says what goes wrong (delay, lose_answer, refuse, reset, truncate, half_line,\n"
-        "end_watch, hold_watch, gone, gone_in_stream, compact), with which requests (verb,\n"
-        "resource, name), and how often (skip, times; 0 = always, percent):\n"
+        "Custom kinds are served once their definitions are loaded: name those files first.\n"
+        "Annotations set how long a pod runs and its exit code: muster.dev/run-seconds,\n"
+        "muster.dev/exit-code.\n"
+        "A fault has a kind (delay, lose_answer, refuse, reset, truncate, half_line, end_watch,\n"
+        "hold_watch, gone, gone_in_stream, compact), the requests that it affects (verb,\n"
+        "resource, name), and how often it occurs (skip, times; 0 = always, percent):\n"
         "  --fault "
         "'{\"what\":\"refuse\",\"code\":429,\"verb\":\"create\",\"percent\":20,\"times\":0}'");
     to.add_option("-f,--filename", asked.files,
-                  "Objects that are there from the start: definitions, nodes, queues; may be "
-                  "repeated")
+                  "Objects to load at the start: definitions, nodes, queues; may be repeated "
+                  "(default: none)")
         ->allow_extra_args(false)
         ->type_name("FILE|DIR|-");
     to.add_option("--kubeconfig", asked.kubeconfig,
-                  "Where to write the kubeconfig; a file that muster up did not write is refused")
+                  "Path of the kubeconfig to write; a file that muster up did not write is not "
+                  "replaced")
         ->capture_default_str()
         ->type_name("FILE");
-    to.add_option("--tokens", asked.tokens, "Who else may come in: lines of token,user")
+    to.add_option("--tokens", asked.tokens,
+                  "File of further bearer tokens that are accepted, lines of token,user (default: "
+                  "none)")
         ->type_name("FILE");
-    to.add_option("--port", asked.port, "Where to listen; 0 = where there is room")
+    to.add_option("--port", asked.port, "TCP port to listen on; 0 = any free port")
         ->capture_default_str();
-    to.add_flag("--plain", asked.plain, "HTTP without TLS and token, as kubectl proxy speaks");
+    to.add_flag("--plain", asked.plain, "Serve HTTP without TLS and tokens, like kubectl proxy");
     to.add_flag_function(
         "--only-server", [&](std::int64_t) { asked.beside.clear(); },
-        "Without muster schedule and muster controller, which run on it otherwise");
-    to.add_flag("--no-kubelets", asked.no_kubelets, "Pods that are bound never run");
+        "Do not start muster schedule and muster controller on the cluster");
+    to.add_flag("--no-kubelets", asked.no_kubelets, "Do not run bound pods");
     to.add_option("--pod-delay", asked.pod_milliseconds,
-                  "Milliseconds that a bound pod takes to run, and a deleted one to go")
+                  "Time in milliseconds until a bound pod runs, and until a deleted pod is gone")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{3'600'000}))
         ->capture_default_str();
-    to.add_option(
-          "--fault", asked.faults,
-          "What goes wrong with requests; may be repeated, the first that befalls one counts")
+    to.add_option("--fault", asked.faults,
+                  "Fault to inject into requests; may be repeated, the first rule that matches a "
+                  "request applies (default: none)")
         ->allow_extra_args(false)
         ->type_name("RULE");
     to.add_option("--seed", asked.seed,
-                  "Of chances and uids: the same requests meet the same faults")
+                  "Seed of faults and uids: the same requests get the same faults")
         ->capture_default_str();
     add_log_format(to, asked.format);
 }
 
 void add_live(CLI::App& to, cli::live_request& asked) {
     to.add_option("--kubeconfig", asked.kubeconfig,
-                  "How to get in; $KUBECONFIG, ~/.kube/config or the pod's own account without")
+                  "Path to a kubeconfig (default: $KUBECONFIG, ~/.kube/config, in-cluster)")
         ->type_name("FILE");
-    to.add_option("--context", asked.context, "Of the kubeconfig; its current one without")
+    to.add_option("--context", asked.context,
+                  "Context of the kubeconfig (default: its current context)")
         ->type_name("NAME");
     to.add_option("--server", asked.server,
-                  "Instead: a server that asks for no credentials, as kubectl proxy")
+                  "URL of an API server without authentication, such as kubectl proxy; replaces "
+                  "the kubeconfig (default: none)")
         ->type_name("URL");
     to.add_option("--allow-exec-plugin", asked.allowed_plugins,
-                  "A program that the kubeconfig may run for credentials; may be repeated")
+                  "Absolute path of a credential plugin that the kubeconfig may run; may be "
+                  "repeated (default: none)")
         ->allow_extra_args(false)
         ->type_name("/PATH");
-    to.add_option("--timeout", asked.patience, "How long the first listing may take")
+    to.add_option("--timeout", asked.patience, "Time limit of the first listing, in seconds")
         ->check(CLI::Range(1, 3600))
         ->capture_default_str()
         ->type_name("SECONDS");
@@ -743,7 +750,7 @@ void add_live(CLI::App& to, cli::live_request& asked) {
 }
 
 void add_queue_namespace(CLI::App& to, cli::live_request& asked) {
-    to.add_option("--queue-namespace", asked.queue_namespace, "Where T9k queues live")
+    to.add_option("--queue-namespace", asked.queue_namespace, "Namespace of T9k Queues")
         ->capture_default_str()
         ->type_name("NAMESPACE");
 }
@@ -760,14 +767,13 @@ void add_scheduling(CLI::App& to, cli::live_request& asked) {
               for (const std::string& each : chosen)
                   asked.dialects.push_back(*muster::kube::find_dialect(each));
           },
-          "Whose groups and queues are read, and in whose form their status is written; may be "
-          "repeated")
+          "API whose groups and queues are read and whose status is written; may be repeated")
         ->check(CLI::IsMember(names))
         ->allow_extra_args(false)
         ->default_str("t9k");
     to.add_option("--scheduler-name", asked.scheduler_names,
-                  "Whose pods it is about; may be repeated (default: those of the dialects' own "
-                  "schedulers)")
+                  "Scheduler name of the pods to schedule; may be repeated (default: the "
+                  "schedulers of the dialects)")
         ->allow_extra_args(false)
         ->type_name("NAME");
     add_queue_namespace(to, asked);
@@ -777,22 +783,23 @@ void add_scheduling(CLI::App& to, cli::live_request& asked) {
 }
 
 void add_leading(CLI::App& to, cli::leading_request& asked) {
-    to.add_flag("--dry-run", asked.dry_run,
-                "Decide once, print what would be done, and write nothing");
+    to.add_flag("--dry-run", asked.dry_run, "Decide once, print the decisions, and write nothing");
     to.add_flag("--leader-elect,!--no-leader-elect", asked.elects,
-                "Write only while holding a Lease (default)");
-    to.add_option("--lease-namespace", asked.lease_namespace, "Where the Lease is")
+                "Write only while holding a Lease (default: on)");
+    to.add_option("--lease-namespace", asked.lease_namespace, "Namespace of the Lease")
         ->capture_default_str();
-    to.add_option("--lease-name", asked.lease_name, "Its name")->capture_default_str();
-    to.add_option("--lease-duration", asked.lease_seconds, "How long it lasts")
+    to.add_option("--lease-name", asked.lease_name, "Name of the Lease")->capture_default_str();
+    to.add_option("--lease-duration", asked.lease_seconds, "Duration of the Lease, in seconds")
         ->check(CLI::Range(2, 3600))
         ->capture_default_str()
         ->type_name("SECONDS");
     to.add_option("--address", asked.address,
-                  "Where /metrics, /healthz and /readyz are; empty: nowhere")
+                  "IP address of /metrics, /healthz and /readyz; empty = do not serve them")
         ->capture_default_str();
-    to.add_option("--port", asked.port, "0 = where there is room")->capture_default_str();
-    to.add_flag("-v,--verbose", asked.verbose, "Say what is written");
+    to.add_option("--port", asked.port,
+                  "TCP port of /metrics, /healthz and /readyz; 0 = any free port")
+        ->capture_default_str();
+    to.add_flag("-v,--verbose", asked.verbose, "Log each write");
 }
 
 void add_controlling(CLI::App& to, cli::controller_request& asked) {
@@ -807,7 +814,8 @@ void add_controlling(CLI::App& to, cli::controller_request& asked) {
     }();
     add_live(to, asked);
     add_queue_namespace(to, asked);
-    to.add_option("-n,--namespace", asked.name_space, "Jobs of this one only")
+    to.add_option("-n,--namespace", asked.name_space,
+                  "Run only the jobs of this namespace (default: all)")
         ->type_name("NAMESPACE");
     to.add_option_function<std::vector<std::string>>(
           "--backend",
@@ -815,8 +823,8 @@ void add_controlling(CLI::App& to, cli::controller_request& asked) {
               for (const std::string& each : names)
                   asked.backends.push_back(backends.at(each));
           },
-          "Which API the gangs of Grove's sets are written for; may be repeated. The first is that "
-          "of sets that ask for no scheduler")
+          "API of the gangs written for Grove's sets; may be repeated. The first one is used for "
+          "sets that name no scheduler (default: Kubernetes' own, and the newest of the others)")
         ->check(CLI::IsMember(backends))
         ->allow_extra_args(false)
         ->type_name("BACKEND");
@@ -825,25 +833,26 @@ void add_controlling(CLI::App& to, cli::controller_request& asked) {
 }
 
 void add_look(CLI::App& to, look& how, const std::vector<std::string>& formats) {
-    to.add_option("-o,--output", how.format, "How to print")
+    to.add_option("-o,--output", how.format, "Output format")
         ->check(CLI::IsMember(formats))
         ->capture_default_str();
-    to.add_flag("--no-headers", how.no_headers, "Tables without their first line");
+    to.add_flag("--no-headers", how.no_headers, "Print tables without the header line");
 }
 
-/// Of commands that print a line for each of many things.
+/// Options of commands that print a table.
 void add_columns(CLI::App& to, look& how) {
     to.add_option("--sort-by", how.sort_by,
-                  "The column by which tables and CSV are sorted, numbers as numbers; ties stay in "
-                  "the order that there is without")
+                  "Column to sort tables and CSV by, numbers as numbers; the sort is stable "
+                  "(default: the order of the plan)")
         ->type_name("COLUMN");
-    to.add_option("--columns", how.columns, "The columns that tables and CSV have, in this order")
+    to.add_option("--columns", how.columns,
+                  "Columns of tables and CSV, in this order (default: all)")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("COLUMN,COLUMN,...");
 }
 
-/// What shells are to know of a command.
+/// Describes a command for shell completion.
 cli::known_command describe(const CLI::App& command) {
     cli::known_command made;
     made.name = command.get_name();
@@ -891,27 +900,27 @@ void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
     };
     using kind = cli::edit::kind;
     add("--add-nodes", kind::add_nodes, "COUNTxNODE",
-        "More nodes like that one, e.g. 4xnode-a; they are neither cordoned nor ill");
-    add("--cordon", kind::cordon, "NODE", "Nothing new goes to the node");
-    add("--uncordon", kind::uncordon, "NODE", "The node takes pods again");
-    add("--drain", kind::drain, "NODE", "Cordoned, and its pods wait for another node");
+        "Add copies of a node, e.g. 4xnode-a, not cordoned and without taints of conditions");
+    add("--cordon", kind::cordon, "NODE", "Cordon the node: it takes no new pods");
+    add("--uncordon", kind::uncordon, "NODE", "Uncordon the node: it takes pods again");
+    add("--drain", kind::drain, "NODE", "Cordon the node, and make its pods wait for another node");
     add("--remove-gang", kind::remove_gang, "[NAMESPACE/]NAME",
-        "The group and all its pods are gone");
-    add("--remove-pod", kind::remove_pod, "[NAMESPACE/]NAME", "The pod is gone");
+        "Remove the group and all its pods");
+    add("--remove-pod", kind::remove_pod, "[NAMESPACE/]NAME", "Remove the pod");
     add("--bind-claim", kind::bind_claim, "[NAMESPACE/]NAME",
-        "The PersistentVolumeClaim is bound to a volume that every node reaches");
+        "Bind the PersistentVolumeClaim to a new volume that every node can use");
     add("--set", kind::set, "WHAT=VALUE",
-        "A field of a queue or group:\n"
+        "Set a field of a queue or group:\n"
         "queue.NAME.quota.RESOURCE=QUANTITY (or none), .deserved.RESOURCE=QUANTITY,\n"
         ".priority=N, .closed=true,\n"
         ".preemptible=true, .weight=N,\n"
         "group.NAME.minMember=N, .roles.ROLE.minMember=N, .priority=N, .queue=NAME,\n"
         ".toleration=KEY[=VALUE]:EFFECT, .nodeSelector.LABEL=VALUE (empty: dropped),\n"
-        "and dropped by nothing: .nodeAffinity=, .podAffinity=, .podAntiAffinity=,\n"
+        "and fields that an empty value drops: .nodeAffinity=, .podAffinity=, .podAntiAffinity=,\n"
         ".topologySpread=, .topology= (of the group as a whole), .roles.ROLE.topology=");
 }
 
-/// Complains of each option that the command does not have; false when there is none.
+/// Reports each option that the command does not have. Returns false if there is none.
 bool tell_unknown_options(const CLI::App& app) {
     bool any = false;
     for (const CLI::App* command : app.get_subcommands())
@@ -935,11 +944,11 @@ int fail_with(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run(int argc, char** argv) {
-    CLI::App app("Says which gangs of pods start now, where, and why not the others.", "muster");
+    CLI::App app("Decides which gangs of pods start now and where, and why others wait.", "muster");
     app.require_subcommand(1);
     app.set_version_flag("--version", "muster " + version_text());
-    app.footer("Exit codes: 0 fine, 1 usage or input that cannot be read, 2 invalid input,\n"
-               "3 something stays pending, 4 the plan is broken (a bug).");
+    app.footer("Exit codes: 0 success, 1 wrong usage or input that cannot be read, 2 invalid\n"
+               "input, 3 some groups stay pending, 4 the plan is broken (a bug).");
     cli::request asked;
     look how;
     std::string wanted;
@@ -959,18 +968,18 @@ int run(int argc, char** argv) {
     add_default_spread(explaining, asked.rules);
     add_look(explaining, how, {"table", "json", "yaml"});
     add_group_selector(explaining, asked);
-    explaining.add_option("group", wanted, "Only this one; every group that waits without")
+    explaining.add_option("group", wanted, "Group to explain (default: all groups that wait)")
         ->type_name("NAME|NAMESPACE/NAME");
     explaining
         .add_option("--tries", tries,
-                    "Cycles to try out for each group, in search of changes that would start it; "
-                    "four times as many in all; 0 = look for none; by default 20 to 500, fewer in "
-                    "a large cluster")
+                    "Maximum number of cycles to simulate for each group in search of changes "
+                    "that would start it, and four times as many in total; 0 = do not search "
+                    "(default: 20 to 500, fewer in a large cluster)")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30U))
         ->type_name("N");
     CLI::App& changing = *app.add_subcommand("whatif", "");
-    changing.description("What changes to the cluster would do: the plan before and after");
-    changing.footer("Changes are made in the order in which they are given, and may be repeated:\n"
+    changing.description("The plan before and after changes to the cluster");
+    changing.footer("Changes apply in the given order, and may be repeated:\n"
                     "  muster whatif -f cluster.yaml --add-nodes 2xnode-a --set "
                     "queue.a.quota.cpu=40");
     std::vector<cli::edit> edits;
@@ -980,14 +989,14 @@ int run(int argc, char** argv) {
     add_look(changing, how, {"table", "wide", "json", "yaml"});
     add_edits(changing, edits);
     add_group_selector(changing, asked);
-    CLI::App& comparing = *app.add_subcommand("diff", "By what two plans (-o json) differ");
+    CLI::App& comparing = *app.add_subcommand("diff", "The differences of two plans (-o json)");
     std::vector<std::string> files;
-    comparing.add_option("files", files, "The plan before, and the plan after")
+    comparing.add_option("files", files, "The plans before and after")
         ->required()
         ->expected(2)
         ->type_name("A.json B.json");
     add_look(comparing, how, {"table", "wide", "json", "yaml"});
-    CLI::App& ranking = *app.add_subcommand("prio", "In which order groups are asked, and why");
+    CLI::App& ranking = *app.add_subcommand("prio", "The order in which groups are scheduled");
     ranking.footer("Queues go by their priority, then by their dominant share of their quota when\n"
                    "their turn comes (the smaller first); in a queue groups go by priority, then\n"
                    "by age.");
@@ -998,39 +1007,41 @@ int run(int argc, char** argv) {
     add_columns(ranking, how);
     add_group_selector(ranking, asked);
     CLI::App& queueing =
-        *app.add_subcommand("queues", "What queues may hold, hold and keep waiting");
+        *app.add_subcommand("queues", "Queues with their quota, use and waiting groups");
     add_request(queueing, asked);
     add_rules(queueing, asked.rules);
     add_default_spread(queueing, asked.rules);
     add_look(queueing, how, {"table", "wide", "json", "yaml", "name", "csv", "svg"});
     add_columns(queueing, how);
     add_selector(queueing, asked.queues_with,
-                 "Only queues with such labels, as kubectl has it: a=b, a!=b, a in (b,c), a, !a");
+                 "Print only queues with these labels, in kubectl's syntax: a=b, a!=b, a in (b,c), "
+                 "a, !a (default: all)");
     CLI::App& running = *app.add_subcommand(
-        "run", "Jobs from creation to their end in virtual time, and all that happens");
+        "run", "Runs jobs from creation to their end in virtual time, and prints the events");
     running.footer(
-        "A template's annotations say how its replicas fare, an entry per attempt:\n"
+        "Annotations of a template set how its replicas end, with an entry per attempt:\n"
         "  muster.dev/run-seconds: \"600, 30\"   (absent: until an event ends it)\n"
         "  muster.dev/exit-code: \"1, 0\"        (absent: 0)\n"
         "Events are a list `events:` of {at: SECONDS, WHAT: [NAMESPACE/]NAME} with WHAT\n"
         "one of pause, resume, scale (with replicas), deleteJob, end (with exitCode),\n"
         "deletePod, loseNode, returnNode, and of PodCliqueSets setImage (with image, and clique\n"
-        "unless all are meant). Jobs of other APIs than T9k's and Grove's run as the groups and\n"
-        "pods that they make first: nothing of theirs is started again.");
+        "unless all are meant). Jobs of other APIs than T9k's and Grove's run with the groups and\n"
+        "pods that they create first; these are not restarted.");
     cli::run_request more;
     add_request(running, asked);
     add_look(running, how, {"table", "json", "yaml", "csv"});
-    running.add_option("--events", more.events, "What happens from outside")->type_name("FILE");
+    running.add_option("--events", more.events, "File of external events (default: none)")
+        ->type_name("FILE");
     add_dialect(running, more.dialect);
     running.add_flag("--seed-conditions", more.sample_conditions,
-                     "Conditions as in T9k's own sample of a status: Initializing, and Running and "
+                     "Write conditions as in T9k's sample status: Initializing, and Running and "
                      "ReplicaFailure as they were before the end");
-    running.add_option("--until", more.until, "How long the run goes on at most, in seconds")
+    running.add_option("--until", more.until, "Maximum virtual time of the run, in seconds")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
         ->capture_default_str()
         ->type_name("SECONDS");
     CLI::App& translating = *app.add_subcommand(
-        "translate", "Jobs and groups of any gang API as the objects of another");
+        "translate", "Translates jobs and groups of any gang API to the objects of another");
     translating.footer("Losses and warnings go to stderr. Exit code 2: invalid input, an object "
                        "that the\ntarget would refuse, or with --strict a loss.");
     cli::translate_request translated;
@@ -1040,16 +1051,16 @@ int run(int argc, char** argv) {
     cli::up_request served;
     add_up(serving, served);
     CLI::App& picturing = *app.add_subcommand(
-        "snapshot", "A live cluster as a file that plan, explain and whatif take");
+        "snapshot", "Writes a live cluster to a file that plan, explain and whatif read");
     cli::snapshot_request pictured;
     add_live(picturing, pictured);
     picturing
         .add_option("--scheduler-name", pictured.scheduler_names,
-                    "Leave out what waits for other schedulers; may be repeated (default: nothing "
-                    "is left out)")
+                    "Keep only the waiting pods with this scheduler name; may be repeated "
+                    "(default: keep all)")
         ->allow_extra_args(false)
         ->type_name("NAME");
-    picturing.add_option("-o,--output", pictured.output, "Where to; stdout without")
+    picturing.add_option("-o,--output", pictured.output, "Path of the output (default: stdout)")
         ->type_name("FILE");
     CLI::App& scheduling = *app.add_subcommand("schedule", "Schedules a live cluster");
     cli::schedule_request scheduled;
@@ -1057,48 +1068,50 @@ int run(int argc, char** argv) {
     add_leading(scheduling, scheduled);
     scheduling
         .add_option("--heal-after", scheduled.heal_seconds,
-                    "How long a group that was never whole may stand in part and be impossible to "
-                    "complete; then what stands is evicted")
+                    "Time in seconds for which a group may be partly bound and impossible to "
+                    "complete before its bound pods are evicted")
         ->check(CLI::Range(1, 86'400))
         ->capture_default_str()
         ->type_name("SECONDS");
     scheduling
         .add_option("--compare-every", scheduled.compare_seconds,
-                    "How often what is known is held against a fresh listing")
+                    "Interval in seconds between comparisons of the cached state with a fresh "
+                    "listing")
         ->check(CLI::Range(1, 86'400))
         ->capture_default_str()
         ->type_name("SECONDS");
     CLI::App& controlling = *app.add_subcommand(
-        "controller", "Runs the jobs of a live cluster: makes their groups and pods, starts what "
-                      "failed again, and writes their status");
+        "controller", "Runs the jobs of a live cluster: creates their groups and pods, restarts "
+                      "failed ones, and writes their status");
     cli::controller_request controlled;
     add_controlling(controlling, controlled);
     CLI::App& shadowing = *app.add_subcommand(
-        "shadow", "Where another scheduler decides otherwise than Muster would; writes nothing");
+        "shadow", "Compares another scheduler's decisions with Muster's; writes nothing");
     cli::shadow_request shadowed;
     shadowed.scheduler_names = {"default-scheduler"};
     add_scheduling(shadowing, shadowed);
-    shadowing.add_option("--for", shadowed.seconds, "How long; 0 = until it is told to stop")
+    shadowing
+        .add_option("--for", shadowed.seconds,
+                    "Time to run, in seconds; 0 = until a signal stops it")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str()
         ->type_name("SECONDS");
     CLI::App& describing = *app.add_subcommand("schema", "The JSON Schema of an output");
-    describing.add_option("output", schema, "Of which command")
+    describing.add_option("output", schema, "Command whose output to describe")
         ->required()
         ->check(CLI::IsMember({"plan", "diff"}));
-    CLI::App& version = *app.add_subcommand("version", "Which version this is");
+    CLI::App& version = *app.add_subcommand("version", "The version of muster");
     add_look(version, how, {"table", "json", "yaml"});
     static const std::map<std::string, cli::shell> shells{
         {"bash", cli::shell::bash}, {"zsh", cli::shell::zsh}, {"fish", cli::shell::fish}};
     cli::shell which = cli::shell::bash;
-    CLI::App& completing =
-        *app.add_subcommand("completion", "A script that makes a shell complete all of this");
+    CLI::App& completing = *app.add_subcommand("completion", "A completion script for a shell");
     completing.footer("  source <(muster completion bash)    # or zsh\n"
                       "  muster completion fish | source");
-    add_choice(completing, "shell", which, shells, "For which shell");
+    add_choice(completing, "shell", which, shells, "Name of the shell");
     completing.get_option("shell")->required();
 
-    // `help` and `help COMMAND` are what --help says.
+    // Turns `help` and `help COMMAND` into --help.
     std::vector<char*> words(argv, argv + argc);
     std::string help = "--help";
     if (argc > 1 && std::string_view(argv[1]) == "help") {
@@ -1122,7 +1135,7 @@ int run(int argc, char** argv) {
     } catch (const CLI::ExtrasError& error) {
         return tell_unknown_options(app) ? int{cli::usage} : fail_with(app, error);
     } catch (const CLI::ParseError& error) {
-        // An option that is missing may be there, and mistyped.
+        // A required option may be missing because it is mistyped.
         if (error.get_exit_code() != 0)
             static_cast<void>(tell_unknown_options(app));
         return fail_with(app, error);
