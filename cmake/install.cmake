@@ -1,5 +1,6 @@
 # The config package `muster` and its pkg-config files. Components: core, driver and testing are always
-# there; translate, sim (installed with translate) and kube are on request. Nothing here depends on the machine, so all of it goes under share/.
+# installed; translate, sim (installed with translate) and kube on request. All files are independent of
+# the machine, so they are installed under share/.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

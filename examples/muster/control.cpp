@@ -122,13 +122,14 @@ std::string metrics_of(const live_controllers& runs, std::size_t troubles) {
         out.family(name, type, help);
         out.sample(value);
     };
-    one("muster_controller_leader", "gauge", "Whether it leads.", runs.leads() ? 1 : 0);
-    one("muster_controller_synced", "gauge", "Whether all objects are listed.",
+    one("muster_controller_leader", "gauge", "1 if this replica leads, else 0.",
+        runs.leads() ? 1 : 0);
+    one("muster_controller_synced", "gauge", "1 if all objects are listed, else 0.",
         runs.synced() ? 1 : 0);
-    one("muster_controller_objects", "gauge", "Objects that are followed.", runs.objects().size());
-    one("muster_controller_troubles", "gauge", "What goes wrong at the moment.", troubles);
-    one("muster_controller_looks_total", "counter", "Looks at one job.", runs.looks());
-    out.family("muster_controller_writes_total", "counter", "Writes by what became of them.");
+    one("muster_controller_objects", "gauge", "Objects in the cache.", runs.objects().size());
+    one("muster_controller_troubles", "gauge", "Current faults, see the log.", troubles);
+    one("muster_controller_looks_total", "counter", "Reconciliations of jobs.", runs.looks());
+    out.family("muster_controller_writes_total", "counter", "Writes, by outcome.");
     for (std::size_t at = 0; at < kube::outcome_names.size(); ++at)
         out.sample(runs.outcomes()[at], {{"outcome", kube::outcome_names[at]}});
     one("muster_controller_events_dropped_total", "counter", "Events that were not written.",

@@ -50,7 +50,7 @@ std::string shortened(const std::string& text, std::size_t most) {
     return text.size() <= most ? text : text.substr(0, most - 2) + "..";
 }
 
-/// A sample of how something is drawn, and what it stands for.
+/// An entry of the legend: a sample of the drawing style, and its meaning.
 struct legend_entry {
     std::string colour;
     std::string name;
@@ -62,8 +62,8 @@ struct legend_entry {
     }
 };
 
-/// Draws entries from left to right, in lines of the width; the first base line is `y`. Returns the
-/// base line below the last.
+/// Draws the entries from left to right in lines of the given width (pixels). `y` is the base line
+/// of the first line. Returns the base line after the last one.
 std::int64_t draw_legend(svg& on, std::int64_t y, std::int64_t width,
                          const std::vector<legend_entry>& entries) {
     std::int64_t x = 10;
@@ -92,7 +92,7 @@ std::int64_t legend_lines(std::int64_t width, const std::vector<legend_entry>& e
     return lines;
 }
 
-/// Draws nodes in columns, a row for each of their resources, and below them the groups that wait.
+/// Draws the nodes in columns, with a row per resource, and the waiting groups below.
 class node_drawing {
 public:
     explicit node_drawing(const report& made) : made_(&made) {
@@ -110,7 +110,7 @@ public:
         const std::int64_t width = std::max<std::int64_t>(900, columns_ * column_width());
         const std::vector<legend_entry> legend = make_legend();
         const std::int64_t top = 56 + 18 * legend_lines(width, legend);
-        // The heading, the groups, and how many more there are.
+        // Lines for the heading, the groups, and the number of further groups.
         const auto lines = static_cast<std::int64_t>(std::min(waiting_.size(), most_waiting + 1));
         const std::int64_t bottom = top + height_ + 24;
         const std::string title =
@@ -130,12 +130,12 @@ public:
 
 private:
     static constexpr std::int64_t row = 16;
-    /// Between two nodes.
+    /// Space between two nodes, in pixels.
     static constexpr std::int64_t gap = 4;
     static constexpr std::int64_t most_rows = 40;
     static constexpr std::size_t most_named = 40;
     static constexpr std::size_t most_waiting = 40;
-    /// A bar has no cells narrower than this.
+    /// Minimum width of a cell, in pixels.
     static constexpr std::int64_t least_cell = 3;
 
     struct spot {
@@ -255,7 +255,7 @@ private:
         on.heading(10, y,
                    std::to_string(waiting_.size()) +
                        (waiting_.size() == 1 ? " group waits" : " groups wait"));
-        // As many letters as fit beside the name and the code.
+        // The number of letters that fit beside the name and the code.
         const auto most = static_cast<std::size_t>((width - 420) / 6);
         for (std::size_t at = 0; at < waiting_.size(); ++at) {
             y += 18;
@@ -278,10 +278,10 @@ private:
     const report* made_;
     std::int64_t rows_ = 0;
     std::int64_t columns_ = 1;
-    /// Of the longest column, in pixels.
+    /// Height of the longest column, in pixels.
     std::int64_t height_ = 0;
     std::vector<spot> spots_;
-    /// By namespace and name.
+    /// Positions of groups, by namespace and name.
     std::map<std::pair<std::string, std::string>, std::size_t> groups_;
     bool starts_ = false;
     bool comes_later_ = false;

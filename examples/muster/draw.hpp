@@ -11,9 +11,9 @@ namespace cli {
 /// quota.
 [[nodiscard]] std::string draw_queues(const report& made);
 
-/// Where pods run once the plan is carried out, as SVG: a row per node and resource, with cells for
-/// devices and a piece for every pod in the colour of its group; then the groups that wait, each
-/// with its first reason.
+/// Draws the cluster after the plan as SVG: a row per node and resource, with cells for devices and
+/// a segment for every pod in the colour of its group; then the waiting groups, each with its first
+/// reason.
 [[nodiscard]] std::string draw_nodes(const report& made);
 
 } // namespace cli

@@ -10,7 +10,7 @@
 
 namespace cli {
 
-/// The fewest members that reach all minima.
+/// Returns the smallest number of members that meets all minima of the tree.
 [[nodiscard]] inline std::int64_t fewest_members(const muster::gang_tree& tree) {
     std::vector<std::vector<std::int64_t>> below(tree.size());
     std::int64_t fewest = 0;

@@ -19,7 +19,7 @@
 
 namespace cli {
 
-/// What kube-scheduler says of a node that has too little of a resource.
+/// Returns kube-scheduler's message for a node that has too little of a resource.
 [[nodiscard]] inline std::string shortage_text(const std::string& kind) {
     using muster::codec::storage_catalog;
     if (storage_catalog::counts_storage(kind))
@@ -31,7 +31,7 @@ namespace cli {
     return kind == "pods" ? "Too many pods" : "Insufficient " + kind;
 }
 
-/// The reason is about volumes, and names the claims.
+/// True if the reason is about volumes and its text names the claims.
 [[nodiscard]] inline bool names_claims(const reason_line& why) {
     return why.code == code_name(muster::reason_code::volume_out_of_reach) ||
            (why.code == code_name(muster::reason_code::insufficient_resource) && why.resource &&
@@ -227,7 +227,7 @@ headline(const muster::state<Traits>& known, const muster::kind_table& kinds,
     std::string listed;
     for (const auto& [text, count] : counts)
         listed += (listed.empty() ? "" : ", ") + std::to_string(count) + " " + text;
-    // Nodes do not say which claim it is.
+    // The counts of nodes do not name the claim, so the reason is added.
     for (const reason_line& each : why)
         if (nodes_alone ? names_claims(each) : &each == &why.front())
             listed += (listed.empty() ? "" : ". ") + each.message;

@@ -21,8 +21,8 @@ namespace cli {
 inline constexpr std::string_view kubeconfig_marker =
     "# Written by muster up, which replaces this file when it starts.\n";
 
-/// Returns why the file at `path` must not be replaced; nothing when it may. An absent file and an
-/// empty one may be.
+/// Returns why the file at `path` must not be replaced, or nullopt if it may be. An absent file and
+/// an empty one may be replaced.
 [[nodiscard]] inline std::optional<std::string> refuse_to_replace(const std::string& path) {
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0)
@@ -42,9 +42,9 @@ inline constexpr std::string_view kubeconfig_marker =
            "choose another with --kubeconfig, or move the file away)";
 }
 
-/// Writes `text` behind the marker to `path`, readable and writable by its owner alone: whoever
-/// reads it can do anything in the cluster. The file is written beside `path` and renamed, so a
-/// reader sees the old file or the new one. Returns what went wrong, or nothing.
+/// Writes the marker and `text` to `path` with mode 0600: the file grants full access to the
+/// cluster. Writes a temporary file in the same folder and renames it, so a reader sees the old
+/// file or the new one. Returns an error message, or nullopt.
 [[nodiscard]] inline std::optional<std::string> write_kubeconfig(const std::string& path,
                                                                  std::string_view text) {
     if (auto refusal = refuse_to_replace(path))

@@ -65,7 +65,7 @@ std::optional<kube::connection> find_connection(const live_request& asked) {
 } // namespace
 
 void say_not_listed() {
-    log_error("not all could be listed in time (--timeout)");
+    log_error("the first listing did not finish in time (see --timeout)");
 }
 
 void complaints::say_new(std::vector<std::string> found) {

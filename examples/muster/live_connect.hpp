@@ -15,10 +15,10 @@
 
 namespace cli {
 
-/// The way to the cluster that is asked for; logs why there is none.
+/// Connects to the requested cluster. On failure logs the reason and returns nullptr.
 [[nodiscard]] std::unique_ptr<muster::kube::transport> connect(const live_request& asked);
 
-/// Logs what goes wrong as warnings: once, and again if it was well in between.
+/// Logs faults as warnings: each fault once, and again if it was gone in between.
 class complaints {
 public:
     void say_new(std::vector<std::string> found);

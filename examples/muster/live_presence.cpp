@@ -58,7 +58,7 @@ std::optional<live_presence> live_presence::open(const leading_request& asked) {
 
 void live_presence::tell_lead(bool leads) {
     if (std::exchange(led_, leads) != leads)
-        log_info(leads ? "leads" : "does not lead");
+        log_info(leads ? "became the leader" : "is no longer the leader");
 }
 
 void live_presence::tell_synced(bool synced, const std::function<listed_counts()>& counts) {

@@ -17,7 +17,7 @@
 
 namespace cli {
 
-/// What was listed, such as nodes, and how much of it.
+/// Numbers of listed objects, by a plural noun such as "nodes".
 using listed_counts = std::vector<std::pair<std::string, std::size_t>>;
 
 /// How a scheduler or controller that runs for long shows itself: its status page, what it says
@@ -34,12 +34,12 @@ public:
     void tell_synced(bool synced, const std::function<listed_counts()>& counts);
     void tell_troubles(std::vector<std::string> found) { wrong_.say_new(std::move(found)); }
 
-    /// Why a group waits, by NAMESPACE/NAME; nothing when there is no such group.
+    /// Returns why a group waits, by NAMESPACE/NAME, or nullopt if there is no such group.
     using explainer = std::function<std::optional<std::string>(const std::string& group)>;
 
-    /// Answers requests to the status page. /debug/explain is there if there is an explainer and
-    /// the page listens on a loopback address: its text names objects of all namespaces, and each
-    /// answer costs a search.
+    /// Answers requests to the status page. Serves /debug/explain only with an explainer and on a
+    /// loopback address, because its text names objects of all namespaces and each answer costs a
+    /// search.
     void serve(std::int64_t now, const std::function<std::string()>& metrics,
                const explainer& explain = {});
 

@@ -25,7 +25,7 @@ namespace codec = muster::codec;
 /// The scheduler waits for it: it is given up earlier than `muster explain` gives up.
 constexpr std::int64_t most_steps = std::int64_t{1} << 14;
 
-/// Those of the members that wait.
+/// Returns the volume effects of the gang's waiting members.
 codec::volumes_of_pods volumes_of(const live_cluster& cluster, const codec::group_key& key) {
     codec::volumes_of_pods found;
     for (const codec::pod_object* const pod : cluster.objects().gangs().members(key))

@@ -19,8 +19,8 @@ struct live_words {
 
     [[nodiscard]] std::string operator()(const live_state& known, muster::gang_index which) const;
 
-    /// What `muster explain` prints of the gang, as far as the last cycle knows: the headline, the
-    /// gang's line and its reasons. Changes that would start it are not sought.
+    /// Returns the text of `muster explain` for the gang, from the last cycle: the headline, the
+    /// gang's line and its reasons. Does not search for changes that would start the gang.
     [[nodiscard]] std::string explain(const live_state& known, muster::gang_index which) const;
 
 private:

@@ -11,7 +11,7 @@
 
 namespace cli {
 
-/// How this process logs: the form, and the command as a field of every line.
+/// Log settings of the process: the format, and the command, which is a field of every line.
 struct log_settings {
     log_format format = log_format::text;
     std::string command;

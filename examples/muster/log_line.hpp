@@ -28,7 +28,7 @@ using log_fields = std::vector<std::pair<std::string, std::string>>;
 
 namespace detail {
 
-/// Replaces control characters, so that a message of a server cannot begin a line of its own.
+/// Replaces control characters, so that a message from a server cannot start a new log line.
 [[nodiscard]] inline std::string without_controls(std::string_view text) {
     std::string made;
     for (const char c : text) {

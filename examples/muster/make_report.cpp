@@ -349,8 +349,8 @@ private:
         return found;
     }
 
-    /// The kinds that pods request, apart from the one that counts pods: devices first, then cpu
-    /// and memory, each part by name.
+    /// Returns the resource kinds that pods request, without the kind that counts pods: devices
+    /// first, then cpu and memory, each part by name.
     [[nodiscard]] std::vector<muster::kind_id> requested_kinds() const {
         const auto& state = known_->state;
         std::vector<muster::kind_id> found;
@@ -481,7 +481,7 @@ private:
         return line;
     }
 
-    /// Adds what starts, now or later, and which pods go first.
+    /// Adds the placements of a decision, now or later, and the pods that must leave first.
     void add_placements(const muster::decision& decision, group_line& to) const {
         const auto& state = known_->state;
         const muster::gang_tree& tree = state[decision.gang].spec.tree;
@@ -649,7 +649,7 @@ private:
         return others > 0 ? out + " (+" + std::to_string(others) + " pods)" : out;
     }
 
-    /// Of the members that wait.
+    /// Returns the volume effects of the group's waiting members.
     [[nodiscard]] volumes_of_pods volumes_of(const group_facts& facts) const {
         volumes_of_pods found;
         for (const std::size_t member : facts.members) {

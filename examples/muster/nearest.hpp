@@ -9,8 +9,8 @@
 
 namespace cli {
 
-/// Returns how many letters must be inserted, removed, replaced, or exchanged with their neighbour
-/// to make `other` of `word`. O(both sizes' product).
+/// Returns the number of edits that turn `word` into `other`: insertions, deletions, replacements
+/// and swaps of neighbours. O(word × other).
 [[nodiscard]] inline std::size_t typing_distance(std::string_view word, std::string_view other) {
     const std::size_t width = other.size() + 1;
     std::vector<std::size_t> cost((word.size() + 1) * width);
@@ -32,14 +32,14 @@ namespace cli {
     return cost.back();
 }
 
-/// Returns the known word that was probably meant: the nearest, if at most a third of the letters
-/// are wrong; the first of several. Empty when no word is near.
+/// Returns the known word that is nearest to `word`, if at most a third of its letters differ; the
+/// first one if several tie. Empty if no word is near.
 [[nodiscard]] inline std::string nearest_word(std::string_view word,
                                               const std::vector<std::string>& known) {
     std::string best;
     std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const std::string& each : known) {
-        // What differs more in length cannot be nearer.
+        // The difference in length is a lower bound of the distance.
         const std::size_t longer = std::max(word.size(), each.size());
         if (longer - std::min(word.size(), each.size()) >= least)
             continue;
@@ -51,7 +51,7 @@ namespace cli {
     return best;
 }
 
-/// Returns ` (did you mean WORD?)`; empty when no word is near.
+/// Returns ` (did you mean WORD?)`, or an empty text if no word is near.
 [[nodiscard]] inline std::string suggestion(std::string_view word,
                                             const std::vector<std::string>& known) {
     const std::string found = nearest_word(word, known);

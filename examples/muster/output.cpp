@@ -496,7 +496,7 @@ std::string shortage_text(const shortage_line& lacks) {
                                      amount(lacks.needed) + " needed are there.");
 }
 
-/// Which pods make room for the group, or for those of its members that are nominated.
+/// Names the pods that make room for the group or for its nominated members.
 std::string room_text(const group_line& group) {
     const std::size_t later = group.nominated_pods();
     if (later == 0)

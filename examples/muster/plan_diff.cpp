@@ -374,7 +374,7 @@ const char* const diff_schema = R"json({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$id": "https://muster.dev/schemas/v1alpha1/diff.json",
   "title": "Diff",
-  "description": "By what two plans differ: those of two files, or those before and after changes to one cluster. Groups stand in the order of namespace and name; keys always stand in the order given here.",
+  "description": "The differences of two plans: those of two files, or those before and after changes to one cluster. Groups are in the order of namespace and name; keys are always in the order given here.",
   "type": "object",
   "additionalProperties": false,
   "required": ["apiVersion", "kind", "changes", "groups", "metrics", "resources"],
@@ -435,7 +435,7 @@ const char* const diff_schema = R"json({
       "properties": {
         "answer": {"enum": ["admitted", "nominated", "evicted", "waiting", "never", "undecided"]},
         "pods": {"description": "Members that hold a node once the plan is carried out and those have left that are to be evicted, or have succeeded.", "$ref": "#/$defs/count"},
-        "nominated": {"description": "Those of them that start once other pods have left; absent = none.", "type": "integer", "minimum": 1},
+        "nominated": {"description": "How many of these pods start once other pods have left. Absent = none.", "type": "integer", "minimum": 1},
         "reason": {"description": "The code of the first reason.", "type": "string", "minLength": 1}
       }
     },

@@ -28,7 +28,7 @@ struct plan_digest {
         std::int64_t pods = 0;
         /// What starts now, or once those have left, by pod.
         std::map<std::string, std::string> placements;
-        /// How many of those start once others have left.
+        /// How many of these pods start once other pods have left.
         std::int64_t nominated = 0;
         /// Some of those make room for others.
         bool makes_room = false;

@@ -7,7 +7,7 @@ const char* const plan_schema = R"json({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$id": "https://muster.dev/schemas/v1alpha1/plan.json",
   "title": "Plan",
-  "description": "What one scheduling cycle decides. Objects are listed in the order in which they were decided; keys always stand in the order given here.",
+  "description": "The decisions of one scheduling cycle. Objects are in the order of the decisions; keys are always in the order given here.",
   "type": "object",
   "additionalProperties": false,
   "required": ["apiVersion", "kind", "now", "groups", "summary"],
@@ -29,14 +29,14 @@ const char* const plan_schema = R"json({
         "never": {"$ref": "#/$defs/count"},
         "undecided": {"$ref": "#/$defs/count"},
         "podsPlaced": {"$ref": "#/$defs/count"},
-        "podsNominated": {"description": "Members that are placed once others have left.", "$ref": "#/$defs/count"},
-        "podsMoved": {"description": "Those of them who are told to move.", "$ref": "#/$defs/count"},
+        "podsNominated": {"description": "Members that are placed once other pods have left.", "$ref": "#/$defs/count"},
+        "podsMoved": {"description": "The members among them that move.", "$ref": "#/$defs/count"},
         "podsEvicted": {"$ref": "#/$defs/count"},
-        "podsPending": {"description": "Members that could be placed and are not, those that are nominated among them.", "$ref": "#/$defs/count"},
+        "podsPending": {"description": "Members that wait for a node, including nominated ones.", "$ref": "#/$defs/count"},
         "nodes": {"$ref": "#/$defs/count"},
         "searchSteps": {"$ref": "#/$defs/count"},
         "resources": {
-          "description": "By kind: what all nodes have, and what all pods that hold one request once the plan is carried out. Those to evict still hold theirs, those that are nominated do not yet.",
+          "description": "By kind: the sum over all nodes, and the requests of all pods that hold a node after the plan. Pods to evict still count; nominated pods do not.",
           "type": "object",
           "additionalProperties": {
             "type": "object",
@@ -66,14 +66,14 @@ const char* const plan_schema = R"json({
         "origin": {"description": "A T9k PodGroup (or pods that name one), gang labels on pods, a pod of its own, another gang API's object, or a job.", "enum": ["podGroup", "labels", "pod", "coscheduling", "volcano", "kai", "workload", "grove", "job"]},
         "queue": {"type": ["string", "null"]},
         "priority": {"type": "integer"},
-        "answer": {"description": "Nominated: it is placed for when others have left. Evicted: so many of its members are to go that it is left below its minima.", "enum": ["admitted", "nominated", "evicted", "waiting", "never", "undecided"]},
-        "gate": {"description": "Where a group that does not start was stopped.", "enum": ["group", "members", "queue", "unsupported", "quota", "space", "order", null]},
-        "couldStart": {"description": "Of a waiting group: whether a placement in the emptied cluster is known.", "enum": ["shown", "unknown"]},
+        "answer": {"description": "Nominated: the group starts once other pods have left. Evicted: so many of its members leave that it falls below its minima.", "enum": ["admitted", "nominated", "evicted", "waiting", "never", "undecided"]},
+        "gate": {"description": "The gate that stopped a group that does not start.", "enum": ["group", "members", "queue", "unsupported", "quota", "space", "order", null]},
+        "couldStart": {"description": "For a waiting group: whether a placement in the empty cluster is known.", "enum": ["shown", "unknown"]},
         "holding": {"description": "Members that held a node before, or have succeeded.", "$ref": "#/$defs/count"},
         "placements": {"description": "Members that start now and nominated members, in the order in which they were placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
-        "evictions": {"description": "Of a group with nominated members: pods to evict first, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},
+        "evictions": {"description": "Pods to evict before the nominated members start, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},
         "moves": {
-          "description": "Those of them who move: the node where whoever comes for the pod is to stand.",
+          "description": "For members that move: the node of the replacement pod.",
           "type": "array",
           "minItems": 1,
           "items": {
@@ -87,7 +87,7 @@ const char* const plan_schema = R"json({
           }
         },
         "evicted": {
-          "description": "Its own members that are to go, and for which group, as NAMESPACE/NAME; of those who move, where to.",
+          "description": "Members of the group that are to leave, and the group that they make room for, as NAMESPACE/NAME; for members that move, the new node.",
           "type": "array",
           "items": {
             "type": "object",
@@ -102,7 +102,7 @@ const char* const plan_schema = R"json({
         },
         "reasons": {"type": "array", "items": {"$ref": "#/$defs/reason"}},
         "shortAfterEvictions": {
-          "description": "Why no eviction helps: of the resource, or without one in pods, what is needed, and what is left with all gone that may be evicted.",
+          "description": "Why no eviction helps: the amount of the resource (without one: of pods) that is needed, and the amount left after evicting every pod that may be evicted.",
           "type": "object",
           "additionalProperties": false,
           "required": ["needed", "left"],
@@ -113,7 +113,7 @@ const char* const plan_schema = R"json({
           }
         },
         "reservation": {
-          "description": "Room that nobody else may take: what the proofs and answers of others count as used.",
+          "description": "Reserved room: the proofs and answers of other groups count it as used.",
           "type": "object",
           "additionalProperties": false,
           "required": ["nodes"],
@@ -135,7 +135,7 @@ const char* const plan_schema = R"json({
           }
         },
         "position": {
-          "description": "Of a group that waits: its place among those of its queue, and among all.",
+          "description": "For a waiting group: its position in its queue, and among all groups.",
           "type": "object",
           "additionalProperties": false,
           "required": ["queue", "overall"],
@@ -144,9 +144,9 @@ const char* const plan_schema = R"json({
             "overall": {"type": "integer", "minimum": 1}
           }
         },
-        "expectedStart": {"description": "When it starts if nothing happens but that pods end when they declare to; only of `muster explain`.", "$ref": "#/$defs/time"},
-        "wouldStartIf": {"description": "The smallest changes found that would start it, each on its own enough, and each tried out; only of `muster explain`.", "type": "array", "items": {"$ref": "#/$defs/remedy"}},
-        "wouldStartIfComplete": {"description": "False when the tries ended first: there may be others.", "type": "boolean"},
+        "expectedStart": {"description": "When the group starts if the only events are pods that end at their declared times. Only from `muster explain`.", "$ref": "#/$defs/time"},
+        "wouldStartIf": {"description": "The smallest changes found that would start the group. Each is sufficient alone and was simulated. Only from `muster explain`.", "type": "array", "items": {"$ref": "#/$defs/remedy"}},
+        "wouldStartIfComplete": {"description": "False if the tries were used up: there may be other changes.", "type": "boolean"},
         "certificate": {"$ref": "#/$defs/certificate"},
         "status": {"$ref": "#/$defs/status"}
       }
@@ -159,7 +159,7 @@ const char* const plan_schema = R"json({
         "pod": {"type": "string", "minLength": 1},
         "role": {"$ref": "#/$defs/role"},
         "node": {"type": "string", "minLength": 1},
-        "nominated": {"description": "It starts once the pods have left that are to be evicted, and others on their way out. Absent = it starts now.", "const": true}
+        "nominated": {"description": "The pod starts once evicted and terminating pods have left. Absent = it starts now.", "const": true}
       }
     },
     "reason": {
@@ -169,11 +169,11 @@ const char* const plan_schema = R"json({
       "properties": {
         "code": {"enum": ["GroupMissing", "GroupMalformed", "MembersDisagree", "NotEnoughMembers", "QueueUnknown", "QueueClosed", "QueueForbidden", "UnsupportedConstraint", "VolumeNotReady", "InsufficientResource", "QuotaExceeded", "NodeSelectorMismatch", "UntoleratedTaint", "NodeUnschedulable", "TopologyFragmented", "HostPortTaken", "VolumeOutOfReach", "VolumeInUse", "SpreadUneven", "AffinityUnmet", "AntiAffinityMet", "KeptOffByOthers", "RoomReserved", "BehindInQueue", "SearchBudgetSpent", "FitsByNow"]},
         "kind": {"enum": ["blocking", "blockingTogether", "contributing"]},
-        "notMinimal": {"description": "Some of those that block together may not be needed: the search ended first.", "const": true},
-        "queue": {"description": "The queue that it is about: the group's own, or one above.", "type": "string", "minLength": 1},
+        "notMinimal": {"description": "Some of the reasons that block together may not be needed: the search budget was used up.", "const": true},
+        "queue": {"description": "The queue of the reason: the group's own, or a parent.", "type": "string", "minLength": 1},
         "resource": {"type": "string", "minLength": 1},
         "needed": {"description": "The least that the group must get.", "$ref": "#/$defs/quantity"},
-        "left": {"description": "What there is of it in all.", "$ref": "#/$defs/quantity"},
+        "left": {"description": "The total amount.", "$ref": "#/$defs/quantity"},
         "roles": {
           "type": "array",
           "items": {
@@ -182,12 +182,12 @@ const char* const plan_schema = R"json({
             "required": ["role", "needed", "possible"],
             "properties": {
               "role": {"$ref": "#/$defs/role"},
-              "needed": {"description": "How many more members must be placed, beside those that hold; of NotEnoughMembers the minimum.", "$ref": "#/$defs/count"},
-              "possible": {"description": "Members that there is room for, taken alone, as far as this reason goes; of NotEnoughMembers those that exist, of UnsupportedConstraint those that wait and are modelled.", "$ref": "#/$defs/count"}
+              "needed": {"description": "How many members must be placed, in addition to those that hold. With NotEnoughMembers: the minimum.", "$ref": "#/$defs/count"},
+              "possible": {"description": "Members that fit if this reason is the only limit and no other role takes room. With NotEnoughMembers: members that exist. With UnsupportedConstraint: waiting members whose constraints are modelled.", "$ref": "#/$defs/count"}
             }
           }
         },
-        "keptFor": {"description": "Of RoomReserved: the groups for which room is kept, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},
+        "keptFor": {"description": "With RoomReserved: the groups that room is reserved for, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},
         "message": {"description": "For people; may change.", "type": "string", "minLength": 1}
       }
     },
@@ -196,7 +196,7 @@ const char* const plan_schema = R"json({
       "additionalProperties": false,
       "required": ["changes", "whatif"],
       "properties": {
-        "changes": {"description": "To be made together.", "type": "array", "items": {"$ref": "#/$defs/change"}},
+        "changes": {"description": "Changes that are made together.", "type": "array", "items": {"$ref": "#/$defs/change"}},
         "whatif": {"description": "The same as options of `muster whatif`.", "type": "array", "items": {"type": "string", "minLength": 1}}
       }
     },
@@ -221,14 +221,14 @@ const char* const plan_schema = R"json({
           }
         },
         "claims": {"type": "array", "items": {"type": "string", "minLength": 1}},
-        "like": {"description": "The node that the new ones are like.", "type": "string", "minLength": 1},
+        "like": {"description": "The node to copy.", "type": "string", "minLength": 1},
         "count": {"type": "integer", "minimum": 1},
         "nodes": {"type": "array", "items": {"type": "string", "minLength": 1}},
         "queue": {"type": "string", "minLength": 1},
         "resource": {"type": "string", "minLength": 1},
         "taint": {"description": "KEY=VALUE:EFFECT, or KEY:EFFECT.", "type": "string", "minLength": 1},
         "label": {"type": "string", "minLength": 1},
-        "level": {"description": "The node label whose domains are meant.", "type": "string", "minLength": 1},
+        "level": {"description": "The node label that defines the domains.", "type": "string", "minLength": 1},
         "role": {"$ref": "#/$defs/role"},
         "from": {"type": ["string", "integer"]},
         "to": {"type": ["string", "integer"]}
@@ -255,7 +255,7 @@ const char* const plan_schema = R"json({
           }
         },
         "caps": {
-          "description": "What required terms between pods come to on every node by itself, as far as the proof needs it.",
+          "description": "The effects of required pod terms on each node alone, as far as the proof needs them.",
           "type": "array",
           "items": {
             "type": "object",
@@ -263,8 +263,8 @@ const char* const plan_schema = R"json({
             "required": ["class", "rule"],
             "properties": {
               "class": {"$ref": "#/$defs/count"},
-              "rule": {"description": "keptOff: none of the class where a label is absent that its terms go by, or where anti-affinity with pods that stand forbids it. apart: by this term of the class's anti-affinity, no two of it and the other class on one node. spread: by this spread term, on no node more than its skew and the fewest together, less those who stand in its domain.", "enum": ["keptOff", "apart", "spread"]},
-              "term": {"description": "Of the class's required anti-affinity, or its spread, from 0.", "type": "integer", "minimum": 0},
+              "rule": {"description": "keptOff: no pod of the class, because the node lacks a label that its terms use, or because anti-affinity with running pods forbids it. apart: by this anti-affinity term of the class, no two pods of it and the other class on one node. spread: by this spread term, on no node more than its skew plus the fewest, minus the pods in its domain.", "enum": ["keptOff", "apart", "spread"]},
+              "term": {"description": "Position of the class's required anti-affinity or spread term, from 0.", "type": "integer", "minimum": 0},
               "other": {"description": "The other class, or the same.", "type": "integer", "minimum": 0},
               "fewest": {"description": "The most that the emptiest domain can come to have.", "type": "integer", "minimum": 0}
             }
@@ -285,7 +285,7 @@ const char* const plan_schema = R"json({
           }
         },
         {
-          "description": "Either at most so many of the class stand on the node, or more.",
+          "description": "Either at most this many of the class are on the node, or more.",
           "type": "object",
           "additionalProperties": false,
           "required": ["class", "node", "atMost", "low", "high"],
@@ -298,13 +298,13 @@ const char* const plan_schema = R"json({
           }
         },
         {
-          "description": "The members at or below one vertex must stand in one domain of the level: a proof for each domain in which they may.",
+          "description": "The members at or below one vertex must be in one domain of the level: one proof per candidate domain.",
           "type": "object",
           "additionalProperties": false,
           "required": ["together", "level", "domains"],
           "properties": {
             "together": {"description": "The name of the role or subgroup; null for the group as a whole.", "type": ["string", "null"], "minLength": 1},
-            "level": {"description": "The node label whose domains are meant.", "type": "string", "minLength": 1},
+            "level": {"description": "The node label that defines the domains.", "type": "string", "minLength": 1},
             "domains": {
               "type": "array",
               "items": {
@@ -312,7 +312,7 @@ const char* const plan_schema = R"json({
                 "additionalProperties": false,
                 "required": ["domain", "proof"],
                 "properties": {
-                  "domain": {"description": "The values of the labels from the coarsest level to this one; null when there is no domain, so that nobody is placed.", "type": ["array", "null"], "items": {"type": "string"}},
+                  "domain": {"description": "The values of the labels from the coarsest level to this one; null if there is no domain, so that no member can be placed.", "type": ["array", "null"], "items": {"type": "string"}},
                   "proof": {"$ref": "#/$defs/proof"}
                 }
               }

@@ -31,7 +31,8 @@ namespace cli {
     return made;
 }
 
-/// The first value of `key` in the query of a URL, decoded; nothing when the key is not there.
+/// Returns the first value of `key` in the query of a URL, decoded, or nullopt if it has no such
+/// key.
 [[nodiscard]] inline std::optional<std::string> query_value(std::string_view query,
                                                             std::string_view key) {
     while (!query.empty()) {

@@ -19,7 +19,7 @@ using namespace muster::codec;
 
 namespace {
 
-/// False for an empty document, an empty object, and a list without items.
+/// True unless the document is empty, an empty object, or a list without items.
 bool holds_objects(const document& of) {
     const boost::json::object* const root = of.root().if_object();
     if (!root)

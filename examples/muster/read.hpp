@@ -18,8 +18,8 @@ namespace cli {
 
 // The readers of all kinds of objects, compiled once.
 
-/// As codec::read_inputs(), but files that hold no object at all are an error: a pipe whose first
-/// command failed must not look like an empty cluster.
+/// Like codec::read_inputs(), but input without any object is an error: if the first command of a
+/// pipe fails, its empty output must not look like an empty cluster.
 [[nodiscard]] std::vector<muster::codec::document>
 read_objects(const std::vector<std::string>& files, muster::codec::diagnostics& found);
 

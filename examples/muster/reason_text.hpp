@@ -80,13 +80,13 @@ using muster::reason_kind;
     return "SearchBudgetSpent";
 }
 
-/// A term between pods that stands for a volume that they share.
+/// True if the reason is about a pod term that represents a shared volume.
 [[nodiscard]] inline bool is_about_volume(const muster::reason& what) {
     return what.topology == muster::codec::cluster_mark ||
            what.topology == muster::codec::node_mark;
 }
 
-/// The stable name of a reason, for machines.
+/// Returns the stable name of a reason, for programs.
 [[nodiscard]] inline std::string_view code_name(const muster::reason& what) {
     return is_about_volume(what) ? "VolumeInUse" : code_name(what.code);
 }
@@ -141,9 +141,9 @@ struct reason_context {
     std::string queue;
     /// What exactly is wrong with a group, or not modelled of its members.
     std::string detail;
-    /// Its volumes, and from how many nodes each is reached.
+    /// The volumes of the group's pods, and the number of nodes that can use each one.
     std::string volumes;
-    /// Its claims that take some of the resource that the reason speaks of.
+    /// The claims of the group's pods that use the resource of the reason.
     std::string claims;
     /// For whom room is kept, as NAMESPACE/NAME.
     std::vector<std::string> owners;
@@ -248,7 +248,7 @@ private:
         return ": " + std::to_string(what_->nodes) + " that would do otherwise" + roles();
     }
 
-    /// How many members, beside those that hold.
+    /// Says how many members are needed, in addition to those that hold.
     [[nodiscard]] static std::string needed(const muster::role_shortage& one, bool noun) {
         return std::to_string(one.needed) + (one.held > 0 ? " more" : "") +
                (!noun             ? ""
@@ -299,7 +299,7 @@ private:
         return ": short by " + amount_text(kind, what_->amount_needed - what_->amount_left);
     }
 
-    /// What is short: a resource, or storage for claims.
+    /// Names what is short: a resource, or storage for claims.
     [[nodiscard]] std::string supply(const std::string& kind) const {
         using muster::codec::storage_catalog;
         if (context_->claims.empty() || !storage_catalog::counts_storage(kind))

@@ -66,7 +66,7 @@ struct placed_line {
     std::string pod;
     std::optional<std::string> role;
     std::string node;
-    /// It starts there once other pods have left.
+    /// The pod starts on the node once other pods have left.
     bool nominated = false;
 };
 
@@ -200,7 +200,7 @@ struct group_line {
     std::optional<std::string> gate;
     bool could_start = false;
     std::vector<placed_line> placements;
-    /// Pods to evict before its nominated members start, as NAMESPACE/NAME.
+    /// Pods to evict before the group's nominated members start, as NAMESPACE/NAME.
     std::vector<std::string> evictions;
     /// Those of them who move.
     std::vector<move_line> moves;
@@ -236,7 +236,7 @@ struct group_line {
 
     [[nodiscard]] bool starts() const { return answer == "admitted"; }
     [[nodiscard]] bool nominated() const { return answer == "nominated"; }
-    /// Placements that start once other pods have left.
+    /// Returns the number of placements that start once other pods have left.
     [[nodiscard]] std::size_t nominated_pods() const {
         return static_cast<std::size_t>(std::ranges::count_if(placements, &placed_line::nominated));
     }
@@ -260,12 +260,12 @@ struct node_pod {
     bool nominated = false;
 };
 
-/// How much of one kind pods request on a node once the plan is carried out.
+/// The use of one resource kind on a node after the plan.
 struct node_use {
     std::string kind;
     std::int64_t allocatable = 0;
     std::int64_t requested = 0;
-    /// Group by group; `others` request none of the kind.
+    /// Pods that request the kind, group by group. `others` counts pods that request none of it.
     std::vector<node_pod> pods;
     std::size_t others = 0;
 };
@@ -273,10 +273,10 @@ struct node_use {
 struct node_line {
     std::string name;
     bool unschedulable = false;
-    /// Of the kinds that the node has and any pod requests: devices first, then cpu and memory. The
-    /// kind that counts pods is listed if there is no other.
+    /// The kinds that the node has and that any pod requests: devices first, then cpu and memory.
+    /// The kind that counts pods is listed only if there is no other.
     std::vector<node_use> uses;
-    /// Pods that leave for pods that are nominated. They are only counted.
+    /// Number of pods that leave to make room for nominated pods.
     std::size_t leaving = 0;
 };
 

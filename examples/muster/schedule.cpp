@@ -59,7 +59,7 @@ int decide_once(const schedule_request& asked, kube::transport& by) {
     return waits ? pending : fine;
 }
 
-/// What a scheduler is asked for over HTTP.
+/// Writes the metrics of the scheduler.
 struct status_text {
     kube::span_histogram<6> steps{{kube::millisecond, 5 * kube::millisecond, 25 * kube::millisecond,
                                    100 * kube::millisecond, 500 * kube::millisecond,
@@ -78,26 +78,27 @@ struct status_text {
             out.family(name, "gauge", help);
             out.sample(static_cast<std::uint64_t>(value));
         };
-        gauge("muster_leader", "Whether it leads.", leads ? 1 : 0);
-        gauge("muster_synced", "Whether all objects are listed.", cluster.synced() ? 1 : 0);
-        gauge("muster_pods", "Pods that are followed.", cluster.objects().pods());
+        gauge("muster_leader", "1 if this replica leads, else 0.", leads ? 1 : 0);
+        gauge("muster_synced", "1 if all objects are listed, else 0.", cluster.synced() ? 1 : 0);
+        gauge("muster_pods", "Pods in the cache.", cluster.objects().pods());
         total("muster_cycles_total", "Scheduling cycles.", count.cycles);
         out.family("muster_decision_seconds_total", "counter",
-                   "What the cycles alone took, of the time of all turns.");
+                   "Time spent in scheduling cycles, in seconds.");
         out.seconds(count.deciding);
-        total("muster_gangs_started_total", "Gangs of which members were placed.", count.decided);
+        total("muster_gangs_started_total", "Gangs with placed members.", count.decided);
         total("muster_pods_bound_total", "Pods bound.", count.bound);
-        total("muster_gangs_failed_total", "Gangs of which a bind failed for good.", count.failed);
+        total("muster_gangs_failed_total", "Gangs with a bind that failed permanently.",
+              count.failed);
         total("muster_gangs_evicted_incomplete_total",
               "Gangs evicted because they could not be completed.", count.healed);
         total("muster_pods_evicted_total", "Pods evicted.", count.evicted);
-        out.family("muster_writes_total", "counter", "Writes by what became of them.");
+        out.family("muster_writes_total", "counter", "Writes, by outcome.");
         for (std::size_t at = 0; at < kube::outcome_names.size(); ++at)
             out.sample(static_cast<std::uint64_t>(cluster.outcomes()[at]),
                        {{"outcome", kube::outcome_names[at]}});
         total("muster_cache_comparisons_total", "Comparisons with a fresh listing.",
               driver.comparisons().compared());
-        total("muster_cache_mismatch_total", "Mistakes that comparisons proved.",
+        total("muster_cache_mismatch_total", "Cache errors that comparisons found.",
               driver.comparisons().mistakes());
         gauge("muster_gangs_partial", "Gangs below minima that they never reached.",
               driver.partial().size());
@@ -105,13 +106,13 @@ struct status_text {
         for (const auto& [key, each] : driver.partial())
             longest = std::max(longest, cluster.now().steady - each.since);
         out.family("muster_gang_partial_seconds", "gauge",
-                   "For how long the longest of them has been so.");
+                   "Longest time that a gang has been partial, in seconds.");
         out.seconds(longest);
         total("muster_events_dropped_total", "Events that were not written.",
               cluster.dropped_events());
         write_attempts(count, out);
         out.family("muster_gang_scheduling_seconds", "histogram",
-                   "From the moment a waiting gang is seen until its binds are done.");
+                   "Time from the first observation of a waiting gang until its binds are done.");
         out.histogram(driver.waits());
         if (cluster.synced() && leads) {
             write_pending_gangs(
@@ -123,13 +124,15 @@ struct status_text {
                 out);
             write_queues(driver.known(), cluster.objects().kinds(), out);
         }
-        out.family("muster_step_seconds", "histogram", "Turns of the scheduler, without waiting.");
+        out.family("muster_step_seconds", "histogram",
+                   "Duration of the scheduler's steps, without waiting.");
         out.histogram(steps);
         return out.text();
     }
 };
 
-/// Why each gang of that name waits, NAMESPACE/NAME; a pod may bear the name of a group.
+/// Returns why each gang of that name (NAMESPACE/NAME) waits. Several gangs may have the name: a
+/// pod may have the same name as a group.
 std::optional<std::string> explain_group(const std::string& group, const live_state& known,
                                          const live_words& words) {
     std::string text;
@@ -192,7 +195,7 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
         if (now >= looks_at_kinds) {
             looks_at_kinds = now + 5 * kube::second;
             if (!ends && cluster.objects().has_stale_kinds()) {
-                log_info("begins anew, with the kinds of resources that are asked for now");
+                log_info("restarting: resource kinds changed");
                 cluster.stop();
                 ends = true;
             }
@@ -218,7 +221,7 @@ std::vector<std::string> troubles_of(const live_cluster& of) {
     for (const auto& [name, wrong] : of.objects().broken())
         found.push_back(name + ": " + wrong.front());
     for (const std::string& kind : of.objects().lost_kinds())
-        found.push_back("pods wait that ask for " + too_many_kinds(kind));
+        found.push_back("pods wait that request " + too_many_kinds(kind));
     return found;
 }
 
@@ -240,9 +243,8 @@ bool sync(live_cluster& cluster, live_view& view, std::int64_t seconds) {
 int schedule(const schedule_request& asked) {
     process_log() = {asked.format, "schedule"};
     if (options_of(asked).live.scheduler_names.empty()) {
-        log_error(
-            "--dialect workload: kube-scheduler schedules these pods; to take them over, say so "
-            "(expected --scheduler-name default-scheduler, or another name)");
+        log_error("--dialect workload: kube-scheduler schedules these pods by default (expected "
+                  "--scheduler-name default-scheduler to replace it, or another name)");
         return usage;
     }
     static_cast<void>(told_to_stop());

@@ -19,20 +19,21 @@
 
 namespace cli {
 
-/// The value of the label `gate`. A gang that no gate stops is undecided, or waits for the pods
-/// that it evicts.
+/// Returns the value of the label `gate`. A waiting gang that no gate stops is undecided, or waits
+/// for evicted pods to end.
 [[nodiscard]] constexpr std::string_view gate_label(muster::gate at) noexcept {
     return at == muster::gate::none ? std::string_view("none") : gate_name(at);
 }
 
-/// Writes `muster_pending_gangs`: the gangs with members that wait, by queue and gate. The label of
-/// a queue that does not exist is empty: any pod can name one, and label sets must stay few.
-/// `is_held(gang_key)`: binds of the gang failed, and it is held back for a while. O(gangs).
+/// Writes `muster_pending_gangs`: the number of gangs with waiting members, by queue and gate. The
+/// label of a queue that does not exist is empty: any pod can name such a queue, and the number of
+/// label sets must stay small. `is_held(gang_key)`: the gang is held back after failed binds.
+/// O(gangs).
 template<class State, class IsHeld>
 void write_pending_gangs(const State& known, const IsHeld& is_held,
                          muster::kube::metrics_writer& out) {
     std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> counts;
-    // A queue without waiting gangs has a sample too, so that its series does not end.
+    // A queue without waiting gangs gets a sample of 0, so that its series continues.
     for (const auto& [key, queue] : known.queue_keys())
         if (known[queue].present)
             counts[{key, gate_label(muster::gate::space)}] = 0;
@@ -47,14 +48,13 @@ void write_pending_gangs(const State& known, const IsHeld& is_held,
                   held ? std::string_view("held") : gate_label(at)}];
     }
     out.family("muster_pending_gangs", "gauge",
-               "Gangs with members that wait, by queue and by the gate that stops them.");
+               "Gangs with waiting members, by queue and by the gate that stops them.");
     for (const auto& [labels, count] : counts)
         out.sample(count, {{"queue", labels.first}, {"gate", labels.second}});
 }
 
-/// Writes `muster_queue_used` and `muster_queue_quota` of the queues that exist, per resource that
-/// is used or limited there: cpu in cores, the rest in the resource's own unit.
-/// O(queues × kinds).
+/// Writes `muster_queue_used` and `muster_queue_quota` of all queues, for each resource that is
+/// used or limited: cpu in cores, other resources in their own unit. O(queues × kinds).
 template<class State>
 void write_queues(const State& known, const muster::kind_table& kinds,
                   muster::kube::metrics_writer& out) {
@@ -77,12 +77,12 @@ void write_queues(const State& known, const muster::kind_table& kinds,
             }
         }
     };
-    write("muster_queue_used", "What a queue's gangs hold, with those of the queues below it.",
+    write("muster_queue_used", "Resources held by the gangs of a queue and its subqueues.",
           [&](muster::queue_index queue, muster::kind_id kind) -> std::optional<std::int64_t> {
               const std::int64_t used = known.accounts().used(queue)[kind];
               return used > 0 || known[queue].spec.quota[kind] ? std::optional(used) : std::nullopt;
           });
-    write("muster_queue_quota", "The ceiling on what a queue's gangs hold; absent without one.",
+    write("muster_queue_quota", "Quota of a queue; absent if the queue has none.",
           [&](muster::queue_index queue, muster::kind_id kind) -> std::optional<std::int64_t> {
               return known[queue].spec.quota[kind];
           });
@@ -97,7 +97,7 @@ inline void write_attempts(const muster::adapter::driver_counters& count,
         {"unschedulable", of.unschedulable}, {"never", of.never},
         {"undecided", of.undecided},         {"error", count.failed}};
     out.family("muster_schedule_attempts_total", "counter",
-               "Decisions about gangs by result; error: a bind failed for good.");
+               "Decisions about gangs, by result. error: a bind failed permanently.");
     for (const auto& [result, value] : results)
         out.sample(static_cast<std::uint64_t>(value), {{"result", result}});
 }

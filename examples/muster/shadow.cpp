@@ -58,7 +58,7 @@ public:
                 const auto* const facts = view_->find_pod(known[pod].key);
                 if (facts == nullptr || !facts->ours || facts->on)
                     continue;
-                // A gang whose surplus has turns of its own is decided more than once.
+                // If surplus is placed in separate turns, a cycle decides a gang more than once.
                 opinion& of = opinions_[known[pod].key];
                 of.uid = facts->uid;
                 of.why = why;

@@ -90,7 +90,7 @@ struct gatherer {
         for (const std::string& fault : object.faults())
             log_warning(std::string(of->kind) + " " + object.who().key.name_space + "/" +
                         object.who().key.name +
-                        ": is written without a part that cannot be read: " + fault);
+                        ": written without a part that cannot be read: " + fault);
         json::object made{{"apiVersion", of->version}, {"kind", of->kind}};
         for (const auto& member : object.value().get_object())
             made[member.key()] = member.value();

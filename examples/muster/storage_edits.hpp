@@ -12,8 +12,8 @@
 
 namespace cli {
 
-/// Binds a claim, which some pod must use, to a volume of its own that every node reaches. Returns
-/// what is wrong, or nothing.
+/// Binds a claim to a new volume that every node can use. Returns an error if no pod uses the
+/// claim, else an empty text.
 [[nodiscard]] inline std::string bind_claim(const muster::codec::object_key& key,
                                             muster::codec::manifests& objects) {
     using namespace muster::codec;
@@ -41,7 +41,7 @@ namespace cli {
         claim.owner_uid = user->metadata.uid;
         claim.owner_name = user->metadata.key.name;
     }
-    // An input without volumes says nothing of them: all count as usable.
+    // If the input has no volumes, all volumes already count as usable.
     if (objects.storage.volumes.empty())
         return {};
     volume_object volume;
@@ -51,8 +51,8 @@ namespace cli {
     return {};
 }
 
-/// Gives a node that is like another one storage like that of the other: its CSI drivers, and
-/// copies of the free volumes and storage pools that only the other one reaches by its name.
+/// Gives the copy of a node the same storage as the original (`like`): its CSI drivers, and copies
+/// of the free volumes and storage pools that only the original can use.
 inline void copy_storage(const std::string& like, const std::string& name,
                          muster::codec::storage_objects& storage) {
     using namespace muster::codec;

@@ -73,7 +73,7 @@ public:
         out_ += xml_text(what) + "</text>\n";
     }
 
-    /// Text that starts at x on the base line y, bold and larger.
+    /// Adds bold, larger text that starts at x on the base line y.
     void heading(std::int64_t x, std::int64_t y, std::string_view what) {
         out_ += "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) +
                 "\" font-size=\"13\" font-weight=\"bold\">" + xml_text(what) + "</text>\n";

@@ -207,8 +207,8 @@ public:
         }
     }
 
-    /// Starts a command on the cluster of that kubeconfig, without an election: no other instance
-    /// runs there.
+    /// Starts a command on the cluster of that kubeconfig, without leader election: it is the only
+    /// instance.
     bool start(const std::string& command, const std::string& config) {
         std::vector<std::string> words{"muster",
                                        command,
@@ -219,7 +219,7 @@ public:
                                        "",
                                        "--log-format",
                                        process_log().format == log_format::json ? "json" : "text"};
-        // Nothing else schedules the pods that name no scheduler, or their groups.
+        // No other scheduler runs, so this one also serves pods that name no scheduler.
         if (command == "schedule")
             for (const char* each :
                  {"--scheduler-name", "t9k-scheduler", "--scheduler-name", "default-scheduler",

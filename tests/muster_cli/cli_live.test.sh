@@ -195,7 +195,7 @@ said=$("$muster" schedule --server "http://127.0.0.1:1" --timeout 1 --dry-run 2>
 [[ $said == *"/api/v1/nodes: "* ]] || fail "it does not say that nobody is there: $said"
 said=$("$muster" schedule --server "http://127.0.0.1:1" --timeout 1 --dry-run --log-format json 2>&1) &&
     fail "a dry run without a server ends well"
-[[ $said == *'"level":"warning","message":"/'*'"level":"error","message":"not all could be listed'* ]] ||
+[[ $said == *'"level":"warning","message":"/'*'"level":"error","message":"the first listing did not finish'* ]] ||
     fail "these are no JSON log lines: $said"
 ! grep -vE '^\{"time":"[0-9T:.-]+Z","level":"(info|warning|error)","message":".*","command":"schedule"\}$' <<<"$said" ||
     fail "a log line is not as the others"
