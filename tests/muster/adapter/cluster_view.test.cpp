@@ -127,13 +127,13 @@ TEST_CASE("another scheduler's pod counts once it has a node, and is nothing bef
     CHECK(on.free() == 5);
 }
 
-TEST_CASE("another scheduler's pod keeps room on the node that it is nominated to") {
+TEST_CASE("room is reserved for another scheduler's pod on the node that it is nominated to") {
     bench on;
     on.ours = false;
     on.nominated = "n";
     on.pod("a", "1");
     CHECK(on.free() == 5);
-    SUBCASE("until it is nominated no more") {
+    SUBCASE("until it is no longer nominated") {
         on.nominated.reset();
         on.pod("a", "1");
         CHECK_FALSE(on.known.find_pod("a"));
@@ -145,7 +145,7 @@ TEST_CASE("another scheduler's pod keeps room on the node that it is nominated t
         on.view.pod_gone("a");
         CHECK(on.free() == 8);
     }
-    SUBCASE("a listing that has it is no mistake of the view, and one without it is") {
+    SUBCASE("and the comparison finds a difference only if the listing lacks the pod") {
         adapter::listing<traits> all;
         all.nodes = {"n"};
         all.gangs = {{"g", "1"}};
@@ -156,7 +156,7 @@ TEST_CASE("another scheduler's pod keeps room on the node that it is nominated t
     }
 }
 
-TEST_CASE("a nomination to a node that is seen later counts from then on") {
+TEST_CASE("a nomination to an unknown node counts once the node is observed") {
     bench on;
     on.ours = false;
     on.nominated = "late";
@@ -166,7 +166,7 @@ TEST_CASE("a nomination to a node that is seen later counts from then on") {
     CHECK(on.known.accounts().free(on.known.find_node("late")->index)[kind_id{0}] == 1);
 }
 
-TEST_CASE("a nomination of a pod of this scheduler says nothing") {
+TEST_CASE("an observed nomination of this scheduler's own pod is ignored") {
     bench on;
     on.nominated = "n";
     on.pod("a", "1");

@@ -30,7 +30,7 @@ TEST_CASE("a gang that fits is bound whole, and told of once") {
     CHECK(on.done(api_action::status) <= 2);
 }
 
-TEST_CASE("a start is one attempt and one wait, and each refusal is an attempt of its own") {
+TEST_CASE("a start counts as one attempt and one wait, and each refusal as a further attempt") {
     bench on;
     on.nodes(2, 2);
     on.gang("g", 5);
@@ -603,7 +603,7 @@ TEST_CASE("a pod with the scheduler's own gate is let through it before it is bo
     CHECK(on.checker.longest_partial(0, on.api.now()) <= 100 * millisecond);
 }
 
-TEST_CASE("no pod is bound, and no gate taken off, before the volumes of all are bound") {
+TEST_CASE("no pod is bound and no gate removed before the volumes of all members are bound") {
     bench on;
     on.nodes(2, 2);
     on.own_gate = on.unbound_volumes = true;
@@ -631,7 +631,7 @@ TEST_CASE(
     on.start();
     on.run(3 * second);
     CHECK(on.bound("g") == 0);
-    // Its members are all there; why it waits is what became of its volumes.
+    // All members exist; the gang waits because its volumes could not be bound.
     CHECK(on.status("g").alive == 4);
     CHECK(on.status("g").at == gate::none);
     CHECK(on.status("g").held_after == outcome::refused);

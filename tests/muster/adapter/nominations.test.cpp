@@ -36,7 +36,7 @@ struct bench {
         view.pod("p", seen);
     }
     void nominate() { REQUIRE(known.nominate("p", "n") == event_result::applied); }
-    /// What the cluster is told: pod, uid and node, or `-` for none.
+    /// The published nominations: pod, uid and node, or `-` for none.
     std::string told() {
         std::vector<adapter::nominate_order<traits>> orders;
         all.give(view, orders);
@@ -53,7 +53,7 @@ struct bench {
 
 } // namespace
 
-TEST_CASE("a nomination is told once, and again when what was told counts no more") {
+TEST_CASE("a nomination is published once, and again after forget_all") {
     bench on;
     CHECK(on.told() == "");
     on.nominate();
@@ -63,7 +63,7 @@ TEST_CASE("a nomination is told once, and again when what was told counts no mor
     CHECK(on.told() == "p 1 n");
 }
 
-TEST_CASE("a nomination that is given up is taken back") {
+TEST_CASE("a nomination that is given up is removed") {
     bench on;
     on.nominate();
     CHECK(on.told() == "p 1 n");
@@ -72,13 +72,13 @@ TEST_CASE("a nomination that is given up is taken back") {
     CHECK(on.told() == "");
 }
 
-TEST_CASE("a nominated pod that comes keeps its nomination, unless its bind fails") {
+TEST_CASE("a nominated pod that starts keeps its nomination, unless its bind fails") {
     bench on;
     on.nominate();
     CHECK(on.told() == "p 1 n");
     REQUIRE(on.known.assume_nominated(on.known[on.known.find_pod("p")->index].gang));
     CHECK(on.told() == "");
-    SUBCASE("the bind is seen") {
+    SUBCASE("the bind is observed") {
         on.pod("n");
         CHECK(on.told() == "");
     }

@@ -71,7 +71,7 @@ TEST_CASE("a gate before the search is the one reason") {
     CHECK(only(why(known, "g")).code == reason_code::unsupported_constraint);
 }
 
-TEST_CASE("a gang that only its volumes hold is told so, and one that also lacks a model is not") {
+TEST_CASE("the reason is volume_not_ready only if no constraint of the gang is unsupported") {
     cluster known;
     ok(known.upsert_node("a", machine(8)));
     ok(known.upsert_gang("g", gang_of(2)));
@@ -89,7 +89,7 @@ TEST_CASE("a gang that only its volumes hold is told so, and one that also lacks
     CHECK(why(known, "g").empty());
 }
 
-TEST_CASE("nodes that do not reach a volume are a reason of their own, beside room") {
+TEST_CASE("nodes that cannot use a volume are a separate reason, besides missing room") {
     cluster known;
     auto near = machine(1);
     near.labels.set("zone", "a");
@@ -153,7 +153,7 @@ role_shortage numbers_of(const reason& of, std::size_t vertex) {
     return {};
 }
 
-TEST_CASE("what is needed does not count members that hold, in roles that are short either") {
+TEST_CASE("the number needed does not count members that hold, even in roles below their minimum") {
     cluster known;
     ok(known.upsert_node("n", machine(4)));
     gang_tree tree(3);
@@ -175,7 +175,7 @@ TEST_CASE("what is needed does not count members that hold, in roles that are sh
     CHECK(numbers_of(cpus, worker.value()).held == 0);
 }
 
-TEST_CASE("what is needed counts all members that the gang's subgroups lack") {
+TEST_CASE("the number needed counts all members that the gang's subgroups lack") {
     cluster known;
     ok(known.upsert_node("n", machine(1)));
     gang_tree tree(3);
@@ -190,14 +190,14 @@ TEST_CASE("what is needed counts all members that the gang's subgroups lack") {
     for (const char* key : {"c", "d", "e", "f"})
         ok(known.upsert_pod(key, "g", in_role(second, asking(1))));
     const auto needed = [&] { return numbers_of(only(why(known, "g")), 0).needed; };
-    // Of the third subgroup, which would take fewer, no member waits.
+    // The third subgroup would need fewer members, but none of its members waits.
     CHECK(needed() == 4);
     for (const char* key : {"x", "y", "z"})
         ok(known.upsert_pod(key, "g", in_role(third, asking(1))));
     CHECK(needed() == 3);
 }
 
-TEST_CASE("members that are not modelled leave so many more to place") {
+TEST_CASE("members with unsupported constraints do not count as possible") {
     cluster known;
     ok(known.upsert_gang("g", gang_of(4)));
     ok(known.upsert_node("n", machine(9)));

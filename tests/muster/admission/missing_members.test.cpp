@@ -17,7 +17,7 @@ namespace {
 
 using namespace muster;
 
-/// Tries every number of members that wait, role by role.
+/// Tries every number of waiting members, role by role.
 std::int64_t by_trial(const gang_tree& tree, std::size_t vertex, std::vector<std::int64_t> counts,
                       const std::vector<std::int64_t>& waiting, std::size_t from) {
     constexpr std::int64_t never = std::numeric_limits<std::int32_t>::max();
@@ -29,7 +29,7 @@ std::int64_t by_trial(const gang_tree& tree, std::size_t vertex, std::vector<std
     return least;
 }
 
-TEST_CASE("as many members are missing as the fewest that meet the minima, at any vertex") {
+TEST_CASE("the number of missing members is the smallest that meets the minima, at any vertex") {
     testing::random draw(1);
     std::size_t compared = 0;
     for (int round = 0; round < 3000; ++round) {

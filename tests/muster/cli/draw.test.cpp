@@ -59,7 +59,7 @@ TEST_CASE("what XML would take for markup is escaped, and what it cannot carry r
 
 TEST_CASE("pods are as long as their part of the node, and those that start now outlined") {
     const std::string drawn = cli::draw_nodes(cluster(1));
-    // Of 480 pixels the one takes a quarter, the other half.
+    // One pod takes a quarter of 480 pixels, the other half.
     CHECK(holds(drawn, "x=\"310\" y=\"74\" width=\"120\""));
     CHECK(holds(drawn, "x=\"430\" y=\"74\" width=\"240\""));
     CHECK(holds(drawn, "home/new of second: 2 cpu, starts now"));
@@ -69,7 +69,7 @@ TEST_CASE("pods are as long as their part of the node, and those that start now 
     CHECK_FALSE(holds(drawn, ">starts once others have left</text>"));
 }
 
-TEST_CASE("the drawing says what it shows: a title, a legend, and the resource of each row") {
+TEST_CASE("the drawing has a title, a legend, and the resource of each row") {
     cli::report made = cluster(2);
     made.node_lines[0].uses.insert(made.node_lines[0].uses.begin(),
                                    {"nvidia.com/gpu", 8, 2, {{"home", "old", "first", 2}}, 1});
@@ -82,7 +82,7 @@ TEST_CASE("the drawing says what it shows: a title, a legend, and the resource o
     CHECK(holds(drawn, ">3 of 4</text>"));
     CHECK(holds(drawn, ">free, but the node is cordoned</text>"));
     CHECK(holds(drawn, "node-0: 2 of 8 nvidia.com/gpu, and 1 pod that requests none of it"));
-    // Eight devices are told apart by seven lines; cpus have none.
+    // Seven lines separate eight devices; cpus have no lines.
     CHECK(count(drawn, "width=\"1\" height=\"13\" fill=\"#ffffff\"") == 7);
 }
 

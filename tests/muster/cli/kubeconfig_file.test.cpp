@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own that goes with it.
+/// A temporary folder, removed by the destructor.
 struct folder {
     folder() {
         std::string name = (fs::temp_directory_path() / "muster-kubeconfig-XXXXXX").string();
@@ -59,11 +59,11 @@ TEST_CASE("a kubeconfig of another program is never replaced") {
     CHECK(read(path) == "apiVersion: v1\nkind: Config\n");
     CHECK(here.files() == 1);
 
-    // Neither by way of a link.
+    // A link to it is not replaced either.
     fs::create_symlink(path, here / "link");
     CHECK(cli::write_kubeconfig(here / "link", "new\n"));
     CHECK(fs::is_symlink(here / "link"));
-    // Nor is a file that is shorter than the marker.
+    // A file shorter than the marker is not replaced either.
     put(path, "# Written by muster");
     CHECK(cli::write_kubeconfig(path, "new\n"));
     CHECK(cli::write_kubeconfig(here.path.string(), "new\n"));
@@ -101,7 +101,7 @@ TEST_CASE("a reader that has the file open keeps the old text") {
           std::string(cli::kubeconfig_marker) + "old\n");
 }
 
-TEST_CASE("a folder that is not there is named, with the reason") {
+TEST_CASE("a missing folder is an error that names the folder and the reason") {
     const folder here;
     const auto wrong = cli::write_kubeconfig(here / "no/config", "new\n");
     REQUIRE(wrong);

@@ -18,7 +18,7 @@ TEST_CASE("a text line is time, level, message and fields") {
           "2023-12-17T14:01:36.000001Z error no");
 }
 
-TEST_CASE("a value of a text line that could be mistaken is quoted") {
+TEST_CASE("an ambiguous value in a text line is quoted") {
     CHECK(log_line(log_format::text, wall, log_level::warning, "m",
                    {{"a", "b c"}, {"d", ""}, {"e", "f=\"g\""}, {"h", "\n"}}) ==
           R"(2023-12-17T14:01:36.000001Z warning m a="b c" d="" e="f=\"g\"" h="\n")");

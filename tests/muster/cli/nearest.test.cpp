@@ -27,7 +27,7 @@ TEST_CASE("the nearest word is suggested, and none when too many letters are wro
     CHECK(cli::nearest_word("", known).empty());
     CHECK(cli::nearest_word("x", known).empty());
     CHECK(cli::nearest_word("plan", {}).empty());
-    // Of several that are as near, the first.
+    // The first one wins a tie.
     CHECK(cli::nearest_word("train-x", {"train-1", "train-2"}) == "train-1");
     CHECK(cli::suggestion("plna", known) == " (did you mean plan?)");
     CHECK(cli::suggestion("fly", known).empty());

@@ -205,7 +205,7 @@ TEST_CASE("what `muster whatif` and `muster diff` print is what their schema say
     }
 }
 
-TEST_CASE("of a group that starts, the placement that waits for others to leave is marked") {
+TEST_CASE("a placement that waits for other pods to leave is marked in a group that starts") {
     const value plan = golden("nominated_surplus.json");
     std::size_t now = 0;
     std::size_t later = 0;

@@ -14,7 +14,7 @@ TEST_CASE("a value is found by its key and decoded") {
     CHECK_FALSE(cli::query_value("", "group"));
 }
 
-TEST_CASE("an escape that is none stays as it is") {
+TEST_CASE("an invalid escape stays as it is") {
     CHECK(cli::percent_decoded("a%2") == "a%2");
     CHECK(cli::percent_decoded("%zz%") == "%zz%");
     CHECK(cli::percent_decoded("%41%6a") == "Aj");

@@ -38,7 +38,7 @@ TEST_CASE("pending gangs are counted by queue and gate, and unknown queues have 
     CHECK(held.text().find("gate=\"held\"} 1\n") != std::string::npos);
 }
 
-TEST_CASE("use and quota of queues are told per resource, cpu in cores") {
+TEST_CASE("use and quota of queues are written per resource, cpu in cores") {
     cluster known;
     kind_table kinds;
     static_cast<void>(kinds.intern("cpu"));
@@ -53,7 +53,7 @@ TEST_CASE("use and quota of queues are told per resource, cpu in cores") {
           std::string::npos);
 }
 
-TEST_CASE("attempts are told by result") {
+TEST_CASE("attempts are counted by result") {
     adapter::driver_counters count;
     count.failed = 1;
     count.attempts.scheduled = 3;

@@ -110,7 +110,7 @@ TEST_CASE("a pod that nothing selects has no default constraints") {
     CHECK(counted(owner + pod(controlled_by("example.com/v1", "ReplicaSet"))) == "");
 }
 
-TEST_CASE("a pod's own spread constraints keep the default ones away, and so does a node") {
+TEST_CASE("a pod with spread constraints or a node gets no default constraints") {
     const std::string service = object("Service", "name: s", "{selector: {app: web}}");
     CHECK(counted(service + pod("labels: {app: web}", "nodeName: one, ")) == "");
     diagnostics found;
@@ -137,7 +137,7 @@ TEST_CASE("without default constraints nothing is added, and Services stay unrea
     CHECK(read.skipped.at("v1 Service") == 1);
 }
 
-TEST_CASE("pods that a StatefulSet is still to make get its default constraints") {
+TEST_CASE("pods that a StatefulSet has yet to create get its default constraints") {
     diagnostics found;
     const auto documents = read_documents(
         "f",
@@ -156,7 +156,7 @@ TEST_CASE("pods that a StatefulSet is still to make get its default constraints"
     }
 }
 
-TEST_CASE("a configuration says which constraints are the default") {
+TEST_CASE("a configuration defines the default constraints") {
     std::string wrong;
     const std::string head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: "
                              "KubeSchedulerConfiguration\n";

@@ -16,13 +16,13 @@ using namespace muster::codec;
 
 namespace {
 
-/// What a cycle makes of a cluster with devices.
+/// The result of a cycle on a cluster with devices.
 struct outcome {
     /// "pod=node ", in the order of pods; pods without a node are left out.
     std::string placed;
-    /// Why pods wait for devices, of all pods.
+    /// The reasons why pods wait for devices, of all pods.
     std::string waits;
-    /// What restricts the nodes of pods.
+    /// Descriptions of the node restrictions of pods.
     std::string reach;
 };
 
@@ -171,7 +171,7 @@ TEST_CASE("a claim that a template made is used by the pod that controls it alon
               .placed == "a=n1 ");
 }
 
-TEST_CASE("a pod that has its node is not asked for its claims") {
+TEST_CASE("the claims of a pod with a node are not checked") {
     CHECK(decide(nodes + user("a", by_name, "  nodeName: n1\n")).placed == "a=n1 ");
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("a node that lists none of an extended resource has the devices of its
     CHECK(decide(nodes + gpu_class + gang(one)).placed.empty());
 }
 
-TEST_CASE("devices of claims are in use, and those of a standing pod's requests count once") {
+TEST_CASE("devices of claims are in use, and those of a running pod's requests count once") {
     const std::string all = nodes + gpu_class + two_on_n2 + asks("a", one) + asks("b", one);
     CHECK(decide(all + claim("c", allocated("d0"))).placed == "a=n2 ");
     CHECK(decide(all + claim("c", allocated("d0", ", adminAccess: true"))).placed == "a=n2 b=n2 ");
@@ -235,7 +235,7 @@ TEST_CASE("a slice serves a node by name, by selector, all nodes, or per device"
     CHECK(count("nodeName: gone").empty());
     CHECK(count("perDeviceNodeSelection: true",
                 "{name: d0, nodeName: n1}, {name: d1, " + n2 + "}, {name: d2}") == "a=n1 b=n2 ");
-    // A device that several nodes reach is used once.
+    // A device that several nodes can use counts once.
     CHECK(count("allNodes: true") == "a=n1 b=n2 ");
 }
 
@@ -252,7 +252,7 @@ TEST_CASE("devices with taints that keep pods away, and devices that share count
     CHECK(count("consumesCounters: [{counterSet: c, counters: {m: {value: 1}}}]").empty());
 }
 
-TEST_CASE("the selectors of a class go by driver and attributes") {
+TEST_CASE("the selectors of a class match driver and attributes") {
     const std::string devices =
         "{name: d0, attributes: {type: {string: gpu}, x.com/index: {int: 0}}}, "
         "{name: d1, attributes: {type: {string: mig}, x.com/index: {int: 1}}}";
@@ -282,7 +282,7 @@ TEST_CASE("the selectors of a class go by driver and attributes") {
                           "type): device.attributes['x.com'].size == 1; ") == 0);
 }
 
-TEST_CASE("pods that a device plugin can serve do not wait for a class that is not understood") {
+TEST_CASE("pods that a device plugin can serve do not wait for a class with another selector") {
     const std::string odd = device_class("gpu", "x.com/gpu", "true");
     const std::string served = node("n1", ", x.com/gpu: 1") + node("n2");
     CHECK(decide(served + odd + two_on_n2 + asks("a", one)).placed == "a=n1 ");
@@ -291,7 +291,7 @@ TEST_CASE("pods that a device plugin can serve do not wait for a class that is n
               .waits.find("x.com/gpu is served by device class gpu") == 0);
 }
 
-TEST_CASE("of several classes of one resource the newest counts, then the first by name") {
+TEST_CASE("if several classes serve a resource, the newest counts, then the first by name") {
     const std::string none = "device.driver == 'none'";
     const auto made = [](const std::string& when) {
         return ", creationTimestamp: \"2026-01-0" + when + "T00:00:00Z\"";

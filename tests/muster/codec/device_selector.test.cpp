@@ -44,7 +44,7 @@ TEST_CASE("a missing attribute or one of another type leaves a selector undecide
     CHECK(select(missing + " && device.driver == 'other'") == false);
 }
 
-TEST_CASE("every other expression is not understood") {
+TEST_CASE("any other expression is not parsed") {
     for (const char* text : {"",
                              "true",
                              "device.driver",

@@ -54,12 +54,12 @@ TEST_CASE("a share that only another scheduler's agent serves makes the pod wait
     }
 }
 
-TEST_CASE("whole cards in Koordinator's amounts are refused as its shares are") {
+TEST_CASE("whole cards in Koordinator's amounts are refused like its shares") {
     CHECK(of_limits("koordinator.sh/gpu: 200") ==
           std::vector<std::string>{"spec.containers[0].resources.limits[koordinator.sh/gpu]"});
 }
 
-TEST_CASE("whole devices, none of a share, and no NUMA policy are no share") {
+TEST_CASE("whole devices, an amount of 0 and the NUMA policy none are not shares") {
     CHECK(of_limits("nvidia.com/gpu: 1, nvidia.com/mig-1g.5gb: 1, nvidia.com/gpu.shared: 1, "
                     "rdma/hca: 1, aliyun.com/gpu: 1, kubernetes.io/batch-cpu: 1")
               .empty());

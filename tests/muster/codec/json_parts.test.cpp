@@ -30,13 +30,13 @@ TEST_CASE("an object is split into its members, and a list into its elements") {
     CHECK(parts("[ ]").empty());
 }
 
-TEST_CASE("splitting does not care how deep a value is, or what is wrong in it") {
+TEST_CASE("splitting ignores the depth of a value and errors in it") {
     const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
     CHECK(parts("[" + deep + ",2]") == "=" + deep + ";=2;");
     CHECK(parts(R"({"a":nope,"b":"\ud800","c":1e999})") == R"("a"=nope;"b"="\ud800";"c"=1e999;)");
 }
 
-TEST_CASE("a text that breaks off or is neither object nor list is said to be broken") {
+TEST_CASE("splitting fails for a text that ends early or is neither object nor list") {
     for (const std::string text :
          {"", "7", "\"a\"", "{\"a\"", "{\"a\":", "{\"a\":}", "[1", "[1,", "[1,,2]", "{a:1}", "[\"a",
           "[[1]", "{\"a\":1]", "[}", "[1 2]", "[\"\\"}) {

@@ -98,7 +98,7 @@ std::string page() {
 
 } // namespace
 
-TEST_CASE("the compatibility page says what the table of pod fields says") {
+TEST_CASE("the compatibility page prints the table of pod fields") {
     const std::string path =
         std::string(MUSTER_TEST_DATA) + "/../../include/muster/codec/COMPATIBILITY.md";
     if (std::getenv("MUSTER_UPDATE"))
@@ -110,7 +110,7 @@ TEST_CASE("the compatibility page says what the table of pod fields says") {
     CHECK(text.str() == page());
 }
 
-TEST_CASE("a field of the wrong type is an error whatever the table says of it") {
+TEST_CASE("a field of the wrong type is an error, whatever its support") {
     for (const pod_field& each : detail::pod_tables::spec) {
         CAPTURE(each.key);
         if (each.support == field_support::refused || each.key == "schedulingGroup" ||
@@ -180,7 +180,7 @@ TEST_CASE("an unknown field makes the pod wait where it bears on placement") {
           "spec.resourceClaims[0].x");
 }
 
-TEST_CASE("an unknown field that is null or an empty list says nothing") {
+TEST_CASE("an unknown field that is null or an empty list is ignored") {
     CHECK(unsupported("  x: null\n  y: []\n") == "");
 }
 

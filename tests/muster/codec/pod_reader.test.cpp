@@ -311,7 +311,7 @@ TEST_CASE("preferred node affinity adds up, its weights are 1 to 100") {
                                   "100\n"));
 }
 
-TEST_CASE("a pod's operating system keeps it off nodes that say they run another") {
+TEST_CASE("a pod's operating system excludes nodes whose label names another one") {
     const auto pod = read("  os: {name: windows}\n").pod;
     CHECK(allows(pod, "n", {{"kubernetes.io/os", "windows"}}));
     CHECK(allows(pod, "n", {}));

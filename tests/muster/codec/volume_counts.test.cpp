@@ -20,7 +20,7 @@ using muster::codec::volume_counts;
 
 namespace {
 
-/// Tries every way of giving claims (by their shapes) volumes (by what they suit).
+/// Tries every assignment of claims (given by shape) to volumes (given by the shapes they suit).
 bool can_match(const std::vector<std::size_t>& claims,
                const std::vector<volume_counts::shape_set>& volumes) {
     std::vector<bool> used(volumes.size(), false);
@@ -74,7 +74,7 @@ TEST_CASE("claims get a volume each if and only if they are within all amounts")
     CHECK(feasible > 400);
 }
 
-TEST_CASE("claims of which the larger can use fewer volumes need one amount each") {
+TEST_CASE("shapes need one amount each if larger shapes can use fewer volumes") {
     // Volumes of three sizes: the largest suits all three shapes.
     const auto counts = volume_counts::make(3, {0b001, 0b011, 0b111});
     REQUIRE(counts);
@@ -115,7 +115,7 @@ TEST_CASE("an assignment is found whenever there is one, and is one to one") {
     }
 }
 
-TEST_CASE("a claim that is let go leaves its volume to another") {
+TEST_CASE("the volume of a released claim is free for another claim") {
     volume_assignment given({{0}, {0}}, 1);
     CHECK(given.assign(0));
     CHECK_FALSE(given.assign(1));

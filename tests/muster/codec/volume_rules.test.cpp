@@ -20,11 +20,11 @@ using muster::reason_code;
 
 namespace {
 
-/// What a cycle makes of a cluster with storage.
+/// The result of a cycle on a cluster with storage.
 struct outcome {
     /// "pod=node ", in the order of pods; pods without a node are left out.
     std::string placed;
-    /// Of all gangs that wait: the first reason's code, and "never" or "waiting".
+    /// For each waiting gang: the code of its first reason, and "never" or "waiting".
     std::vector<reason_code> codes;
     std::vector<muster::answer> answers;
     /// Texts of volumes that are not ready, of all pods.
@@ -81,7 +81,7 @@ std::string pod(const std::string& name, const std::string& claim, const std::st
            "  volumes: [{name: v, persistentVolumeClaim: {claimName: " +
            claim + "}}]\n" + more;
 }
-/// A pod of a gang of so many.
+/// A pod of a gang of the given size.
 std::string member(const std::string& name, const std::string& claim, int of) {
     return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
            ", labels: {pod-group.scheduling.sigs.k8s.io/name: g, "
@@ -142,7 +142,7 @@ TEST_CASE("without claims in the input, claims count as usable everywhere, with 
                              "PersistentVolumeClaims") != std::string::npos);
 }
 
-TEST_CASE("beside other claims, a missing claim makes its pod wait and is named") {
+TEST_CASE("if the input has other claims, a missing claim makes its pod wait and is named") {
     const auto made = decide(nodes + pod("p", "data") + bound("other", "pv"));
     CHECK(made.placed.empty());
     CHECK(made.waits ==
@@ -177,7 +177,7 @@ TEST_CASE("the node affinity of a bound volume restricts the nodes of its pod") 
     CHECK(gone.answers == std::vector{muster::answer::never});
 }
 
-TEST_CASE("volumes of one pod are conjuncts, beside the pod's own affinity") {
+TEST_CASE("a node must match every volume of a pod and the pod's own affinity") {
     const std::string two =
         "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  nodeSelector: "
         "{topology.kubernetes.io/zone: b}\n  containers: [{name: c}]\n  volumes: [{name: v, "
@@ -203,9 +203,9 @@ TEST_CASE("zone labels of a bound volume restrict nodes that have any; values ar
     CHECK(zoned("topology.kubernetes.io/zone: b").placed == "p=b1 ");
     CHECK(zoned("topology.kubernetes.io/zone: b__c").placed == "p=b1 ");
     CHECK(zoned("topology.kubernetes.io/zone: c").placed.empty());
-    // The old label of a volume also speaks of the new one of nodes.
+    // The deprecated label of a volume also matches the new label of nodes.
     CHECK(zoned("failure-domain.beta.kubernetes.io/zone: b").placed == "p=b1 ");
-    // A region that nodes with a zone do not name is no match.
+    // Nodes with a zone label but no region label do not match a region.
     CHECK(zoned("topology.kubernetes.io/region: r").placed.empty());
     const std::string plain = "---\napiVersion: v1\nkind: Node\nmetadata: {name: z}\nstatus: "
                               "{allocatable: {cpu: 8, pods: 110}}\n";
@@ -254,7 +254,7 @@ TEST_CASE("a claim that waits for its consumer goes where a free volume matches"
     const std::string free = ", storageClassName: local" + on_node("a2");
     CHECK(decide(nodes + local + pod("p", "data") + unbound("data", "local") + volume("pv", free))
               .placed == "p=a2 ");
-    // Too small, of another class, kept for another claim, of another mode, or taken: no match.
+    // No match: too small, another class, reserved for another claim, another mode, or bound.
     const auto none = [&](const std::string& of) {
         return decide(nodes + local + pod("p", "data") + unbound("data", "local", "5Gi") + of)
             .placed.empty();
@@ -287,7 +287,7 @@ TEST_CASE("access modes, selector and attributes class of a claim select volumes
               .placed.empty());
 }
 
-TEST_CASE("a volume that is kept for a claim is the only one that it may get") {
+TEST_CASE("a claim with a reserved volume may get no other volume") {
     const std::string of_class = ", storageClassName: local";
     CHECK(decide(nodes + local + pod("p", "data") + unbound("data", "local") +
                  volume("small", of_class + on_node("a1"), "", "1Gi") +
@@ -296,7 +296,7 @@ TEST_CASE("a volume that is kept for a claim is the only one that it may get") {
               .placed == "p=b1 ");
 }
 
-TEST_CASE("two members never get one volume") {
+TEST_CASE("two members never get the same volume") {
     const std::string both = member("g-0", "d0", 2) + member("g-1", "d1", 2) +
                              unbound("d0", "local") + unbound("d1", "local");
     const std::string of_class = ", storageClassName: local";
@@ -305,13 +305,13 @@ TEST_CASE("two members never get one volume") {
     CHECK(decide(nodes + local + both + volume("v0", of_class + on_node("a1")) +
                  volume("v1", of_class + on_node("b2")))
               .placed.size() == 14);
-    // Volumes that every node reaches.
+    // Volumes that every node can use.
     CHECK(decide(nodes + local + both + volume("v0", of_class)).placed.empty());
     CHECK(decide(nodes + local + both + volume("v0", of_class) + volume("v1", of_class))
               .placed.size() == 14);
 }
 
-TEST_CASE("claims of two sizes share out the volumes of a node, the larger to the larger") {
+TEST_CASE("claims of two sizes get volumes of a node so that the larger claims get large ones") {
     const std::string both = member("g-0", "small", 2) + member("g-1", "large", 2) +
                              unbound("small", "local", "1Gi") + unbound("large", "local", "50Gi");
     const std::string at = ", storageClassName: local" + on_node("a1");
@@ -323,7 +323,7 @@ TEST_CASE("claims of two sizes share out the volumes of a node, the larger to th
     CHECK(decide(nodes + local + both + volume("v0", at, "", "100Gi")).placed.empty());
 }
 
-TEST_CASE("of two gangs that race for one set of volumes, one starts whole and the other waits") {
+TEST_CASE("if two gangs compete for one set of volumes, one starts whole and the other waits") {
     std::string all;
     for (const std::string gang : {"g", "h"})
         for (const std::string rank : {"0", "1"})
@@ -343,7 +343,7 @@ TEST_CASE("of two gangs that race for one set of volumes, one starts whole and t
     }
 }
 
-TEST_CASE("a claim goes where its class may provision volumes") {
+TEST_CASE("a claim restricts its pod to nodes where its class may provision volumes") {
     CHECK(decide(nodes + pod("p", "data") + unbound("data", "net") +
                  storage_class("net", "csi.x",
                                "volumeBindingMode: WaitForFirstConsumer\nallowedTopologies: "
@@ -382,7 +382,7 @@ TEST_CASE("claims on a storage pool of one node add up") {
     CHECK(decide(nodes + pools + four).placed.empty());
 }
 
-TEST_CASE("no volume is larger than the largest that a storage pool makes") {
+TEST_CASE("a volume is not larger than the maximum volume size of its storage pool") {
     const std::string pools = tracking + storage_class("lvm", "csi.x") +
                               capacity("a1", "lvm", "kubernetes.io/hostname: a1",
                                        "capacity: 100Gi\nmaximumVolumeSize: 5Gi") +
@@ -413,7 +413,7 @@ TEST_CASE("claims on a storage pool of a zone add up, gang by gang") {
     CHECK(made.waits.find("storage pools of class \"zonal\" have no room") != std::string::npos);
 }
 
-TEST_CASE("ReadWriteOncePod excludes any second pod, and inside a gang it never starts") {
+TEST_CASE("ReadWriteOncePod excludes a second pod, and a gang that needs two never starts") {
     const std::string lone = bound("data", "pv", "ReadWriteOncePod") + volume("pv", "");
     const auto two = decide(nodes + pod("p", "data") + pod("q", "data") + lone);
     CHECK(two.placed == "p=a1 ");
@@ -425,7 +425,7 @@ TEST_CASE("ReadWriteOncePod excludes any second pod, and inside a gang it never 
     CHECK(decide(nodes + running + pod("p", "data") + lone).placed == "r=a2 ");
 }
 
-TEST_CASE("a node attaches no more volumes of a driver than its CSINode says") {
+TEST_CASE("a node attaches at most as many volumes of a driver as its CSINode allows") {
     const std::string limit =
         "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: {drivers: "
         "[{name: ebs.csi.aws.com, nodeID: i, topologyKeys: [], allocatable: {count: 1}}]}\n";
@@ -453,7 +453,7 @@ TEST_CASE("a node attaches no more volumes of a driver than its CSINode says") {
               .placed == "r=a1 ");
 }
 
-TEST_CASE("disks of in-tree plugins count against the driver that they were moved to") {
+TEST_CASE("disks of in-tree plugins count towards the CSI driver that replaces the plugin") {
     const std::string limit =
         "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: {drivers: "
         "[{name: ebs.csi.aws.com, nodeID: i, topologyKeys: [], allocatable: {count: 1}}]}\n";
@@ -471,7 +471,7 @@ TEST_CASE("disks of in-tree plugins count against the driver that they were move
     CHECK(decide(only + limit + pod("p", "one") + inline_csi + moved).placed == "p=a1 ");
 }
 
-TEST_CASE("two pods on one node never use one disk that is written into them") {
+TEST_CASE("two pods on one node never use the same in-tree disk") {
     const auto user = [](const std::string& name, const std::string& source) {
         return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
                "}\nspec: {nodeSelector: {kubernetes.io/hostname: a1}, containers: [{name: c}], "
@@ -484,7 +484,7 @@ TEST_CASE("two pods on one node never use one disk that is written into them") {
     CHECK(decide(nodes + user("p", gce) + user("q", gce)).placed == "p=a1 q=a1 ");
 }
 
-TEST_CASE("pods wait for nodes that have a driver which must be there") {
+TEST_CASE("pods wait for nodes with the CSI driver if the driver requires that") {
     const std::string driver =
         "---\napiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: csi.x}\nspec: "
         "{preventPodSchedulingIfMissing: true}\n";
@@ -495,7 +495,7 @@ TEST_CASE("pods wait for nodes that have a driver which must be there") {
               .placed == "p=b2 ");
 }
 
-TEST_CASE("pods that share a claim which is still to be provisioned go to one of its domains") {
+TEST_CASE("pods that share an unprovisioned claim are placed in one topology domain") {
     const std::string zonal =
         storage_class("zonal", "csi.x") +
         "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: {drivers: "

@@ -22,7 +22,7 @@ using namespace muster::codec;
 
 namespace {
 
-/// Nodes, free volumes of one class, and gangs of which every pod has a claim of its own.
+/// Nodes, free volumes of one class, and gangs whose pods have a claim each.
 struct volume_world {
     manifests objects;
     std::map<std::string, std::size_t> gang_sizes;
@@ -87,7 +87,8 @@ volume_world random_world(muster::testing::random& chance, bool one_gang, std::i
     return made;
 }
 
-/// Some way of giving each claim a volume of its own; `node` is where its pod is, or null for any.
+/// Finds an assignment of a different volume to each claim, if there is one. `node` is the node of
+/// the claim's pod, or null for any node.
 bool can_match(const manifests& objects,
                const std::vector<std::pair<const claim_object*, const node_object*>>& claims) {
     const auto& volumes = objects.storage.volumes;
@@ -133,7 +134,7 @@ std::map<std::string, std::string> decide(const manifests& objects) {
 
 } // namespace
 
-TEST_CASE("placed pods have a volume each that their nodes reach, and no gang starts in part") {
+TEST_CASE("each placed pod has its own volume that its node can use, and gangs start whole") {
     muster::testing::random chance(muster::testing::random_seed());
     std::size_t started = 0;
     const auto cases = muster::testing::case_count(1500);

@@ -176,8 +176,8 @@ TEST_CASE("keys that are no strings become strings, but lists and mappings canno
     CHECK(is_refused("~: b\n"));
 }
 
-TEST_CASE("of a duplicate key the last value counts, with a warning at its second place") {
-    // As kubectl has it: manifests that clusters take are read, too.
+TEST_CASE("the last value of a duplicate key counts, with a warning at the second place") {
+    // As in kubectl: manifests that clusters accept must be readable.
     CHECK(outcome("spec:\n  a: 1\n  b: 2\n  a: 3\n") ==
           "f.yaml:4:3: warning: spec.a: duplicate key, and the last one counts (expected each key "
           "once)\n{\"spec\":{\"a\":3,\"b\":2}}\n");

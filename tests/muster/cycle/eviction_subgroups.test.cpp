@@ -75,7 +75,7 @@ void run(cluster& to, const std::string& key, const std::string& gang, vertex_in
 
 // ---- which surplus goes ------------------------------------------------------------------------
 
-TEST_CASE("of two subgroups of which one is needed, the one whose room is needed goes") {
+TEST_CASE("if one of two subgroups is surplus, the one whose room is needed is evicted") {
     cluster known = machines(2);
     ok(known.upsert_node("n0", machine(4)));
     gang_tree tree;
@@ -97,7 +97,7 @@ TEST_CASE("of two subgroups of which one is needed, the one whose room is needed
     CHECK(node_of(known, "new-0") == "n1");
 }
 
-TEST_CASE("a whole subgroup goes where one is surplus, and the other stays whole") {
+TEST_CASE("if a subgroup is surplus, it is evicted whole and the other one stays whole") {
     cluster known = machines(2);
     gang_tree tree;
     tree.require_subgroups(vertex_index{0}, 1);
@@ -123,7 +123,7 @@ TEST_CASE("a whole subgroup goes where one is surplus, and the other stays whole
     }
 }
 
-TEST_CASE("of many members any beyond the minimum may go, the oldest too") {
+TEST_CASE("any member beyond the minimum may be evicted, even the oldest") {
     cluster known = machines(3);
     ok(known.upsert_node("n2", machine(4)));
     ok(known.upsert_gang("old", gang_of(12, "low")));
@@ -148,7 +148,7 @@ TEST_CASE("of many members any beyond the minimum may go, the oldest too") {
     }
 }
 
-TEST_CASE("a gang of which only surplus may go gives what makes room") {
+TEST_CASE("a gang that may lose only surplus loses the pods that make room") {
     cluster known = machines(2);
     ok(known.upsert_node("n0", machine(4)));
     ok(known.upsert_gang("old", gang_of(1, "low")));
@@ -247,7 +247,7 @@ world nested(std::uint64_t seed) {
 
 std::size_t evicting_worlds = 0;
 
-/// Fits once these are gone.
+/// True if the gang fits once these pods are gone.
 bool fits(const world_state& without) {
     return brute_force<world_traits>(without, without.find_gang("new")->index).fits();
 }

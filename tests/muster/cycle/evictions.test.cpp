@@ -658,7 +658,7 @@ TEST_CASE("after a least run time: queues say how long, for their own gangs and 
     CHECK(evicted(known, by_any, 61) == keys{"of-2-0"});
 }
 
-TEST_CASE("what starts now stays beside what starts once others have left") {
+TEST_CASE("placements of this cycle stay separate from those that wait for others to leave") {
     cluster known = machines(2);
     ok(known.upsert_gang("old", ranked(1, "low", 0)));
     run(known, "old", 1, 8, "n1");

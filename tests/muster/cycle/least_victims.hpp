@@ -23,8 +23,8 @@ namespace least_victims {
 using namespace muster;
 using namespace muster::testing;
 
-/// How many gangs go as a whole with these pods; absent if a gang stays below its minima, or loses
-/// more at a time than it may.
+/// Returns the number of gangs that these pods remove as a whole; absent if a gang would stay below
+/// its minima or lose more members at a time than it may.
 inline std::optional<std::size_t> broken_by(const world_state& known,
                                             const std::vector<pod_index>& pods) {
     std::map<gang_index, std::int64_t> taken;
@@ -50,8 +50,8 @@ inline std::optional<std::size_t> broken_by(const world_state& known,
     return broken;
 }
 
-/// Some set of these pods, none of them all, that may go and with which the gang fits. With
-/// `surplus`, one that breaks no gang, which may be all of them. O(2^pods).
+/// Finds a proper subset of these pods that may go and makes the gang fit. With `surplus`, finds a
+/// set that removes no whole gang; it may be all of the pods. O(2^pods).
 template<class Fits>
 std::optional<std::vector<pod_index>> part_of(const world_state& known,
                                               const std::vector<pod_index>& pods, bool surplus,

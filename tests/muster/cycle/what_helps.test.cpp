@@ -400,7 +400,7 @@ TEST_CASE("where quota and room are missing, both are told together") {
     CHECK(both);
 }
 
-TEST_CASE("volumes that hold a gang are told to be made ready, where that starts it") {
+TEST_CASE("making volumes ready is proposed if that starts the gang") {
     lab of;
     of.node("a", 2);
     const auto hold = [&](const char* gang, const char* pod) {
@@ -416,7 +416,7 @@ TEST_CASE("volumes that hold a gang are told to be made ready, where that starts
     CHECK(all_of<ready_volumes>(what_helps(of.known, large, 0)).empty());
 }
 
-TEST_CASE("a shared volume is no term that a gang could do without") {
+TEST_CASE("dropping the term of a shared volume is not proposed") {
     lab of;
     of.node("a", 8);
     const auto both = of.gang("both", 2, 1);

@@ -382,7 +382,7 @@ TEST_CASE("other schedulers' pods take room and are never touched") {
     CHECK(of.where("other").empty());
 }
 
-TEST_CASE("a nomination by another scheduler keeps the room of its pod from gangs") {
+TEST_CASE("gangs do not get the room of a pod that another scheduler has nominated") {
     world of;
     of.node("a", 2);
     of.pod("guest", "", "1", "default-scheduler");
@@ -408,7 +408,7 @@ TEST_CASE("a nomination by another scheduler keeps the room of its pod from gang
     CHECK(of.where("guest").empty());
 }
 
-TEST_CASE("a gang that waits for its victims to go says in its pods where they are to come") {
+TEST_CASE("pods of a gang that waits for evicted pods name their future nodes") {
     world of;
     of.node("a", 2);
     const auto ranked = [&](const std::string& name, const std::string& priority) {
@@ -708,7 +708,7 @@ TEST_CASE("what cannot be read in full is never guessed at, and harms nobody els
     CHECK_FALSE(run.cluster.objects().broken().contains("PodGroup team/broken"));
 }
 
-TEST_CASE("a group nested too deeply waits alone: gangs around it start, listed and watched") {
+TEST_CASE("a group nested too deeply waits; other gangs of its list and watch start") {
     world of;
     of.node("a", 8);
     const auto deep_group = [&](const std::string& name) {

@@ -78,7 +78,7 @@ TEST_CASE("the page is read-only, and nobody can hold it up") {
     CHECK_FALSE(page->busy());
 }
 
-TEST_CASE("idle connections do not keep a probe out: the oldest silent one gives way") {
+TEST_CASE("idle connections do not block a probe: the oldest silent one is closed") {
     auto page = status_page::listen(0);
     REQUIRE(page);
     const auto open = [&] {
@@ -98,7 +98,7 @@ TEST_CASE("idle connections do not keep a probe out: the oldest silent one gives
         idle.push_back(open());
         page->poll(0, nothing);
     }
-    // All within one moment: none of them has been there for too long.
+    // All at the same time, so none of the connections has timed out.
     const auto is_closed = [](int socket_) {
         char byte = 0;
         return recv(socket_, &byte, 1, MSG_DONTWAIT) == 0;

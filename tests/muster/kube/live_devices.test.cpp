@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pods of a live cluster wait for devices, which nothing allocates yet.
+// Which pods of a live cluster wait for devices. Muster does not allocate devices yet.
 #include <muster/kube/live_devices.hpp>
 
 #include <string>
@@ -78,7 +78,7 @@ struct live {
             objects.lose(stream_of(object), *kube::detail::identify(json::value(object)));
         });
     }
-    /// Why pod `a` waits, or the node that a cycle gives it.
+    /// The reason why pod `a` waits, or the node that a cycle gives it.
     std::string outcome() {
         objects.tell(view, std::exchange(first, {}));
         CHECK(objects.broken().empty());
@@ -149,7 +149,7 @@ TEST_CASE("live, a pod waits until its claim is allocated and reserved for it") 
           "resource claim gpus is not there (expected a ResourceClaim of that name); ");
 }
 
-TEST_CASE("live, a pod waits for devices of a class where no device plugin serves it") {
+TEST_CASE("live, a pod waits for devices of a class if no device plugin serves the resource") {
     const std::string waits =
         "x.com/gpu is served by device class gpu: allocation is not written yet by this version; ";
     live of;
@@ -169,7 +169,7 @@ TEST_CASE("live, a pod waits for devices of a class where no device plugin serve
     CHECK(of.outcome().empty());
 }
 
-TEST_CASE("live, only the nodes that a pod selects say what serves it") {
+TEST_CASE("live, only the nodes that a pod selects decide how its resource is served") {
     live of;
     of.take(node("n1", ", x.com/gpu: 1") + node("n2") + gpu_class + slice);
     const auto on = [&](const std::string& host) {

@@ -436,7 +436,7 @@ TEST_CASE("a group with a part that cannot be read as JSON is malformed, in ever
     }
 }
 
-TEST_CASE("a node takes no new pods while what a pod on it asks for cannot be read") {
+TEST_CASE("a node takes no new pods while the requests of a pod on it cannot be read") {
     live of(kube::dialect::t9k);
     for (const json::object& each : objects_of(nodes))
         of.take(each);
@@ -483,7 +483,7 @@ std::string listing(const std::string& name_space, const std::string& name,
 
 } // namespace
 
-TEST_CASE("a gang that names another tenant's gang without its consent harms itself alone") {
+TEST_CASE("a gang that lists another tenant's gang without its consent affects only itself") {
     for (const std::string& list :
          {std::string(R"(["evil/x","team/a"])"), std::string(R"(["team/a"])"),
           std::string(R"(["team/a","team/b"])"), std::string(R"(["evil/x","team/a","team/b"])"),
@@ -522,7 +522,7 @@ TEST_CASE("gangs of two namespaces start together when both say so") {
           "fault 0 ( 2) (");
 }
 
-TEST_CASE("a gang group has at most 256 gangs, and more have a reason of their own") {
+TEST_CASE("a gang group has at most 256 gangs, and larger groups wait with a reason") {
     const auto group = [](std::size_t size) {
         std::string list;
         for (std::size_t at = 0; at < size; ++at)
@@ -545,7 +545,7 @@ TEST_CASE("a gang group has at most 256 gangs, and more have a reason of their o
           "most 256)");
 }
 
-TEST_CASE("gangs that pods' lists link without end wait with a reason, until they are few again") {
+TEST_CASE("gangs in an endless chain of lists wait with a reason until the chain is cut") {
     // Each gang's pods list it with its neighbours.
     const std::size_t length = codec::most_linked_gangs + 10;
     std::vector<json::object> all;

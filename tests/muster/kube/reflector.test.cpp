@@ -381,7 +381,7 @@ const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
 
 } // namespace
 
-TEST_CASE("an object that cannot be read harms no other object of its page") {
+TEST_CASE("an object that cannot be read affects no other object of its page") {
     for (const std::string& odd : {deep, std::string(R"("\ud800")"), std::string("1e999"),
                                    std::string("nope"), std::string(R"({"a":1,"a":2})")}) {
         cache sink;
@@ -400,7 +400,7 @@ TEST_CASE("an object that cannot be read harms no other object of its page") {
     }
 }
 
-TEST_CASE("an object that cannot be read harms no other event of its watch") {
+TEST_CASE("an object that cannot be read affects no other event of its watch") {
     cache sink;
     reflector of = watching(sink, 0);
     of.bytes(event("ADDED", object_with("b", 6, deep)) + event("ADDED", object("c", "u3", 7)), 0,
@@ -416,7 +416,7 @@ TEST_CASE("an object that cannot be read harms no other event of its watch") {
     CHECK(of.trouble().empty());
 }
 
-TEST_CASE("managed fields may be nested as deeply as they are") {
+TEST_CASE("managed fields may be nested at any depth") {
     cache sink;
     reflector of = watching(sink, 0);
     const std::string managed = object("b", "u2", 6);
@@ -427,7 +427,7 @@ TEST_CASE("managed fields may be nested as deeply as they are") {
     CHECK(sink.faults.empty());
 }
 
-TEST_CASE("an object that does not say which it is is left out, with a word, and is not lost") {
+TEST_CASE("an object without identity is left out and reported, and the known one stays") {
     cache sink;
     reflector of = watching(sink, 0);
     of.bytes(event("ADDED", "{}") + event("ADDED", R"({"metadata":{"name":7}})") +
@@ -451,7 +451,7 @@ TEST_CASE("an object that does not say which it is is left out, with a word, and
     CHECK(of.trouble().empty());
 }
 
-TEST_CASE("of a page that is too large fewer objects are asked for, one at least") {
+TEST_CASE("if a page is too large, pages with fewer objects are requested, at least one") {
     cache sink;
     reflector_options how = pods();
     how.page = 500;

@@ -71,7 +71,7 @@ std::string condition(const boost::json::object& of, std::string_view type) {
 
 } // namespace
 
-TEST_CASE("a job that cannot be read is left alone, with a word, and harms no other job") {
+TEST_CASE("a job that cannot be read is left alone and reported, and affects no other job") {
     controller_world of;
     std::string odd = job("odd");
     const std::string image = R"("image":"nginx:latest")";
@@ -365,7 +365,7 @@ TEST_CASE("the other kinds run by their own rules") {
     CHECK(of.at(mpi + "/mpi", {"status", "phase"}) == "Failed");
 }
 
-TEST_CASE("ConfigMaps are got by their names, never listed") {
+TEST_CASE("ConfigMaps are fetched by name, never listed") {
     controller_world of;
     of.create(mpi, mpi_job());
     names asked;
@@ -383,7 +383,7 @@ TEST_CASE("ConfigMaps are got by their names, never listed") {
         CHECK(run.runs.is_quiet());
         CHECK(asked == names{"GET " + maps + "/mpi-hosts", "POST " + maps});
     }
-    // Another one that takes over sees that the object is there, and that one is gone.
+    // A new leader observes that one object exists and another one is gone.
     asked.clear();
     process run(of);
     watch(run);
@@ -399,7 +399,7 @@ TEST_CASE("ConfigMaps are got by their names, never listed") {
     CHECK(run.runs.troubles() == names{});
 }
 
-TEST_CASE("a ConfigMap that cannot be got is asked for again, with a word and not in a hot loop") {
+TEST_CASE("fetching a ConfigMap is retried after failures, reported, and not in a busy loop") {
     controller_world of;
     of.create(mpi, mpi_job());
     of.create(jobs, job("train"));

@@ -195,7 +195,7 @@ TEST_CASE("a client shows its certificate, from memory or from files") {
     CHECK(ask(to).body == "in");
 }
 
-TEST_CASE("a client shows the certificate that a plugin prints, and the next one it prints") {
+TEST_CASE("a client uses the certificate that a plugin prints, and later the next one") {
     const identity client = make_identity({"DNS:muster", 3600, &shared().authority});
     const identity next = make_identity({"DNS:muster", 3600, &shared().authority});
     tls_server server({&shared().server, &shared().authority},
@@ -208,7 +208,7 @@ TEST_CASE("a client shows the certificate that a plugin prints, and the next one
     const auto printed = [&](const identity& of) {
         return R"({"kind":"ExecCredential","status":{"clientCertificateData":")" +
                escaped(of.certificate_pem) + R"(","clientKeyData":")" + escaped(of.key_pem) +
-               // Always over: each request asks the plugin anew.
+               // Already expired, so each request runs the plugin again.
                R"(","expirationTimestamp":"2020-01-01T00:00:00Z"}})";
     };
     const temporary_file output(printed(client));
@@ -217,14 +217,14 @@ TEST_CASE("a client shows the certificate that a plugin prints, and the next one
     to.plugin->command = "/bin/cat";
     to.plugin->arguments = {output.path()};
     CHECK(ask(to).body == "in");
-    // What is not signed by the server's authority is shown as well, and not taken.
+    // A certificate that the server's authority did not sign is sent as well, and rejected.
     output.write(printed(make_identity({"DNS:muster"})));
     CHECK_FALSE(ask(to).is_success());
     output.write(printed(next));
     CHECK(ask(to).body == "in");
 }
 
-TEST_CASE("requests are made as another identity where the connection says so") {
+TEST_CASE("requests impersonate the identity in the connection") {
     std::string got;
     tls_server server({&shared().server}, [&](const std::string& request) {
         got = request;

@@ -78,7 +78,7 @@ struct world {
         static_cast<void>(storage.renew(nodes, gangs));
         binder.want(++last, made.metadata.key, name, node, 0);
     }
-    /// The volumes that are kept for claims, each as "volume for claim".
+    /// The volumes that are reserved for claims, each as "volume for claim".
     std::vector<std::string> writes() {
         std::vector<std::string> made;
         const auto node_of = [this](const std::string& name) -> const codec::node_object* {
@@ -98,7 +98,7 @@ struct world {
 
 TEST_CASE("volume_binder: a volume that suits two claims goes to the one that has no other") {
     world w;
-    // The first claim would like the smaller volume, which is the only one that b reaches.
+    // The first claim prefers the smaller volume, which is the only one that b can use.
     w.volume("far", 2, {"a"});
     w.volume("near", 1, {"a", "b"});
     w.pod("first", "a");
@@ -106,7 +106,7 @@ TEST_CASE("volume_binder: a volume that suits two claims goes to the one that ha
     CHECK(w.writes() == std::vector<std::string>{"far for first", "near for second"});
 }
 
-TEST_CASE("volume_binder: the smallest volume that a node reaches is taken, and none twice") {
+TEST_CASE("volume_binder: a claim gets the smallest volume that its node can use, none twice") {
     world w;
     w.volume("large", 3, {"a"});
     w.volume("middle", 2, {"a"});
@@ -117,7 +117,7 @@ TEST_CASE("volume_binder: the smallest volume that a node reaches is taken, and 
     CHECK(w.writes() == std::vector<std::string>{"large for second"});
 }
 
-TEST_CASE("live_storage: the catalog refers to no object that is gone") {
+TEST_CASE("live_storage: the catalog never refers to a removed object") {
     world w;
     w.volume("v", 1, {"a"});
     w.pod("first", "a");

@@ -77,7 +77,7 @@ TEST_CASE("a required affinity without terms, or with an empty one, matches no n
     CHECK(obstacles(of, node<1>{}) == obstacle_selector);
 }
 
-TEST_CASE("every volume must be reached, and what is still to be bound is told apart") {
+TEST_CASE("a node must reach every volume, and unbound volumes are a separate obstacle") {
     constraints of;
     of.volumes.push_back({{{{{is("zone", "a")}}, {}}, {{{is("zone", "b")}}, {}}}, true});
     CHECK(obstacles(of, labelled({{"zone", "b"}})) == obstacle_none);
@@ -90,7 +90,7 @@ TEST_CASE("every volume must be reached, and what is still to be bound is told a
     CHECK(obstacles(of, labelled({{"zone", "a"}, {"disk", "ssd"}})) == obstacle_volume);
 }
 
-TEST_CASE("a pod is held by what is not modelled and by volumes that are not ready") {
+TEST_CASE("unsupported constraints and volumes that are not ready hold a pod") {
     constraints of;
     CHECK_FALSE(of.held());
     of.volume_not_ready = true;

@@ -77,7 +77,7 @@ TEST_CASE("a pod that was told to go and is seen as before still goes") {
     CHECK(known[known.find_pod("old-0")->index].evicted);
 }
 
-TEST_CASE("a gated pod that is expected keeps its room from others and is placed by no cycle") {
+TEST_CASE("room is reserved for an expected gated pod, and no cycle places it") {
     cluster known = full_node();
     ok(known.evict("old-0"));
     ok(known.upsert_pod("guest", "guest", in_phase(pod_phase::gated, asking(5))));
@@ -107,7 +107,7 @@ TEST_CASE("a gated pod that is expected keeps its room from others and is placed
     CHECK(places() == 1);
 }
 
-TEST_CASE("an expected pod that is observed on its node stands there") {
+TEST_CASE("an expected pod that is observed on its node is charged there") {
     cluster known = full_node();
     ok(known.upsert_pod("guest", "guest", in_phase(pod_phase::gated, asking(2))));
     ok(known.expect("guest", "n"));
@@ -120,7 +120,7 @@ TEST_CASE("an expected pod that is observed on its node stands there") {
     CHECK(free_cpu(known, "n") == 2);
 }
 
-TEST_CASE("only a gated pod without a node is expected, and only on a node that is there") {
+TEST_CASE("expect() accepts only a gated pod without a node, and only a known node") {
     cluster known = full_node();
     CHECK(known.expect("new-0", "n") == event_result::unexpected);
     CHECK(known.expect("old-0", "n") == event_result::unexpected);

@@ -55,7 +55,7 @@ TEST_CASE("Gt and Lt compare the taint's number with the toleration's") {
         (toleration{"other", "1", {}, greater}.tolerates({"sla", "2", taint_effect::no_schedule})));
 }
 
-TEST_CASE("a value that is no canonical integer of 64 bits compares with nothing") {
+TEST_CASE("a value that is not a canonical 64-bit integer compares with nothing") {
     using enum taint_comparison;
     for (const char* wrong : {"", "-", "95.5", "0950", "+5", "-0", "-05", " 5", "5 ", "high", "0x5",
                               "9223372036854775808"}) {

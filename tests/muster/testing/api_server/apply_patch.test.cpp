@@ -34,7 +34,7 @@ json::value parsed(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("an apply patch creates what is not there") {
+TEST_CASE("an apply patch creates a missing object") {
     asking server;
     const answer made = apply(server, maps + "/m", "a", map(R"({"x":"1"})"));
     CHECK(made.code == 201);
@@ -51,7 +51,7 @@ TEST_CASE("an apply patch creates what is not there") {
     CHECK(verdict(server.get(maps + "/n")) == "404 NotFound");
 }
 
-TEST_CASE("an apply patch removes what its manager applied before and names no longer") {
+TEST_CASE("an apply patch removes fields that its manager applied before and now omits") {
     asking server;
     REQUIRE(apply(server, maps + "/m", "a", map(R"({"x":"1","y":"2"})")).code == 201);
     REQUIRE(apply(server, maps + "/m", "b", map(R"({"y":"2","z":"3"})")).code == 200);
@@ -88,7 +88,7 @@ TEST_CASE("two managers that apply different values are in conflict, unless one 
     CHECK(verdict(apply(server, maps + "/m", "a", map(R"({"x":"1","y":"1"})"))) == "409 Conflict");
     CHECK(apply(server, maps + "/m", "a", map(R"({"y":"1"})")).code == 200);
     CHECK(server.field(maps + "/m", {"data", "x"}) == "2");
-    // A manager that has lost its last field is listed no longer.
+    // A manager that has lost its last field is no longer listed.
     CHECK(apply(server, maps + "/m", "c", map(R"({"x":"3","y":"3"})"), "&force=true").code == 200);
     CHECK(array_at(server.get(maps + "/m").body, {"metadata", "managedFields"})->size() == 1);
 }
@@ -110,7 +110,7 @@ TEST_CASE("applied lists of named elements have an owner for each element") {
           R"(Apply failed with 1 conflict: conflict with "a": )"
           R"(.spec.template.spec.containers[name="c"].image)");
     CHECK(apply(server, path, "a", deployment(R"([{"name":"c","image":"3"}])")).code == 200);
-    // The element `d` went with its only owner; `replicas` too.
+    // The element `d` was removed with its only owner, and so was `replicas`.
     CHECK(*value_at(server.get(path).body, {"spec"}) ==
           parsed(R"({"template":{"spec":{"containers":[{"name":"e","image":"2"},
               {"name":"c","image":"3"}]}}})"));

@@ -51,8 +51,7 @@ json::object parsed(std::string_view text) {
     return made->get_object();
 }
 
-/// What `kubectl create deployment web --image=nginx` sends: fields that are not set are there,
-/// empty.
+/// The body of `kubectl create deployment web --image=nginx`. Unset fields are present and empty.
 std::string deployment() {
     const std::string container =
         field(1, "nginx") + field(2, "nginx") + field(5, "") + field(14, "") + number(16, 0);
@@ -109,7 +108,7 @@ TEST_CASE(
                   "env":[{"name":"E","valueFrom":{"configMapKeyRef":{"name":"map","key":"k"}}}]}]}})"));
 }
 
-TEST_CASE("a number that must be there is there when it is 0") {
+TEST_CASE("a required number is present when it is 0") {
     CHECK(read(envelope("scheduling.k8s.io/v1", "PriorityClass", number(2, 0) + number(3, 0))) ==
           parsed(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","value":0})"));
     CHECK(read(envelope("scheduling.k8s.io/v1", "PriorityClass",
@@ -117,7 +116,7 @@ TEST_CASE("a number that must be there is there when it is 0") {
           parsed(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","value":-5})"));
 }
 
-TEST_CASE("a server takes objects and deletions in protobuf") {
+TEST_CASE("a server accepts objects and deletions in protobuf") {
     asking server;
     const std::string path = "/apis/apps/v1/namespaces/default/deployments";
     const answer made = server.ask("POST", path, deployment(), protobuf);
@@ -126,7 +125,7 @@ TEST_CASE("a server takes objects and deletions in protobuf") {
     const auto written = parse_json(server.store.journal().back().body);
     CHECK((written && *written == json::value(*read(deployment()))));
     CHECK(verdict(server.ask("POST", path, deployment(), protobuf)) == "409 AlreadyExists");
-    // Another kind than the path says, one that nobody knows, and no protobuf at all.
+    // A kind that differs from the path, an unknown kind, and a body that is not protobuf.
     CHECK(verdict(server.ask("POST", pods, deployment(), protobuf)) == "400 BadRequest");
     CHECK(verdict(server.ask("POST", path, envelope("a/v1", "Flower", ""), protobuf)) ==
           "415 UnsupportedMediaType");
