@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What examples/deploy says of the program is so: its alerts ask for metrics that there are, and its
-# deployment gives options that there are.
+# Checks examples/deploy against the program: alerts use existing metrics, and deployments use existing
+# options.
 set -euo pipefail
 . "$(dirname "$0")/script_tools.sh"
 deploy=$source/examples/deploy
@@ -17,12 +17,12 @@ for page in deploy/alerts.rules dashboards/muster.json; do
         grep -q "\"$each\"" "$source"/examples/muster/*.{cpp,hpp} || fail "$page: there is no metric $each"
     done
 done
-# Grafana does not say what is wrong with a dashboard: it shows panels without data.
+# Grafana reports no errors in a dashboard: it shows panels without data.
 if type python3 >/dev/null 2>&1; then
     python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$source/examples/dashboards/muster.json" ||
         fail "dashboards/muster.json: not JSON"
 fi
-# What gangs wait for and what queues use is in both.
+# Both the alerts and the dashboard show why gangs wait and how much queues use.
 for each in pending_gangs queue_used queue_quota schedule_attempts_total gang_scheduling_seconds_bucket; do
     for page in deploy/alerts.rules dashboards/muster.json; do
         grep -q "muster_$each" "$source/examples/$page" || fail "$page: nothing asks for muster_$each"
@@ -44,7 +44,7 @@ for part in scheduler controller; do
     grep -q "podSelector: {matchLabels: {app: muster-$part}}" "$deploy/networkpolicy.yaml" ||
         fail "networkpolicy.yaml: no $part"
 done
-# Without it nothing would ever be evicted, and T9k's users expect that.
+# Without a preemption rule the scheduler evicts nothing, but T9k's users expect preemption.
 grep -qF -- '--profile, t9k,' "$deploy/scheduler.yaml" || fail "scheduler.yaml: no rule of preemption"
 # Every kind that the controllers follow may be listed: T9k's by the one role, and Grove's by both.
 # A rule is one line here.
@@ -61,7 +61,7 @@ for each in "t9k muster-controller 12" "grove muster-controller-grove 10"; do
         grep -qE "\b$each\b" <<<"$role" || fail "rbac.yaml: $name may not list $each"
     done
 done
-# ConfigMaps hold what is not its affair: none is listed, those of jobs are read by name.
+# The controller must not read unrelated ConfigMaps: it lists none, and gets those of jobs by name.
 grep -rqE 'configmaps[],].*(list|watch)' "$deploy/rbac.yaml" && fail "rbac.yaml: ConfigMaps are listed"
 role=$(role_of muster-controller)
 [[ ! $role =~ grove|run\.ai|volcano|scheduling\. ]] ||

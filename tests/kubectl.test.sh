@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What people try first with kubectl on `muster up`: server-side apply, `kubectl create`, which sends
-# protobuf, and pods that name no scheduler.
-# Skipped where there is no kubectl: none in PATH, and none built by tests/live/run.
+# Tests kubectl on `muster up`: server-side apply, `kubectl create`, which sends protobuf, and pods that
+# name no scheduler.
+# Skipped without a kubectl in PATH or built by tests/live/run.
 set -euo pipefail
 . "$(dirname "$0")/script_tools.sh"
 muster=${MUSTER_BUILD:-$source/build/release}/muster
@@ -21,7 +21,7 @@ fail() {
     echo "FAILED: $*"
     failures=$((failures + 1))
 }
-# runs EXPECTED ARGUMENTS...: kubectl ends well and prints EXPECTED somewhere.
+# runs EXPECTED ARGUMENTS...: kubectl succeeds, and its output contains EXPECTED.
 runs() {
     local expected=$1 said
     shift
@@ -51,7 +51,7 @@ runs "secret/hidden created" create secret generic hidden --from-literal=a=b
 runs '{"a":"Yg=="}' get secret hidden -o 'jsonpath={.data}'
 runs "namespace/team created" create namespace team
 
-# Server-side apply creates, changes, and removes what is named no longer.
+# Server-side apply creates objects, changes fields, and removes fields that are no longer applied.
 map() {
     printf '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"},"data":%s}' "$1" >map.json
 }

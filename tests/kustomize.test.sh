@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every overlay of examples/kustomize renders, gives options that there are, and rights that its dialect
-# needs and no others.
-# Skipped where there is no kubectl: none in PATH, and none built by tests/live/run.
+# Every overlay of examples/kustomize renders, uses existing options, and grants exactly the rights that
+# its dialect needs.
+# Skipped without a kubectl in PATH or built by tests/live/run.
 set -euo pipefail
 . "$(dirname "$0")/script_tools.sh"
 muster=${MUSTER_BUILD:-$source/build/release}/muster
@@ -37,7 +37,7 @@ for folder in "$overlays"/*/; do
     if [[ $name == t9k ]]; then
         [[ $bound == no ]] || fail "$name: other dialects are readable"
         grep -q 'name: muster-controller$' "$made" || fail "$name: no controller"
-        # What README.md applies file by file.
+        # The files that README.md applies one by one.
         [[ $(objects "$made") == $(objects "$deploy"/*.yaml "$deploy"/crds/*.yaml) ]] ||
             fail "$name: $(objects "$made") objects, and other files in examples/deploy"
     else

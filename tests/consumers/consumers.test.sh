@@ -39,15 +39,15 @@ configure "$source" "$work/muster" -DMUSTER_BUILD_TESTS=OFF -DMUSTER_BUILD_EXAMP
 rm -rf "$prefix"
 quiet cmake --install "$work/muster" --prefix "$prefix"
 
-# Every header belongs to a target, and is installed with it. (The embedded API server is this tree's
-# alone.)
+# Every header belongs to a target and is installed with it, except the embedded API server, which is
+# not installed.
 headers_in() { (cd "$1/include" && find muster -name '*.hpp' ! -path '*/api_server/*' | sort); }
 diff <(headers_in "$source") <(headers_in "$prefix") || {
     echo "installed are other headers than there are"
     exit 1
 }
 
-# What is installed without the translation compiles without the translation.
+# All headers of an installation without muster::translate compile.
 core=$work/core_prefix
 configure "$source" "$work/core" -DMUSTER_BUILD_TESTS=OFF -DMUSTER_BUILD_EXAMPLES=OFF \
     -DMUSTER_TRANSLATE=OFF

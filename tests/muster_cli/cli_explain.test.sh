@@ -43,12 +43,12 @@ confirm subgroup_domains.yaml 5
 run 1 whatif -f subgroup_domains.yaml --set group.split.roles.lea.topology=
 run 3 whatif -f subgroup_domains.yaml --set group.split.topology=
 grep -q 'No group is better or worse off' "$work/out" || fail "the workers' rack still binds"
-# Which claim, from how many nodes it is reached, and which to bind.
+# The reason names the claim and the number of nodes that can use it; the change names the claim to bind.
 golden volumes.explain 3 explain -f volumes.yaml
 golden volumes.explain.json 3 explain tune -f volumes.yaml -o json
 confirm volumes.yaml 4
 run 1 whatif -f volumes.yaml --bind-claim nobody
-# What is needed does not count the members that run.
+# The number of needed members does not count those that run.
 golden more_needed.explain 3 explain -f more_needed.yaml --tries 0
 golden more_needed.json 3 explain -f more_needed.yaml --tries 0 -o json
 # Who fits only now that another starts is nominated, and comes once that one stands.

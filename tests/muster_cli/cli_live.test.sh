@@ -114,7 +114,7 @@ answers 200 /healthz
 answers 200 /readyz
 answers 404 /
 answers 404 /healthz/ping
-# Why a gang waits is told by its metrics, and on loopback in the words of `muster explain`.
+# The metrics show why a gang waits, and on loopback the page prints the text of `muster explain`.
 body='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"vast","namespace":"default"},"spec":{"schedulerName":
 "t9k-scheduler","containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"64"}}}]}}'
 exec 3<>"/dev/tcp/127.0.0.1/${line_of_server##*:}"

@@ -29,10 +29,10 @@ golden namespace.table 3 plan -f small.ndjson -n elsewhere
 golden terms.wide 3 plan -f terms.yaml -o wide
 golden terms.explain 3 explain -f terms.yaml
 golden terms.whatif 3 whatif -f terms.yaml --set group.seeker.podAffinity= --set group.even-1.topologySpread=
-# A spread with an empty selector counts no pod before 1.38, and then every one.
+# A spread with an empty selector counts no pods before 1.38, and all pods from then on.
 run 0 plan -f empty_spread.yaml
 run 3 plan -f empty_spread.yaml --kubernetes 1.38
-# Pods that a Service selects are spread by default constraints; kube-scheduler's own are soft.
+# Pods that a Service selects get default constraints; kube-scheduler's own are soft.
 run 0 plan -f default_spread.yaml
 run 0 plan -f default_spread.yaml --default-spread system
 run 3 plan -f default_spread.yaml --default-spread spread_configuration.yml

@@ -55,7 +55,7 @@ golden consolidate.svg 3 plan -f consolidate.yaml --consolidate -o svg
 "$muster" plan -f consolidate.yaml --consolidate -o json >"$work/after.json" || true
 golden consolidate_diff.table 0 diff "$work/before.json" "$work/after.json"
 
-# Of a group that starts, the member that waits for a pod to move away is marked.
+# If a group starts, a member that waits for a pod to move away is marked.
 golden nominated_surplus.json 3 plan -f nominated_surplus.yaml --profile kai -o json --now 2024-05-01T09:00:00Z
 golden nominated_surplus.wide 3 plan -f nominated_surplus.yaml --profile kai -o wide
 golden nominated_surplus.explain 3 explain -f nominated_surplus.yaml --profile kai --tries 0

@@ -52,7 +52,7 @@ func (s *stage) bindsRole(role string) {
 			`"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"muster-scheduler"}]}`)
 }
 
-// readsDialects lets the scheduler read groups of others than T9k's, for as long as the scenario goes.
+// readsDialects lets the scheduler read groups of other dialects than T9k's until the scenario ends.
 func (s *stage) readsDialects() { s.bindsRole("muster-scheduler-dialects") }
 
 // dialectScenarios show that each API's groups start whole and say so in their own form, by the

@@ -25,21 +25,20 @@ func claimsOf(namespace string) string {
 	return "/api/v1/namespaces/" + namespace + "/persistentvolumeclaims"
 }
 
-// storing is the storage of a stage: a provisioner, and on the embedded server what Kubernetes'
-// controllers do for claims and ephemeral volumes. It looks at all claims and volumes ten times a
-// second.
+// storing is the storage of a stage: a provisioner and, on the embedded server, the controllers of
+// claims and ephemeral volumes. It checks all claims and volumes ten times a second.
 type storing struct {
 	s        *stage
 	lock     sync.Mutex
 	refused  map[string]bool // claims that are not provisioned, by name
-	refusals int             // how often that was said
+	refusals int             // number of refusals
 	driver   string
 	stop     chan bool
 	done     sync.WaitGroup
 }
 
-// stored tells a story with a provisioner; nodes have labels of their own name and of their zone
-// (the part of the name after a dash).
+// stored runs a story with a provisioner. Nodes have labels with their name and their zone (the part
+// of the name after a dash).
 func stored(cpus map[string]int, story func(s *stage, st *storing) error, flaws ...*flaw) func(on *server, in place, namespace string) error {
 	return ofMuster("the stand-in knows no volumes", onStage(map[string]int{}, func(s *stage) error {
 		made := &storing{s: s, refused: map[string]bool{}, driver: s.namespace + ".example.com", stop: make(chan bool)}
@@ -72,7 +71,7 @@ func stored(cpus map[string]int, story func(s *stage, st *storing) error, flaws 
 	}, flaws...))
 }
 
-// sweep deletes what is in no namespace, and the claims.
+// sweep deletes cluster-scoped objects, and the claims.
 func (st *storing) sweep() {
 	admin := st.s.on.admin
 	admin.do("DELETE", claimsOf(st.s.namespace), "application/json", `{"gracePeriodSeconds":0}`)
@@ -149,7 +148,7 @@ func (st *storing) step() {
 	}
 }
 
-// provision makes a volume where the selected node is, or takes the node back.
+// provision creates a volume for the selected node, or removes the node's selection.
 func (st *storing) provision(claim any) {
 	name, node := text(claim, "metadata", "name"), text(claim, "metadata", "annotations", selectedNode)
 	if node == "" || text(claim, "spec", "volumeName") != "" || text(claim, "metadata", "deletionTimestamp") != "" ||
@@ -206,7 +205,7 @@ func (st *storing) complete(volume any) {
 	}
 }
 
-// makeEphemeral makes the claims of a pod's ephemeral volumes.
+// makeEphemeral creates the claims of a pod's ephemeral volumes.
 func (st *storing) makeEphemeral(pod any) {
 	for _, each := range items(pod, "spec", "volumes") {
 		template, _ := at(each, "ephemeral", "volumeClaimTemplate").(object)
@@ -223,7 +222,7 @@ func (st *storing) makeEphemeral(pod any) {
 
 // ---- what scenarios make --------------------------------------------------------------------------
 
-// class makes a class of volumes: "made" ones are provisioned, all others are not.
+// class creates a storage class: volumes of "made" are provisioned, those of other classes are not.
 func (st *storing) class(name, mode string, more object) error {
 	made := object{"metadata": object{"name": st.s.namespace + "-" + name}, "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": mode, "reclaimPolicy": "Retain"}
 	if strings.HasPrefix(name, "made") {
@@ -247,7 +246,7 @@ func (st *storing) claim(name, class string, more object) error {
 	return st.s.on.admin.expect(201, "POST", claimsOf(st.s.namespace), asText(object{"metadata": object{"name": name}, "spec": st.claimSpec(class, "1Gi", more)}))
 }
 
-// claims makes one for each member of a gang, named as the member is.
+// claims creates a claim for each member of a gang, with the name of the member.
 func (st *storing) claims(group string, count int, class string) error {
 	for at := range count {
 		if err := st.claim(fmt.Sprintf("%s-%d", group, at), class, nil); err != nil {
@@ -257,7 +256,7 @@ func (st *storing) claims(group string, count int, class string) error {
 	return nil
 }
 
-// volume makes a local volume of a class on a node.
+// volume creates a local volume of a class on a node.
 func (st *storing) volume(name, class, node string, more object) error {
 	spec := object{"capacity": object{"storage": "1Gi"}, "accessModes": []string{"ReadWriteOnce"}, "storageClassName": st.s.namespace + "-" + class,
 		"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem", "local": object{"path": "/mnt/" + name}, "nodeAffinity": near(hostLabel, st.s.namespace+"-"+node)}
@@ -270,7 +269,7 @@ func (st *storing) volume(name, class, node string, more object) error {
 		st.s.becomes(volumesPath+"/"+st.s.namespace+"-"+name, "is there", func(found object) bool { return text(found, "metadata", "name") != "" }))
 }
 
-// zonal makes a volume of a driver that is kept for a claim, with labels of its own.
+// zonal creates a volume of a driver that is reserved for a claim, with the given labels.
 func (st *storing) zonal(name, class string, labels object, more object) error {
 	spec := object{"capacity": object{"storage": "1Gi"}, "accessModes": []string{"ReadWriteOnce"}, "storageClassName": st.s.namespace + "-" + class,
 		"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem", "csi": object{"driver": st.driver, "volumeHandle": name},
@@ -288,7 +287,7 @@ func (st *storing) bound(name string) error {
 	})
 }
 
-// user makes a pod of a group (or of none) that uses claims.
+// user creates a pod of a group (or of none) that uses claims.
 func (st *storing) user(name, group string, claims ...string) error {
 	volumes := []object{}
 	for at, each := range claims {
@@ -307,7 +306,7 @@ func (st *storing) pod(name, group string, volumes []object) error {
 			"containers": []object{{"name": "c", "image": "i", "resources": object{"requests": object{"cpu": "1"}}}}}}))
 }
 
-// users makes the members of a gang, each with the claim of its name.
+// users creates the members of a gang, each with the claim of its name.
 func (st *storing) users(group string, count int) error {
 	if err := st.s.group(group, count, ""); err != nil {
 		return err
@@ -323,7 +322,7 @@ func (st *storing) users(group string, count int) error {
 
 // ---- what must hold -------------------------------------------------------------------------------
 
-// claimsIn gives the names of the claims that a pod uses.
+// claimsIn returns the names of the claims that a pod uses.
 func claimsIn(pod any) []string {
 	made := []string{}
 	for _, each := range items(pod, "spec", "volumes") {
@@ -337,7 +336,7 @@ func claimsIn(pod any) []string {
 	return made
 }
 
-// boundFirst says which pod was bound before all claims of its gang were.
+// boundFirst reports a pod that was bound before all claims of its gang.
 func (st *storing) boundFirst() error {
 	all, err := st.s.on.writes()
 	if err != nil {
@@ -373,8 +372,7 @@ func (st *storing) boundFirst() error {
 	return nil
 }
 
-// reached says which running pod uses a volume that its node does not reach, and which volume is used
-// by two claims.
+// reached reports a running pod whose node cannot use its volume, and a volume that two claims use.
 func (st *storing) reached() error {
 	_, pods := st.s.on.admin.get(podsOf(st.s.namespace))
 	owner := map[string]string{}
@@ -404,13 +402,13 @@ func (st *storing) reached() error {
 	return nil
 }
 
-// whole waits until a gang runs, each member where its volumes are.
+// whole waits until a gang runs, each member on a node that can use its volumes.
 func (st *storing) whole(group string, count int) error {
 	return firstOf(st.s.runs(group, count), st.reached())
 }
 
-// waitsFor says that none of them is bound for a while, and that a group says why it waits: in words
-// that have all of these in them.
+// waitsFor checks that no member of the group is bound for a while, and that the group's reason
+// contains all of the words.
 func (st *storing) waitsFor(group string, why ...string) error {
 	return firstOf(st.s.becomes(groups+st.s.namespace+"/podgroups/"+group, fmt.Sprintf("says %q", why), func(found object) bool {
 		said := fmt.Sprint(at(found, "status", "conditions"))

@@ -13,13 +13,13 @@ const (
 	immediate = "Immediate"
 )
 
-// storageWrites are the writes of the scheduler that a start with volumes is made of.
+// storageWrites matches the scheduler's writes that start a gang with volumes.
 func storageWrites(r *http.Request) bool {
 	return strings.Contains(r.URL.Path, "/persistentvolumeclaims/") || strings.Contains(r.URL.Path, "/persistentvolumes/") || strings.HasSuffix(r.URL.Path, "/binding")
 }
 
-// killedAtWrite tells of a gang of which one volume exists and two are made. The scheduler is killed
-// at one of its six writes: two claims, a volume and three binds.
+// killedAtWrite starts a gang with one existing volume and two that are provisioned. The scheduler is
+// killed at one of its six writes: two claims, a volume and three binds.
 func killedAtWrite(which int, applied bool) func(on *server, in place, namespace string) error {
 	return func(on *server, in place, namespace string) error {
 		at := &flaw{skip: which - 1, times: 1, what: "stop", when: func(r *http.Request) bool { return r.Method != "GET" && storageWrites(r) }}
@@ -42,7 +42,7 @@ func killedAtWrite(which int, applied bool) func(on *server, in place, namespace
 				return fmt.Errorf("there was no write number %d", which)
 			}
 			first.Wait()
-			// What it had sent is seen by others meanwhile.
+			// Leave time for the effects of the scheduler's last writes.
 			if err := firstOf(s.wait(500*time.Millisecond), s.startScheduler(in), st.whole("g", 3)); err != nil {
 				return err
 			}
@@ -67,8 +67,8 @@ func (st *storing) made() int {
 	return count
 }
 
-// refusedClaim tells of a provisioner that refuses one claim of a gang: nothing is bound until it
-// makes that volume too, and what it made before is used.
+// refusedClaim has a provisioner refuse one claim of a gang. No pod is bound until that volume is
+// provisioned too, and the volumes provisioned before are used.
 func refusedClaim(s *stage, st *storing) error {
 	st.refuse("g-1")
 	if err := firstOf(st.class("made", delayed, nil), st.claims("g", 3, "made"), st.users("g", 3), st.bound("g-0"), st.bound("g-2")); err != nil {
@@ -93,7 +93,7 @@ func refusedClaim(s *stage, st *storing) error {
 	return nil
 }
 
-// oneSetOfVolumes tells of two gangs of three that race for four volumes.
+// oneSetOfVolumes has two gangs of three compete for four volumes.
 func oneSetOfVolumes(s *stage, st *storing) error {
 	if err := st.class("local", delayed, nil); err != nil {
 		return err
@@ -113,7 +113,7 @@ func oneSetOfVolumes(s *stage, st *storing) error {
 	if s.count("q", "Running") == 3 {
 		winner, loser = "q", "r"
 	}
-	// One is left, and the other gang needs three.
+	// One volume is left, and the other gang needs three.
 	return firstOf(st.waitsFor(loser, loser+"-0"), st.whole(winner, 3), st.volume("v4", "local", "a", nil), s.waits(loser, time.Second),
 		st.volume("v5", "local", "b", nil), st.whole(loser, 3))
 }
@@ -133,7 +133,7 @@ func volumeScenarios() []scenario {
 			st.claims("g", 3, "local"), st.users("g", 3), st.whole("g", 3))
 	})
 	add("joint-matching", map[string]int{"a": 1, "b": 1}, func(s *stage, st *storing) error {
-		// The smaller volume is the only one that b reaches; whichever member is on a must take the other.
+		// The smaller volume is the only one that b can use, so the member on a must get the other one.
 		both := object{"nodeAffinity": near(hostLabel, s.namespace+"-a", s.namespace+"-b")}
 		return firstOf(st.class("local", delayed, nil), st.volume("near", "local", "a", both), st.volume("far", "local", "a", object{"capacity": object{"storage": "2Gi"}}),
 			st.claims("g", 2, "local"), st.users("g", 2), st.whole("g", 2))
@@ -183,14 +183,14 @@ func volumeScenarios() []scenario {
 	})
 	// Claims that wait for their first consumer.
 	add("selected-node", two, func(s *stage, st *storing) error {
-		// Somebody else chose a node, which the provisioner does not take up.
+		// Another program selected a node, and the provisioner ignores it.
 		other := asText(object{"metadata": object{"name": "g-0", "annotations": object{selectedNode: s.namespace + "-late"}}, "spec": st.claimSpec("slow", "1Gi", nil)})
 		return firstOf(st.class("slow", delayed, object{"provisioner": st.driver}), s.on.admin.expect(201, "POST", claimsOf(s.namespace), other),
 			st.users("g", 1), st.waitsFor("g", "2 node(s) didn't find available persistent volumes to bind"), st.addNode("late", 1),
 			st.zonal("late", "slow", nil, object{"nodeAffinity": near(hostLabel, s.namespace+"-late"), "claimRef": object{"namespace": s.namespace, "name": "g-0"}}), st.whole("g", 1))
 	})
 	add("volume-matches", map[string]int{"a": 8}, func(s *stage, st *storing) error {
-		// Each of them differs in one way from what the claim asks for.
+		// Each volume differs from the claim in one property.
 		if err := firstOf(st.class("local", delayed, nil), st.class("other", delayed, nil),
 			st.volume("small", "local", "a", object{"capacity": object{"storage": "1Mi"}}), st.volume("class", "other", "a", nil),
 			st.volume("block", "local", "a", object{"volumeMode": "Block"}), st.volume("access", "local", "a", object{"accessModes": []string{"ReadOnlyMany"}}),

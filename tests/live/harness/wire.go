@@ -45,7 +45,7 @@ var (
 	statusOpens = regexp.MustCompile(`"status":\{(.)`)
 )
 
-// withStrangers adds a field that nobody knows to each object that is opened so.
+// withStrangers adds an unknown field to each object that the expression opens.
 func withStrangers(opens *regexp.Regexp, line string) string {
 	return opens.ReplaceAllStringFunc(line, func(found string) string {
 		name := found[:strings.Index(found, "{")+1]
@@ -57,8 +57,8 @@ func withStrangers(opens *regexp.Regexp, line string) string {
 	})
 }
 
-// strange adds fields that nobody knows to all objects of an answer, but to no spec of a pod, where
-// such a field may say where the pod may run.
+// strange adds unknown fields to all objects of an answer, except the spec of pods, where an unknown
+// field makes the pod wait.
 func strange(line string) string {
 	if strings.Contains(line, `"kind":"Pod"`) || strings.Contains(line, `"kind":"PodList"`) {
 		return withStrangers(statusOpens, line)
