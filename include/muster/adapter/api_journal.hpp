@@ -12,14 +12,14 @@
 namespace muster::inline v0_1 {
 namespace adapter {
 
-/// What happened at an API server, in the words of whoever judges it.
+/// Events at an API server, as a journal checker distinguishes them.
 enum class api_action : std::uint8_t {
     created,  ///< a pod, with its gang
     prepared, ///< all volumes of a pod are bound
     ungated,
     bound,       ///< a pod to a node
     evicted,     ///< a pod is on its way out, by an order
-    terminating, ///< the same, by somebody else
+    terminating, ///< the same, by another client
     removed,     ///< a pod
     running,
     succeeded,
@@ -35,8 +35,8 @@ enum class api_action : std::uint8_t {
     renewed, ///< the lease
 };
 
-/// One entry. `by` is the name of the client whose order it was, or that of whose lease it is, or
-/// empty for everybody else.
+/// One entry. `by` is the name of the client that gave the order or that holds the lease; empty for
+/// all others.
 struct api_entry {
     std::int64_t time = 0;
     api_action what{};
@@ -83,9 +83,9 @@ enum class fault_kind : std::uint8_t {
     error,        ///< 500, nothing done
     lost_before,  ///< it never arrives, and no answer comes
     lost_after,   ///< it is carried out, and the answer is lost
-    late,         ///< it is carried out when nobody waits for the answer any more
-    crash_before, ///< whoever sent it dies, and it never arrives
-    crash_after,  ///< whoever sent it dies, and it is carried out
+    late,         ///< it is carried out after the client has given up waiting for the answer
+    crash_before, ///< the client crashes, and the order never arrives
+    crash_after,  ///< the client crashes, and the order is carried out
 };
 
 struct fault {

@@ -28,7 +28,7 @@ struct view_status {
     /// stream is open and none was silent for longer than the cluster itself finds suspicious; else
     /// the time at which the first of those that are not was last known to be well.
     std::int64_t as_of = 0;
-    /// Moves whenever leadership was gained, again or anew; 0 = never so far. Without elections: 1.
+    /// Number of times that leadership was gained; 0 = never. Without elections: 1.
     std::uint64_t term = 0;
 };
 

@@ -18,18 +18,18 @@
 namespace muster::inline v0_1 {
 namespace adapter {
 
-/// Brings what was seen of a cluster into a state of the core. A cluster tells it of objects in the
-/// order in which they changed, each stream for itself, and of whole listings; which events those
-/// were in between decides nothing.
+/// Applies the observed objects of a cluster to a state of the core. A cluster reports objects in
+/// the order in which they changed, separately for each stream, and whole listings. The result does
+/// not depend on intermediate events.
 ///
-/// Objects are told apart by uid: one of another uid than the last of its name is a new one, even
-/// where its end was not seen. A listing stands for all objects of its kind: those that it leaves
-/// out are gone. What the core refuses (amounts that leave int64) is left out of the state and
-/// listed among the refusals.
+/// The uid identifies an object: an object with another uid than the last one of its name is new,
+/// even if the end of the last one was not observed. A listing holds all objects of its kind: those
+/// that it lacks are gone. Objects that the core refuses (amounts beyond int64) are left out of the
+/// state and listed among the refusals.
 ///
-/// Decisions are carried out by somebody else (`driver`); until they are seen here, their pods
-/// stay assumed, however often they are seen without a node. Pods and gangs may be held back: the
-/// core then takes their waiting members for gated ones, and asks nothing for them.
+/// `driver` carries out decisions. Until their effects are observed, the pods stay assumed, however
+/// often they are observed without a node. Pods and gangs may be held back: the core then treats
+/// their waiting members as gated.
 template<class Traits>
 class cluster_view {
 public:
@@ -62,7 +62,7 @@ public:
         object_uid uid;
         /// Its minima were reached once, as observed.
         bool reached = false;
-        /// Somebody keeps that for it.
+        /// The cluster stores that value.
         bool kept = false;
         std::uint64_t mark = 0;
     };
@@ -75,7 +75,7 @@ public:
 
     // ---- for the cluster -----------------------------------------------------------------------
 
-    /// From here to `end_listing` all objects of the kind are told, and none of its events.
+    /// Until `end_listing`, all objects of the kind are reported, and none of its events.
     void begin_listing(object_kind kind) noexcept { ++mark(kind); }
     /// All that were not told since `begin_listing` are gone.
     void end_listing(object_kind kind) {
@@ -119,14 +119,14 @@ public:
         static_cast<void>(known_->remove_queue(key));
     }
 
-    /// A budget is new or changed. What is told of them counts from then on.
+    /// A budget is new or changed. It applies from now on.
     void budget(const pod_key& key, disruption_budget spec) {
         static_cast<void>(known_->upsert_budget(key, std::move(spec)));
     }
     void budget_gone(const pod_key& key) { static_cast<void>(known_->remove_budget(key)); }
 
     /// A gang is new or changed. When its tree has other vertices than before, all of its members
-    /// are to be told anew, with their roles in it, before `observe` returns.
+    /// must be reported again, with their roles in it, before `observe` returns.
     void gang(const gang_key& key, seen_gang<Traits> seen) {
         auto [at, fresh] = gangs_.try_emplace(key);
         gang_facts& facts = at->second;
@@ -366,8 +366,8 @@ private:
         static_cast<void>(known_->remove_pod(key));
     }
 
-    /// The gang's tree is about to have other vertices: its members stand in the first leaf until
-    /// they are told anew.
+    /// The gang's tree is about to have other vertices. Moves its members to the first leaf until
+    /// they are reported again.
     void move_members(const gang_key& key, const gang_tree& tree) {
         const auto gang = known_->find_gang(key);
         if (!gang)
@@ -388,7 +388,7 @@ private:
         }
     }
 
-    /// The pod's end as it is told; the time at which it was given again counts for the same end.
+    /// Records the end time of the pod. A changed time replaces the earlier one of the same end.
     void set_end(const pod_key& key, pod_facts& facts, std::optional<std::int64_t> when) {
         if (facts.ends == when)
             return;
@@ -406,7 +406,7 @@ private:
         }
     }
 
-    /// Tells the state anew of a pod whose phase or place is another to it than before.
+    /// Updates the state after the phase or the node of a pod changed.
     void reconsider(const pod_key& key, pod_facts& facts) {
         const auto found = known_->find_pod(key);
         if (!found)

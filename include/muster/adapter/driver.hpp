@@ -101,8 +101,8 @@ public:
     using gang_key = typename traits::gang_key;
     using pod_key = typename traits::pod_key;
 
-    /// Cluster and state outlive the driver. The state is empty at first, but for its columns, and
-    /// nobody else changes it.
+    /// Preconditions: cluster and state outlive the driver, the state is empty except for its
+    /// columns, and only the driver changes it.
     driver(Cluster& cluster, state<traits>& known, Policy how = {}, driver_options options = {},
            Words words = {})
         : cluster_(&cluster),
@@ -147,7 +147,7 @@ public:
         note_ended();
         compare_views(good);
         made.next = made.leads ? next(fresh) : never_comes;
-        // What was released just now may be placed anew.
+        // Pods that were released just now may be placed again.
         if (fresh)
             made.next =
                 std::min(made.next, now.steady + (at_.known().at_rest() ? at_.how.cycle_every
@@ -289,8 +289,8 @@ private:
             ++count.unschedulable;
     }
 
-    /// Asks everybody again who waits: should a mistake of ours have lost one, it is found here.
-    /// And what is said of them may have changed without anything of theirs being seen.
+    /// Evaluates all waiting gangs again, in case an error has lost one, and because their reasons
+    /// may have changed without an event of their own.
     void flush() {
         if (at_.now < next_flush_)
             return;

@@ -120,7 +120,8 @@ public:
         return true;
     }
 
-    /// Leadership was gained anew: what was not sent is forgotten, what was is followed to its end.
+    /// Call when leadership was gained. Forgets orders that were not sent, and follows sent orders
+    /// to their end.
     void new_term() {
         std::vector<std::uint64_t> numbers;
         for (auto& [number, start] : starts_) {
@@ -331,7 +332,7 @@ private:
                 return again(start, member, result, bind_stage::to_bind);
             if (*result.on == member.node)
                 return assigned(start, member);
-            // Somebody else placed it: that stands, and is seen soon.
+            // Another scheduler placed the pod: that is final, and will be observed soon.
             member.stage = bind_stage::done;
             at_->view.release(member.pod);
             at_->view.told_of(member.pod, *result.on);
@@ -340,7 +341,7 @@ private:
         case outcome::replaced:
             return drop(member);
         default:
-            // It may be bound, so it keeps its place until somebody can say.
+            // The pod may be bound, so it keeps its room until the server answers.
             member.stage = bind_stage::to_ask;
             member.next = at_->again(member.tries, result);
         }
@@ -362,8 +363,8 @@ private:
         member.next = at_->again(member.tries, result);
     }
 
-    /// This member's bind comes to nothing for good. When the gang's minima cannot do without it,
-    /// the gang is held back, and what was not sent yet is not sent.
+    /// The bind of this member failed permanently. If the gang's minima need the member, holds the
+    /// gang back and drops orders that were not sent yet.
     void fail(start_type& start, member_type& member, const order_result<Traits>& result) {
         if (!start.failed)
             start.failed = bind_failure{result.what, result.message};

@@ -28,15 +28,15 @@ struct election_options {
 };
 
 /// A cluster: one scheduler's connection to an API server in memory. It lists and watches every
-/// kind, with delays, gaps and outages as it is told, and takes part in elections.
+/// kind, with configurable delays, gaps and outages, and takes part in elections.
 template<std::size_t Width>
 class memory_client {
 public:
     using traits = string_traits<Width>;
     using api_type = memory_api<Width>;
 
-    /// `name` is unique among all that ever talk to the server; `identity` is who it is to others
-    /// in elections.
+    /// `name` must be unique among all clients that ever connect to the server; `identity` is the
+    /// client's identity in elections.
     memory_client(api_type& api, std::string name, std::string identity = {},
                   election_options elections = {})
         : api_(&api),
@@ -55,7 +55,7 @@ public:
     std::array<std::int64_t, object_kinds> delay{};
     /// Lists are answered from how things stood so many changes ago.
     std::size_t lag = 0;
-    /// Of several changes to one object that arrive together only the last is told.
+    /// If several changes to one object arrive together, reports only the last one.
     bool skips = false;
     /// A watch that says nothing for so long is not trusted.
     std::int64_t silence = 30 * second;

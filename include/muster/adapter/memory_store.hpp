@@ -26,8 +26,8 @@ namespace adapter {
 
 /// What an API server in memory stores, and what users, kubelets and garbage collectors do to it,
 /// in virtual time: objects with uids, a log of changes for each kind, and a journal of everything
-/// that happened. Keys are strings. It binds what it is told to, as the real one does: it checks
-/// neither that the node exists nor that the pod fits. The kubelet of the node does, and refuses.
+/// that happened. Keys are strings. Like a real API server, it accepts any binding: it checks
+/// neither that the node exists nor that the pod fits. The kubelet of the node checks and rejects.
 template<std::size_t Width>
 class memory_store {
 public:
@@ -43,7 +43,7 @@ public:
         /// The pod needs a prepare order before its bind; a bind without it fails.
         bool unbound_volumes = false;
         bool other_gate = false;
-        /// Made anew when it is gone or has failed.
+        /// Created again when it is gone or has failed.
         bool respawns = false;
         /// Its kubelet took it.
         bool admitted = false;
@@ -53,7 +53,7 @@ public:
     struct gang_object {
         object_uid uid;
         muster::gang<std::string> spec;
-        /// Known by the labels of its pods alone: nobody keeps a status for it.
+        /// Defined only by the labels of its pods, so it has no status object.
         bool labels_only = false;
         bool reached = false;
         std::optional<gang_status> status;
@@ -73,7 +73,7 @@ public:
     struct store {
         std::map<std::string, Object> objects;
         std::vector<change<Object>> log;
-        /// Watches from before here are told that they are too old.
+        /// Watches that start before this position get the error "too old".
         std::size_t oldest = 0;
     };
 

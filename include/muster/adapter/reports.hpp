@@ -44,7 +44,7 @@ public:
         due_.erase(gang);
         said_.erase(gang);
     }
-    /// What was said counts no more: somebody else may have said other things since.
+    /// Forgets what was written: another instance may have written other values since.
     void forget_all() {
         for (const auto& each : said_)
             note(each.first);
@@ -79,7 +79,7 @@ public:
             at->second.tries.reset();
             break;
         case outcome::gone:
-            // If it is gone, that is seen soon; if not, somebody in between was mistaken.
+            // If the object is gone, that will be observed soon; if not, the answer was wrong.
             if (at->second.tries.failures() < most_gone) {
                 say_again(at->second, gang, result);
                 break;
@@ -231,7 +231,7 @@ private:
         return again;
     }
 
-    /// In nothing else: nobody waits to hear it.
+    /// True if only counts differ, so that the write is not urgent.
     [[nodiscard]] static bool differs_in_counts(const gang_status& one, gang_status other) {
         other.alive = one.alive;
         other.holding = one.holding;

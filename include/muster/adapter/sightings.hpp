@@ -25,12 +25,11 @@ inline constexpr std::size_t object_kinds = 4;
 template<class Traits>
 struct seen_pod {
     object_uid uid;
-    /// The gang that it is counted with. A pod that is to count with none, because it is another
-    /// scheduler's or stands since before its group was created, is in a gang that nobody else is
-    /// in.
+    /// The gang that the pod counts with. A pod that must count with none, because it belongs to
+    /// another scheduler or ran before its group was created, has a gang of its own.
     typename Traits::gang_key gang{};
-    /// With `phase` gated for pods that somebody else still holds back; pending for those that only
-    /// the scheduler's own gate does.
+    /// `phase` is gated for pods with gates of other programs, and pending for pods with only this
+    /// scheduler's own gate.
     pod<Traits::width> spec{};
     /// The node that it is assigned to.
     std::optional<typename Traits::node_key> on{};
@@ -54,8 +53,8 @@ struct seen_gang {
     /// Of the object that defines it; empty where there is none but its pods.
     object_uid uid;
     gang<typename Traits::queue_key> spec{};
-    /// What its object says of whether its minima were ever reached. Absent: nobody keeps that, as
-    /// with gangs known by the labels of their pods.
+    /// Whether the gang's object says that its minima were ever reached. Absent = not stored, as
+    /// with gangs defined by labels of their pods.
     std::optional<bool> reached{};
 };
 

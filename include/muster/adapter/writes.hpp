@@ -12,8 +12,7 @@
 namespace muster::inline v0_1 {
 namespace adapter {
 
-/// Names an order, so that its result can be told from others. Chosen by whoever gives the order;
-/// never used twice by one driver.
+/// Identifies an order and its result. The driver chooses it and never uses it twice.
 using ticket = std::uint64_t;
 
 /// What became of an order.
@@ -37,8 +36,8 @@ enum class outcome : std::uint8_t {
     transient,
     /// `may_write` was false when its turn came: no byte of it was sent.
     not_started,
-    /// Nobody knows: the answer was lost, late, or such that it may have been done all the same
-    /// (500, 502, 504, a connection that broke after the first byte was sent).
+    /// The order may have been carried out: the answer was lost, late or inconclusive (500, 502,
+    /// 504, a connection that broke after the first byte was sent).
     unknown,
 };
 

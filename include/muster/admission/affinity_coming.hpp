@@ -17,10 +17,11 @@
 
 namespace muster::inline v0_1 {
 
-/// Terms between pods let the gang's nominated members come where they are to stand, one after the
-/// other as they were nominated, whoever is hindered after those who are not: among those who stand
-/// now, or with `ahead` among those who will when whoever leaves has left and whoever is to come
-/// has come; only then with those who come to promised places. O(members² · terms + nodes · terms).
+/// True if pod terms let the gang's nominated members start on their nodes, one after the other in
+/// the order of their nominations; a member that a term blocks is tried again after the others.
+/// Checks against the pods that run now or, with `ahead`, against the pods that will run once all
+/// terminating pods have left and all nominated pods have started, and then also with the pods that
+/// take promised places. O(members² · terms + nodes · terms).
 template<class Traits>
 [[nodiscard]] bool terms_let_come(const state<Traits>& known, gang_index which, bool ahead) {
     constexpr std::size_t width = Traits::width;
@@ -34,7 +35,7 @@ template<class Traits>
         }
     if (!bear)
         return true;
-    // Whom a spread counts may have to come after whoever asks for it.
+    // A pod that a spread term counts may have to start after the pod with the term.
     std::ranges::stable_sort(coming, {}, [&](pod_index pod) { return known[pod].turn; });
     std::optional<constraint_index> queue_nodes;
     if (group.queue && known[*group.queue].present)
@@ -59,7 +60,7 @@ template<class Traits>
             made.values = &*made.query.where->value.pods;
     }
     detail::affinity_counts<Traits> counts(known, alike, {ahead, coming, {}});
-    // Whom others must precede come after them.
+    // Pods that need other pods first are placed after these.
     std::vector<char> stands(coming.size(), 0);
     std::size_t left = coming.size();
     for (bool more = true; more && left > 0;) {

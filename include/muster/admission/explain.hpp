@@ -309,7 +309,8 @@ private:
         return room(pose(*known_, *members_, scope_, force, among), vertex);
     }
 
-    /// How many waiting members below the vertex the nodes and quotas can take, nobody else asking.
+    /// Returns the number of waiting members below the vertex that nodes and quotas have room for,
+    /// without other waiting members.
     [[nodiscard]] std::int64_t room(const fit_problem<width>& problem, std::size_t vertex) const {
         const std::size_t classes = problem.members.size();
         std::vector<std::int64_t> weights(classes, 0);
@@ -396,7 +397,7 @@ template<class Traits>
     if (!found.empty() && scope == certificate_scope::free_now)
         for (reason& each : term_reason_finder(known, members).find_contributing())
             found.push_back(std::move(each));
-    // Whoever could never start for the terms of its members cannot for them now.
+    // A gang that its members' terms keep from ever starting is kept from it by them now, too.
     if (found.empty() && (never || scope == certificate_scope::free_now)) {
         found = term_reason_finder(known, members).find();
         if (!found.empty())

@@ -43,7 +43,7 @@ class movable_pods {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// O(gangs + those whom the rule admits · log, and their members).
+    /// O(gangs + admitted gangs · log + their members).
     template<consolidation_rule Rule>
     void begin(const state<Traits>& known, gang_index by, const Rule& rule, std::int64_t now) {
         known_ = &known;
@@ -54,8 +54,8 @@ public:
         for (std::size_t at = 0; at < list_.size(); ++at) {
             gangs_.emplace_back();
             victim& of = gangs_.back();
-            // Whoever came for a member of a gang below its minima, or of a queue above its
-            // ceiling, could not start.
+            // The replacement of a moved member could not start if the gang is below its minima or
+            // its queue is above its quota.
             if (!list_.look(at, of) || of.most == 0 || of.terms.only_whole ||
                 known[of.gang].spec.fault != gang_fault::none ||
                 !reaches_minima(known[of.gang].spec.tree, of.holding) || over_quota(of.gang)) {

@@ -91,12 +91,12 @@ struct reason {
     std::optional<kind_id> resource;
     /// Of quotas the one whose ceiling it is, which may stand above the gang's own.
     std::optional<queue_index> queue;
-    /// The ceiling is that for gangs that nobody may evict.
+    /// The quota is that for non-preemptible gangs.
     bool firm = false;
     /// The vertex of the gang's tree whose members must stand together. Its numbers say how many
     /// must still be placed, and how many the roomiest domain takes.
     std::optional<vertex_index> together;
-    /// Its members that hold stand in no one domain, so that nobody can join them.
+    /// The members that hold are not in one domain, so no member can join them.
     bool torn = false;
     /// Amounts, where a resource is named: the least that the gang must get, and what is left.
     std::int64_t amount_needed = 0;
@@ -106,7 +106,7 @@ struct reason {
     /// take the member, it stops.
     std::string topology;
     std::int64_t nodes = 0;
-    /// For whom room is kept.
+    /// The gangs that room is reserved for.
     std::vector<gang_index> owners;
 };
 

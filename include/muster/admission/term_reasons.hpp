@@ -122,8 +122,8 @@ private:
         }
     }
 
-    /// Only with the room that others take do terms stop the gang: all that its members require,
-    /// and all by which those who stand keep them off.
+    /// Counts all terms, because they stop the gang only together with missing room: the terms of
+    /// its members, and the terms of running pods that keep the members off.
     void count_all_terms() {
         const pod_population& population = known_->population();
         for (const pod_index member : members_->pods) {

@@ -23,11 +23,11 @@
 
 namespace muster::inline v0_1 {
 
-/// Chooses whom to evict so that a gang fits. Units are members that a gang can spare, one by one,
-/// and gangs as a whole: nobody is left below its minima. What it chooses is inclusion-minimal: put
-/// any unit back and the gang fits no more. Of up to `few` units in all it chooses the least set of
-/// all by (highest outer level, highest inner level, gangs broken, pods, newest first); else the
-/// least that it finds as it goes through the levels, and for rules that take in order always.
+/// Chooses pods to evict so that a gang fits. A unit is one surplus member of a gang, or a whole
+/// gang; no gang is left below its minima. The chosen set is inclusion-minimal: if any unit is put
+/// back, the gang no longer fits. With up to `few` units it is the least set by (highest outer
+/// level, highest inner level, gangs broken, pods, newest first). With more units, and for rules
+/// that evict in order, it is the least set found on a pass through the levels.
 template<class Traits>
 class victim_search : victim_keeping<Traits> {
     using taking = victim_taking<Traits>;
@@ -359,7 +359,7 @@ private:
     template<class Fit>
     void spare_what_can_be(Fit& fit) {
         spare_once(fit, units_.size() - 1);
-        // Where who stays may make others needless, until nobody can be spared.
+        // A pod that stays may make other evictions needless, so repeat until no unit can be kept.
         for (std::size_t before = 0; !fit.monotone() && before != taken_units() && *steps_ > 0;) {
             before = taken_units();
             spare_once(fit, units_.size());
@@ -391,7 +391,7 @@ private:
             spare(0, order_.size(), fit);
         }
     }
-    /// Of the units in `order_`, one after the other those stay without whom the gang still fits.
+    /// Puts back the units in `order_` one by one, as long as the gang still fits.
     template<class Fit>
     void spare(std::size_t first, std::size_t last, Fit& fit) {
         if (first == last || *steps_ <= 0)

@@ -20,9 +20,9 @@
 
 namespace muster::inline v0_1 {
 
-/// Takes pods of gangs and puts them back, unit by unit, and knows which units the gang's minima,
-/// budgets and what queues deserve allow. How it is told whether the gang fits: see
-/// `victim_search`, which chooses.
+/// Takes pods of gangs as candidates for eviction and puts them back, unit by unit. Checks which
+/// units the minima of the gangs, disruption budgets and the deserved amounts of queues allow.
+/// `victim_search` makes the choice and defines `Fit`.
 template<class Traits>
 class victim_taking {
 protected:

@@ -131,7 +131,7 @@ struct victim_unit {
 template<class Traits>
 class victim_list {
 public:
-    /// Finds whose turn may come. O(gangs + those whom the rule admits · log).
+    /// Finds the gangs that may lose pods. O(gangs + admitted gangs · log).
     template<victim_rule Rule>
     void begin(const state<Traits>& known, gang_index by, const Rule& rule, std::int64_t now) {
         known_ = &known;
@@ -141,7 +141,7 @@ public:
         const contender mine = contender_of(known, by);
         for (const auto& [key, which] : known.gang_keys()) {
             const auto& group = known[which];
-            // Who comes or has just come is left to settle down first.
+            // Gangs with nominated or newly placed members are left alone.
             if (which == by || group.members.empty() || group.nominated > 0 ||
                 group.placeable == group.members.size())
                 continue;
@@ -184,7 +184,7 @@ public:
             ++at;
         return at;
     }
-    /// False when the gang can certainly spare nobody. O(1).
+    /// False if the gang certainly has no surplus. O(1).
     [[nodiscard]] bool may_spare(std::size_t at) const noexcept {
         const auto& group = (*known_)[found_[at].gang];
         return static_cast<std::int64_t>(group.members.size() - group.placeable) >
@@ -195,8 +195,8 @@ public:
     [[nodiscard]] bool open(std::size_t at, victim& fresh) const {
         return look(at, fresh) && (fresh.any_spare || fresh.as_a_whole);
     }
-    /// Who stands of that gang and how many may go at a time; false when nobody stands, or somebody
-    /// is still to come.
+    /// Finds the running pods of the gang, and how many may go at a time. Returns false if none
+    /// runs, or if a member is still to come.
     [[nodiscard]] bool look(std::size_t at, victim& fresh) const {
         const entry& from = found_[at];
         const state<Traits>& known = *known_;

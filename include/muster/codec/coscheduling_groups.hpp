@@ -112,7 +112,7 @@ inline void read_coscheduling_words(const boost::json::object& manifest, gang_de
     object_reader spec = spec_at.as_object();
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     const field least_at = spec.optional("minMember");
-    // The older one has no lower bound: a part of a gang group may ask for nobody.
+    // The older API has no lower bound: a part of a gang group may have a minimum of 0.
     made.gang.tree = gang_tree(least_at.as_integer(old ? 0 : 1, most).value_or(old ? 0 : 1));
     made.gang.min_resources = read_min_resources(spec.optional("minResources"));
     const field wait_at = spec.optional("scheduleTimeoutSeconds");

@@ -97,7 +97,8 @@ public:
         references_.try_emplace(std::move(pod), target{of, leaf});
     }
 
-    /// Says that somebody else's object makes this group: who names it names that one.
+    /// Records that another reader handles this group, so pods that name it are left to that
+    /// reader.
     void leave_out(translate::gang_api api, std::string name_space, std::string name) {
         left_out_.emplace(api, std::move(name_space), std::move(name));
     }

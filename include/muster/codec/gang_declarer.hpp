@@ -137,7 +137,7 @@ public:
         }
         std::map<group_key, declared_gang> gangs;
         for (declared_gang& each : declared) {
-            // Jobs of one name are told apart by their kinds.
+            // The kind distinguishes jobs of the same name.
             if (of_one_name.at(codec::key_of(each)) > 1)
                 each.metadata.key.name += " (" + each.kind + ")";
             const group_key key = codec::key_of(each);
@@ -260,8 +260,8 @@ private:
 
     [[nodiscard]] pod_object& pod_at(const object_key& key) { return objects_->pods[at_.at(key)]; }
 
-    /// Those who name one group that is not there wait for it together; wrong marks are a pod's own
-    /// fault.
+    /// Pods that name the same missing group wait for it together. Wrong marks affect only their
+    /// own pod.
     void add_stray(const stray_pod& stray, std::map<group_key, declared_gang>& to) {
         declared_gang made;
         const bool missing = !stray.group.empty();

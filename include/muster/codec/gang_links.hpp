@@ -99,7 +99,7 @@ inline void add_workload_links(std::string_view kind, const boost::json::object&
     return made;
 }
 
-/// The links of a pod by its marks. One without marks has a link that nobody else has.
+/// Returns the links of a pod by its marks. A pod without marks has a link of its own.
 [[nodiscard]] inline std::vector<gang_link> links_of_pod(const boost::json::object& manifest) {
     using translate::gang_api;
     std::vector<gang_link> made;

@@ -48,9 +48,9 @@ struct gang_options {
     translate::grove_dialect dialect = translate::grove_dialect::upstream;
     translate::t9k_options t9k;
     translate::job_options jobs;
-    /// The same input as a cluster, to read what stands beside it: gangs of other APIs than T9k's,
-    /// jobs that have no pods yet, and pods for their marks alone. Nothing that the cluster tells
-    /// is told again.
+    /// The same input, read as a cluster. If given, reads only the rest: gangs of other APIs than
+    /// T9k's, jobs that have no pods yet, and the marks of pods. Findings about the cluster are not
+    /// repeated.
     const manifests* cluster = nullptr;
 };
 

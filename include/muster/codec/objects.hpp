@@ -205,7 +205,7 @@ struct queue_object {
 struct local_queue_object {
     object_metadata metadata;
     std::string cluster_queue;
-    /// Its stopPolicy lets nobody start.
+    /// The queue's stopPolicy lets no group start.
     bool held = false;
 };
 
@@ -290,7 +290,7 @@ struct manifests {
     std::vector<spread_owner_object> spread_owners;
     /// Gangs of other APIs, as read_cluster() finds them.
     std::vector<declared_gang> gangs;
-    /// What jobs make of themselves, for as long as somebody asks where it stands.
+    /// The documents of objects that jobs would create, kept alive for `object_place`.
     std::shared_ptr<const std::vector<document>> made;
     /// Objects of kinds that are not understood, by `apiVersion kind`.
     std::map<std::string, std::size_t> skipped;

@@ -141,8 +141,7 @@ inline void note_gang_mark(std::string mark, pod_object& pod) {
     pod.gang_marks.push_back(std::move(mark));
 }
 
-/// What is not modelled is told to people by where it stands in the pod, wherever that is read
-/// from.
+/// Makes the paths of unsupported fields relative to the pod, also for pod templates.
 inline void begin_at_pod(pod_object& pod, const field& spec) {
     if (pod.unsupported.empty())
         return;

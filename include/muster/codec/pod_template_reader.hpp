@@ -95,7 +95,7 @@ inline std::vector<container_memory> check_containers(const field& at) {
     return all;
 }
 
-/// A memory-backed volume counts against the memory of those who mount it.
+/// A memory-backed volume counts towards the memory of the containers that mount it.
 inline void check_shared_memory(object_reader& volume,
                                 const std::vector<container_memory>& containers,
                                 const reading_context& context) {

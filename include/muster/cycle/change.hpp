@@ -38,8 +38,8 @@ struct uncordon_nodes {
 
     [[nodiscard]] friend bool operator==(const uncordon_nodes&, const uncordon_nodes&) = default;
 };
-/// The queue's ceiling for the kind is that much. With `firm` it is the one for what nobody may
-/// evict, and the queue deserves no less.
+/// Sets the quota of a queue for the kind. With `firm`, sets the quota for non-preemptible gangs,
+/// and raises the deserved amount to it.
 struct raise_quota {
     queue_index queue;
     kind_id kind;

@@ -84,8 +84,8 @@ struct turn {
     bool for_surplus = false;
 };
 
-/// What a cycle derives from a state and keeps with it: how nodes are found, whose turn it is, and
-/// scratch. All of it can be made anew from the state at any time without a decision changing.
+/// Data that a cycle derives from a state and keeps with it: the node index, the order of turns,
+/// and scratch. It can be rebuilt from the state at any time without a change in decisions.
 template<class Traits, class Score, gang_order GangOrder, domain_order DomainOrder>
 struct engine {
     using finder_type = finder_for<Traits, Score>;
@@ -194,7 +194,7 @@ struct engine {
     void remember(const state<Traits>& known, agenda_entry& entry, const verdict& outcome) {
         entry.watch = agenda_entry::no_watch;
         entry.by_leaf = false;
-        // Members that are nominated may wait for others who are to come.
+        // Nominated members may wait for other pods that are to come.
         entry.waits_for_pods =
             !came && (known[entry.gang].nominated > 0 || deciding.waits_for_pods());
         entry.population_epoch = known.population().epoch();
@@ -206,7 +206,7 @@ struct engine {
             return;
         const auto& members = deciding.members();
         const auto shortage = deciding.short_of();
-        // A port that is given back shows in no amount, so those who claim one do not watch.
+        // No amount shows that a port was released, so gangs with host ports do not watch amounts.
         if (shortage && members.classes[shortage->member_class].ports->empty()) {
             const auto& of = members.classes[shortage->member_class];
             refresh(known);

@@ -51,9 +51,9 @@ inline void order_by_visits(cycle_result& result, sequence<noted>& made) {
     made = std::move(notes);
 }
 
-/// The second part of a cycle whose policy moves or evicts pods: gangs that wait for room or quota
-/// start in the room of others, where its rules allow that, in the order of their turns; of those
-/// who are moved, if that helps, else of those who are evicted.
+/// The second part of a cycle whose policy moves or evicts pods. In the order of their turns, gangs
+/// that wait for room or quota are nominated to the room of other pods, as far as the policy
+/// allows: of pods that are moved if that suffices, else of pods that are evicted.
 template<class Traits, class Policy, class Engine>
 class eviction_pass {
 public:
@@ -67,7 +67,8 @@ public:
           kept_(&kept),
           noted_(result.decisions.size()) {}
 
-    /// True when all was looked at and nobody started, so that the next cycle need not run.
+    /// Returns true if all gangs were tried and none started, so the next cycle need not run this
+    /// pass.
     [[nodiscard]] bool run() {
         if (spares_everybody(how_->victims) && spares_everybody(consolidation_in(*how_)))
             keep_those_with_terms();
@@ -96,8 +97,9 @@ public:
     }
 
 private:
-    /// Where nobody makes room, whoever started can only let those fit who have terms on them.
-    /// O(members that wait), and O(1) while nobody carries terms.
+    /// If the policy evicts nothing, only gangs with pod affinity need a second look: a gang that
+    /// started in this cycle may now satisfy their terms. O(waiting members); O(1) if no pod has
+    /// terms.
     void keep_those_with_terms() {
         if (!known_->population().in_use())
             return kept_->waiting.clear();
@@ -174,8 +176,8 @@ private:
         }
     }
 
-    /// The gang starts when those have left whom the plan has vacated; those who move come first
-    /// among its placements.
+    /// Nominates the gang: it starts once the pods that the plan vacates have left. The placements
+    /// of moved pods come first.
     void nominate(const turn& which, std::span<const placement> moves,
                   std::optional<std::int64_t> kept_until) {
         plan<Traits::width>& journal = *kept_->journal;
@@ -210,7 +212,7 @@ private:
     cycle_result* result_;
     Engine* kept_;
     fair_shares<Traits> due_;
-    /// When rules of time may say more about whom the gang asked last could have.
+    /// The time from which time-dependent rules may allow more moves for the gang tried last.
     std::optional<std::int64_t> moves_again_;
     std::optional<std::int64_t> evicts_again_;
     /// Decisions before this pass.

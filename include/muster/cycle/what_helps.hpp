@@ -234,7 +234,7 @@ private:
     }
 
     void look_at_nodes(const remedy& base) {
-        // Who waits cannot use more nodes than there are of them.
+        // The waiting members cannot use more nodes than there are members.
         std::int64_t most = 0;
         for (const auto& [key, gang] : known_->gang_keys())
             most += static_cast<std::int64_t>((*known_)[gang].placeable);
@@ -335,9 +335,9 @@ private:
 
     // ---- quotas --------------------------------------------------------------------------------
 
-    /// The limits that bear on the gang: of its queue and of those above it, in the order of kinds.
-    /// Those of firm gangs keep others back as well: one that waits for its quota in a strict queue
-    /// holds up who comes after it.
+    /// The limits that apply to the gang: of its queue and of the queues above, in the order of
+    /// kinds. Limits of non-preemptible gangs also hold back others: in a strict queue, a gang that
+    /// waits for quota blocks the gangs after it.
     [[nodiscard]] std::vector<limit> limits_in_force() const {
         std::vector<limit> found;
         if (!members_.queue)
@@ -475,8 +475,8 @@ private:
 
 } // namespace detail
 
-/// The smallest changes after each of which an ordinary cycle at `now` starts the gang, whoever
-/// else waits:
+/// Returns the smallest changes after each of which an ordinary cycle at `now` starts the gang,
+/// with all other waiting gangs present:
 /// - pods freed (none of them could stay; those on their way out, of low priority and new first),
 /// - nodes added, like one of each kind that could take a member (one fewer is not enough),
 /// - cordons lifted, taints tolerated, requirements on nodes, on other pods and on one domain

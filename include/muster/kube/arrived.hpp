@@ -112,8 +112,8 @@ private:
     const std::vector<std::string>* faults_ = nullptr;
 };
 
-/// What a group's object is told apart by: its generation moves with the spec alone, its version
-/// with everything.
+/// Returns the mark that identifies a state of a group's object. The generation changes only with
+/// the spec, the version with every change.
 [[nodiscard]] inline std::string mark_of(std::int64_t generation, const std::string& version) {
     return generation > 0 ? "g" + std::to_string(generation) : version;
 }

@@ -14,7 +14,7 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// Certificates or keys in PEM: in a file, which is read anew for every connection, or here.
+/// Certificates or keys in PEM: in a file, which is read again for every connection, or in memory.
 struct pem_source {
     std::string file;
     std::string pem;
@@ -43,13 +43,13 @@ struct impersonation {
     }
 };
 
-/// How to reach an API server and who to be there.
+/// The address of an API server, and the credentials for it.
 struct connection {
     std::string server; ///< https://host:port, perhaps with a path; no slash at the end
     /// The name that the server's certificate must be for, instead of the server's host.
     std::string tls_server_name;
     std::string proxy;
-    /// Who signs for the server; the system's authorities when there is none.
+    /// Certificate authority of the server; empty = the system's authorities.
     pem_source authority;
     pem_source certificate;
     pem_source key;

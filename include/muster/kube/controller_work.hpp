@@ -39,7 +39,7 @@ namespace kube {
 /// What is known to have been written, and is to be seen before anything is decided again.
 struct awaited_object {
     object_id of;
-    std::string uid;     ///< empty: whoever has the name
+    std::string uid;     ///< empty = any object of the name
     std::string version; ///< empty: any
     bool gone = false;   ///< or on its way out
 

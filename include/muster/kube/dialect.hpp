@@ -18,7 +18,7 @@
 namespace muster::inline v0_1 {
 namespace kube {
 
-/// Whose groups and queues are read, and in whose form it is told how groups stand.
+/// The API whose groups and queues are read and whose group status is written.
 enum class dialect : std::uint8_t {
     t9k, ///< and groups that ACK's labels define
     scheduler_plugins,
@@ -31,8 +31,8 @@ enum class dialect : std::uint8_t {
 struct dialect_facts {
     dialect which;
     std::string_view name;
-    /// Of its own scheduler. Empty: kube-scheduler, whose pods are taken over only when somebody
-    /// says so.
+    /// Name of the API's own scheduler. Empty = kube-scheduler; its pods are scheduled only if the
+    /// caller names it explicitly.
     std::string_view scheduler_name;
 };
 
@@ -61,7 +61,7 @@ inline constexpr std::array<dialect_facts, 6> dialects{{
     return names;
 }
 
-/// The queues that admit everybody where nobody made them.
+/// Returns the queues that admit all groups if they do not exist.
 [[nodiscard]] inline std::set<std::string> default_queues_of(std::span<const dialect> which) {
     std::set<std::string> names{"default"};
     if (std::ranges::find(which, dialect::kai) != which.end())
@@ -88,10 +88,10 @@ struct collection {
     std::string_view kind;
     std::string_view plural;
     content holds;
-    std::optional<dialect> of{}; ///< absent: everybody's
+    std::optional<dialect> of{}; ///< absent = all dialects
     /// Not every server has it.
     bool may_be_absent = false;
-    /// Who may not read it does without.
+    /// Optional: without the right to read it, it counts as empty.
     bool may_be_denied = false;
 
     [[nodiscard]] std::string path() const {

@@ -59,8 +59,8 @@ private:
 };
 
 /// A status page over plain HTTP: GET of a few paths, read-only, one request per connection. It
-/// listens on loopback unless told otherwise, as it asks nobody who he is. Without threads: it does
-/// what there is to do when polled. POSIX sockets.
+/// listens on loopback by default, because it does not authenticate clients. Without threads: it
+/// works when polled. POSIX sockets.
 class status_page {
 public:
     /// Starts to listen; port 0 chooses one. The error says what could not be done.
@@ -94,9 +94,9 @@ public:
     }
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    /// To wait on, with others: readable when somebody comes.
+    /// File descriptor to poll: readable when a client connects.
     [[nodiscard]] int handle() const noexcept { return listener_.get(); }
-    /// Somebody is being answered: poll again soon.
+    /// True while a client is connected: poll again soon.
     [[nodiscard]] bool busy() const noexcept { return !guests_.empty(); }
 
     /// Accepts connections and answers them by `answer(std::string_view path, std::string_view

@@ -244,7 +244,8 @@ private:
         const codec::volume_plan* volumes;
     };
     struct told_gang {
-        /// Of each vertex of its tree: members of trees of other shapes are told anew.
+        /// The parent of each vertex of the tree. If the shape of the tree changes, all members are
+        /// published again.
         std::vector<std::size_t> parents;
         std::vector<live_object> objects;
         std::string wrong;

@@ -135,9 +135,9 @@ public:
         }
     }
 
-    // ---- what a view is told -------------------------------------------------------------------
+    // ---- publication to a view -----------------------------------------------------------------
 
-    /// Kinds of which everything is told anew, between begin_listing and end_listing.
+    /// Kinds whose objects are all published again, between begin_listing and end_listing.
     struct whole {
         bool nodes = false;
         bool queues = false;
@@ -166,7 +166,7 @@ public:
     [[nodiscard]] const live_options& options() const noexcept { return how_; }
     /// Kinds for which there was no room; pods that ask for them wait.
     [[nodiscard]] const std::set<std::string>& lost_kinds() const noexcept { return lost_kinds_; }
-    /// Whether there would be room for them in a new table, as nobody asks for others any more.
+    /// True if a new table would have room for them, because other kinds are no longer requested.
     [[nodiscard]] bool has_stale_kinds() const {
         if (lost_kinds_.empty())
             return false;
@@ -382,8 +382,8 @@ private:
             note_kind(each.first);
     }
 
-    /// What nodes have of kinds that nobody asks for bears on which node is the best fit: a file's
-    /// reader counts it too. Where there is no room for all of these, none counts.
+    /// Amounts of kinds that no pod requests affect which node is the best fit, so they count, as
+    /// in files. If there is no room for all of these kinds, none counts.
     void note_kinds_of_nodes() {
         if (!nodes_have_others_ || dirty_nodes_.empty())
             return;
@@ -398,7 +398,7 @@ private:
                 note_kind(each);
     }
 
-    /// A kind gets its column when somebody asks for it.
+    /// Adds a column for a kind that is requested.
     void note_kind(const std::string& kind) {
         if (kinds_.find(kind))
             return;

@@ -26,8 +26,8 @@ namespace kube {
 struct followed_kind {
     enum class role : std::uint8_t {
         owner,  ///< it is looked at, each by itself
-        owned,  ///< seen by who owns it, and by whose names it stands under
-        shared, ///< seen by everybody, in whatever namespace
+        owned,  ///< seen by its owner, and by owners whose name is a prefix of its name
+        shared, ///< seen by all owners, in any namespace
     };
     std::string api_version;
     std::string kind;
@@ -66,9 +66,9 @@ struct object_id {
     }
 };
 
-/// The objects that a controller follows, as they were sent, and who is to be looked at again when
-/// one of them changes: its owner, its owner's owner, and who has a name that the object's begins
-/// with (up to a dash). So what was taken away, or stands in the way, is seen too.
+/// The objects that a controller watches, as they were sent, and the owners to reconcile when one
+/// of them changes: its owner, its owner's owner, and objects whose name is a prefix of its name
+/// (up to a dash). Thus deleted and foreign objects with the expected names are noticed too.
 class object_cache {
 public:
     struct entry {
@@ -195,7 +195,7 @@ private:
         if (at == objects_[kind].end())
             return;
         const object_id id{kind, who.key};
-        // Whoever owned it before a change sees that as well.
+        // An owner that the object had before the change is reconciled as well.
         touch(id);
         unread_.erase(id);
         for (const std::string& owner : at->second.owners)
@@ -259,7 +259,7 @@ private:
     std::vector<followed_kind> kinds_;
     std::vector<std::map<place, entry>> objects_;
     std::map<std::string, object_id> by_uid_;
-    std::map<std::string, std::set<object_id>> children_; ///< by the uid of who owns them
+    std::map<std::string, std::set<object_id>> children_; ///< by the uid of the owner
     std::map<object_id, std::string> unread_; ///< why an object could not be read in full
     std::set<object_id> touched_;
 };

@@ -33,7 +33,7 @@ struct reflector_options {
     std::int64_t silence = 150 * second;
     /// Between the starts of two watches, however well the first ended.
     std::int64_t watch_gap = 1 * second;
-    /// Now and then all is listed anew, should something have been missed.
+    /// Interval between full lists, in case an event was missed.
     std::int64_t relist_least = 30 * minute;
     std::int64_t relist_most = 60 * minute;
     /// One event of a watch.
@@ -134,7 +134,7 @@ public:
             watch_done(answer, now);
     }
 
-    /// Lists all anew, whatever is under way. Until then it is not synced.
+    /// Starts a new list, whatever is under way. Not synced until the list is complete.
     void relist() {
         cancel_ = phase_ == phase::watching || phase_ == phase::listing;
         begin_list(0);

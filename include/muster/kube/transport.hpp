@@ -385,7 +385,8 @@ private:
     void end(transfer& of, CURLcode with) {
         if (with == CURLE_OK) {
             const int status = of.status();
-            // A write is asked for again by its owner alone, who knows whether it still may be.
+            // Only the caller may repeat a write, because it knows whether the write is still
+            // valid.
             if (status == 401 && !of.is_retry && credentials_.refused(of.identity, read_clock()) &&
                 of.request.method == http_method::get)
                 return again(of);

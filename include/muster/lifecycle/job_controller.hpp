@@ -176,8 +176,9 @@ private:
         return plan_.tasks[of.task].pods[static_cast<std::size_t>(of.rank)];
     }
 
-    /// Where somebody else's object stands, nothing is created; it is told unless it is on its way
-    /// out, as those of a job of the same name before.
+    /// Adds the creation of an object. If an object of another owner has its name, creates nothing
+    /// and reports that, unless that object is being deleted, like those of an earlier job of the
+    /// same name.
     void add(boost::json::object object) {
         const std::string kind(text_at(object, "kind"));
         const std::string name(text_at(object, "metadata", "name"));
@@ -200,11 +201,11 @@ private:
 
 } // namespace detail
 
-/// One look at a T9k job: what is to be written so that its PodGroup, ConfigMap, Services and pods
-/// come to be what the job says, and its status what was observed of them. `stored` is the status
-/// that the job has, read; `seen` holds at least what it owns and what stands under the names that
-/// it wants (more does no harm); `now` is in nanoseconds since 1970. A job that is being deleted is
-/// left to whoever collects what it owns. O((replicas + seen) · log).
+/// Reconciles a T9k job: returns the writes that bring its PodGroup, ConfigMap, Services and pods
+/// in line with its spec, and its status in line with the observed objects. `stored` is the parsed
+/// status of the job. `seen` must hold at least the objects that it owns and the objects with the
+/// names that it wants; `now` is in nanoseconds since 1970. A job that is being deleted is left to
+/// the garbage collector. O((replicas + seen) · log).
 [[nodiscard]] inline object_step reconcile(const translate::t9k_job& job, const job_status& stored,
                                            std::span<const boost::json::object* const> seen,
                                            timestamp now) {

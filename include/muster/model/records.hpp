@@ -74,12 +74,12 @@ struct pod_record {
     /// Placed by a committed decision, not yet observed.
     bool assumed = false;
     label_set_index labels;
-    /// To be placed on `node` once those have left who are in its way.
+    /// To be placed on `node` once the pods that occupy its room have left.
     bool nominated = false;
     /// Told to go by a committed decision, whatever was observed since.
     bool evicted = false;
-    /// No pod yet, but a place promised to whoever comes for one of that key that was told to move:
-    /// nominated on `node` and known by no key.
+    /// Not a pod yet, but a place reserved for the replacement of the pod with this key, which
+    /// moves. Nominated on `node`; not found by key.
     bool promised = false;
     /// Of one that is nominated: how many of its gang had been before it. Terms between pods may
     /// let some come only before others.

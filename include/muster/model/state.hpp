@@ -54,7 +54,7 @@ public:
             if (spec.allocatable[column] < 0 || spec.allocatable[column] > largest_allocatable)
                 return event_result::out_of_range;
         const node_index index = intern_node(key);
-        // Who only says that it is still there changes nothing.
+        // Upserting an unchanged node is a no-op.
         if (nodes_[index.value()].present && nodes_[index.value()].spec == spec)
             return event_result::applied;
         auto& row = ledger_.rows_[index.value()];

@@ -63,7 +63,8 @@ protected:
         static_cast<void>(restored);
     }
 
-    /// False when the pod keeps all that it held: nobody else can have become able to start.
+    /// False if the pod keeps everything that it held, so that no other gang can become able to
+    /// start.
     [[nodiscard]] bool gives_something_back(const pod_record& from, const pod_record& to) const {
         const auto& before = shapes_[from.shape];
         const auto& after = shapes_[to.shape];

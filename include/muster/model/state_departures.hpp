@@ -50,8 +50,8 @@ public:
         return event_result::applied;
     }
 
-    /// A pod that has a node is told to go. It is a member no more, and takes its room until it is
-    /// reported gone or ended; others may be nominated to come after it.
+    /// Marks a pod with a node as evicted. It is no longer a member, and keeps its room until it is
+    /// reported gone or ended; other pods may be nominated to that room.
     event_result evict(const pod_key& key) {
         pod_record* record = pod_of(key);
         if (!record || !may_go(*record))
@@ -210,7 +210,8 @@ public:
     /// The gang is to be asked again.
     void recall(gang_index which) { mark_dirty(which); }
 
-    /// Nobody became easier to replace since `victims_seen`, as far as no other event tells.
+    /// True if no pod became easier to evict since `victims_seen`, apart from effects of other
+    /// events.
     [[nodiscard]] bool victims_at_rest(std::int64_t now) const noexcept {
         return seen_settled_ == settled_ && (!look_again_ || now < *look_again_);
     }
@@ -248,7 +249,8 @@ protected:
         return key_less<Traits>{}(right.key, left.key);
     }
 
-    /// Nobody else on the node claims what these ports, claimed there already, clash with.
+    /// True if no other pod on the node has ports that conflict with these, which are already
+    /// claimed there.
     [[nodiscard]] bool claims_alone(const std::vector<host_port>& ports, node_index node) const {
         return std::ranges::all_of(ports, [&](const host_port& mine) {
             return std::ranges::count_if(ledger_.ports(node), [&](const host_port& other) {
@@ -301,8 +303,8 @@ protected:
 private:
     /// Gangs that had nominated members when it was looked last, and those that got some since.
     std::vector<gang_index> awaiting_;
-    /// How often pods settled down on their nodes, which changes no answer but whom others may
-    /// replace.
+    /// Number of times that pods were confirmed on their nodes. Only the choice of pods to evict
+    /// depends on it.
     std::uint64_t settled_ = 1;
     std::uint64_t seen_settled_ = 0;
     std::optional<std::int64_t> look_again_;

@@ -35,7 +35,7 @@ namespace sim {
 struct foreign_jobs {
     /// Their PodGroups and pods, to be read with the rest of the input.
     std::vector<codec::document> documents;
-    /// What they ask for and nobody here does.
+    /// Features of these jobs that a run does not support.
     std::vector<translate::loss> losses;
 };
 

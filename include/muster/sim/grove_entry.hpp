@@ -174,7 +174,7 @@ private:
     std::int64_t last_found_ = 0;
 };
 
-/// Grove's backend for whoever schedules PodGangs themselves: nothing is derived from them.
+/// Grove's backend for schedulers that read PodGangs: no objects are derived from them.
 struct pod_gang_backend {
     std::string_view of; ///< a schedulerName
 
