@@ -110,7 +110,7 @@ private:
             });
         if (change.what != edit::kind::drain)
             return {};
-        // What was on its way out is gone; whoever made the others makes them anew.
+        // Terminating pods are gone; the controllers of the others create them again.
         std::erase_if(objects_->pods, [&](const pod_object& pod) {
             return pod.node == change.value && pod.metadata.terminating;
         });
@@ -212,7 +212,7 @@ private:
                });
     }
 
-    /// Of KAI's queues the ceiling for what nobody may evict is what they deserve.
+    /// Sets the deserved amount. For KAI's queues it is also the quota for non-preemptible gangs.
     std::string set_deserved(queue_object& queue, const std::string& kind, std::string_view value) {
         const bool firm = queue.firm_quota.contains(kind);
         if (std::string fault = set_amount(queue.deserved, kind, value); !fault.empty())

@@ -78,7 +78,7 @@ struct controller_request : leading_request {
 };
 
 struct shadow_request : live_request {
-    /// How long to watch, in seconds; 0: until it is told to stop.
+    /// How long to watch, in seconds; 0 = until a signal stops it.
     std::int64_t seconds = 0;
 };
 

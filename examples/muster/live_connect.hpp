@@ -30,7 +30,7 @@ private:
 /// That the first listing takes too long.
 void say_not_listed();
 
-/// Who this process is, unlike any other and any start of it before.
+/// Returns an identity for this process that no other process and no earlier start has.
 [[nodiscard]] std::string own_identity();
 
 /// How it is to be elected; nothing when it leads without asking.

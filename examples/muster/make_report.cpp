@@ -147,7 +147,7 @@ public:
                         used[*at][column] += state.request(one.pod)[column];
             if (!listed[decision.gang])
                 continue;
-            // Where surplus has turns of its own, what comes of them is told with the first.
+            // If surplus is placed in separate turns, its decisions are added to the first line.
             const auto told = line_of.try_emplace(decision.gang, made.groups.size());
             if (!told.second) {
                 add_surplus(decision, made.groups[told.first->second]);
@@ -197,7 +197,7 @@ public:
             for (const pod_object& pod : known_->objects->pods)
                 if (pod.metadata.terminating)
                     gone.insert(pod.metadata.key);
-            // Whoever comes for a pod that moves is like it, and waits for a node.
+            // The replacement of a pod that moves is a copy of it that waits for a node.
             manifests later;
             if (!moved.empty())
                 later = *known_->objects;
@@ -305,7 +305,7 @@ private:
             starts_.emplace(each.gang, each.at);
     }
 
-    /// A try copies the cluster and decides anew.
+    /// Each try copies the cluster and runs a cycle.
     [[nodiscard]] std::int64_t affordable_tries() const {
         const auto& objects = *known_->objects;
         const auto size = static_cast<std::int64_t>(objects.nodes.size() + objects.pods.size() +
@@ -395,7 +395,7 @@ private:
             line_of.emplace(node, lines.size());
             lines.push_back(std::move(line));
         }
-        // Those who leave are not there any more when those come for whom they leave.
+        // Pods that leave no longer count when the nominated pods start.
         std::set<muster::node_index> changes;
         for (const auto& [key, pod] : state.pod_keys())
             if (state[pod].nominated)
@@ -564,8 +564,8 @@ private:
             line.certificate = certificate_of(decision, now_holding);
         if (!asked_->reasons)
             return line;
-        // Reasons are what would keep it even if nothing were kept for anybody; when there are
-        // none, it is that.
+        // Reasons are computed without reserved room. If there are none, the reservations are the
+        // reason.
         muster::without_reservations<traits> all_free(known_->state);
         line.reasons = reasons_of(decision, now_holding, all_free);
         if (asked_->headlines)
@@ -807,7 +807,7 @@ private:
     std::map<object_key, const muster::label_set*> labels_;
     std::map<muster::gang_index, timestamp> starts_;
     std::set<muster::pod_index> placed_;
-    /// Who is to go, and for which group.
+    /// The pods to evict, and the group that each makes room for.
     std::map<muster::pod_index, muster::gang_index> evicted_for_;
     std::map<muster::pod_index, muster::node_index> moves_to_;
     /// Our own mistakes.

@@ -63,7 +63,7 @@ void read_group(object_reader& from, plan_digest& into) {
     const field evicted_at = from.optional("evicted");
     const array_reader evicted = evicted_at.as_array();
     evicted.for_each_object([&](object_reader& each) {
-        // Whoever comes for a member that moves stands in its place.
+        // The replacement of a moved member counts in its place.
         if (each.optional("movesTo").is_present()) {
             group.placements.emplace(text(each, "pod"), text(each, "movesTo"));
             group.makes_room = true;

@@ -48,7 +48,8 @@ struct plan_digest {
 /// Reads what `muster plan -o json` wrote; what is wrong with it goes to `out`.
 [[nodiscard]] plan_digest read_digest(const std::string& file, muster::codec::diagnostics& out);
 
-/// Who gained, who lost, what moved, and by how much the figures differ.
+/// Returns the differences as JSON: groups that gained or lost members, moved pods, and the changes
+/// of the metrics.
 [[nodiscard]] boost::json::object diff_object(const std::string& kind,
                                               const std::vector<std::string>& changes,
                                               const plan_digest& before, const plan_digest& after);

@@ -41,7 +41,7 @@ struct run_input {
     std::vector<muster::sim::job_input> jobs;
     std::vector<muster::sim::set_input> sets;
     std::vector<muster::sim::script_event> script;
-    /// What jobs of others ask for and nobody does in a run.
+    /// Features of foreign jobs that a run does not support.
     std::vector<muster::translate::loss> losses;
 };
 

@@ -145,7 +145,7 @@ struct reason_context {
     std::string volumes;
     /// The claims of the group's pods that use the resource of the reason.
     std::string claims;
-    /// For whom room is kept, as NAMESPACE/NAME.
+    /// The groups that room is reserved for, as NAMESPACE/NAME.
     std::vector<std::string> owners;
 };
 
@@ -243,7 +243,7 @@ private:
         return out;
     }
 
-    /// How many nodes, and who finds none.
+    /// Says how many nodes the reason rules out, and which roles are short.
     [[nodiscard]] std::string stopped() const {
         return ": " + std::to_string(what_->nodes) + " that would do otherwise" + roles();
     }

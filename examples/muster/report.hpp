@@ -80,7 +80,7 @@ struct reason_line {
     std::string code;
     std::string kind;
     bool not_minimal = false;
-    /// Of reasons about one: whose ceiling is too low, or who is closed.
+    /// The queue of the reason: its quota is too low, or it is closed.
     std::optional<std::string> queue;
     std::optional<std::string> resource;
     std::string message;
@@ -88,7 +88,7 @@ struct reason_line {
     std::string needed;
     std::string left;
     std::vector<role_line> roles;
-    /// For whom room is kept, as NAMESPACE/NAME.
+    /// The groups that room is reserved for, as NAMESPACE/NAME.
     std::vector<std::string> kept_for;
 };
 
@@ -154,7 +154,7 @@ struct lost_line {
     std::string pod;
     /// As NAMESPACE/NAME.
     std::string to;
-    /// Where whoever comes for it is to stand; empty for one that does not move.
+    /// The node of the pod's replacement; empty if the pod does not move.
     std::string node;
 };
 
@@ -167,7 +167,7 @@ struct move_line {
 /// Amounts by the name of the kind, in the core's units; those of nothing are left out.
 using amounts_by_kind = std::map<std::string, std::int64_t>;
 
-/// Room that is kept for a group that waits: nobody else may take it.
+/// Room that is reserved for a waiting group.
 struct kept_line {
     /// When the group is planned to start, if that is known.
     std::optional<muster::codec::timestamp> start;
@@ -202,7 +202,7 @@ struct group_line {
     std::vector<placed_line> placements;
     /// Pods to evict before the group's nominated members start, as NAMESPACE/NAME.
     std::vector<std::string> evictions;
-    /// Those of them who move.
+    /// The pods among them that move.
     std::vector<move_line> moves;
     /// Its own members that are to go, or to move.
     std::vector<lost_line> lost;
@@ -293,7 +293,7 @@ struct report {
     std::size_t pods_placed = 0;
     std::size_t pods_nominated = 0;
     std::size_t pods_evicted = 0;
-    /// Those of them who move.
+    /// Number of pods among them that move.
     std::size_t pods_moved = 0;
     /// Those that are nominated, too.
     std::size_t pods_pending = 0;

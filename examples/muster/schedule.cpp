@@ -142,8 +142,8 @@ std::optional<std::string> explain_group(const std::string& group, const live_st
     return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
-/// Nothing when it is to begin anew: of the kinds of resources that it knows, some are asked for no
-/// longer, and others have no room.
+/// Returns the exit code, or nullopt if the scheduler must restart: some of its resource kinds are
+/// no longer requested, and it has no room for new ones.
 std::optional<int> run_scheduler(const schedule_request& asked, kube::transport& by) {
     kube::cluster_options how = options_of(asked);
     const std::string identity = own_identity();

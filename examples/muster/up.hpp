@@ -15,18 +15,19 @@ struct up_request {
     std::vector<std::string> files;
     /// Where the kubeconfig goes.
     std::string kubeconfig = "muster.kubeconfig";
-    /// A file of lines `token,user`, as kube-apiserver's --token-auth-file: who else may come in.
+    /// File of further bearer tokens: lines of `token,user`, as for kube-apiserver's
+    /// --token-auth-file. Empty = none.
     std::string tokens = {};
     std::uint16_t port = 0;
     /// HTTP without TLS and tokens.
     bool plain = false;
-    /// Nobody runs the pods that are bound.
+    /// Do not run bound pods.
     bool no_kubelets = false;
-    /// How long a bound pod takes to run, and a deleted one to go.
+    /// Time in milliseconds until a bound pod runs, and until a deleted pod is gone.
     std::int64_t pod_milliseconds = 500;
-    /// Rules of what goes wrong with requests, as JSON.
+    /// Rules for faults in requests, as JSON.
     std::vector<std::string> faults = {};
-    /// Of these, and of uids.
+    /// Seed of faults and uids.
     std::uint64_t seed = 1;
     log_format format = log_format::text;
     /// Commands of this program that run beside it, on its cluster.

@@ -17,8 +17,8 @@
 namespace muster::inline v0_1 {
 namespace testing {
 
-/// Makes what a decision says facts: pods are observed bound; nominated ones are to come, and those
-/// evicted for them are told to go or to move. The naive way to follow a cycle, by events only.
+/// Applies a decision to a state by events only: binds placed pods, nominates nominated pods, and
+/// evicts or moves the pods that make room for them.
 template<class Traits, class Decision>
 void observe_bound(state<Traits>& known, const Decision& made) {
     const auto see = [](event_result what) {
@@ -49,15 +49,14 @@ void observe_bound(state<Traits>& known, const Decision& made) {
 /// Checks one decision on the state as it was just before it, from the records alone: see
 /// `rebuilt_problem`.
 ///
-/// Those placed wait in the gang, each once; their nodes are there and let them in; requests, host
-/// ports and ceilings are kept beside everybody who stands, leaves or is to come; who must stand
-/// together does; no vertex of the tree is met in part. Nominated members stand in the cluster from
-/// which those evicted have gone, and to which those moved have come. Who is evicted stands, and
-/// leaves a gang that keeps its minima, or goes with all of it.
+/// Checked: each placed pod is a waiting member and is placed once; its node exists and accepts it;
+/// requests, host ports and quotas are respected, counting all running, terminating and nominated
+/// pods; topology constraints hold; no vertex of the tree is met in part. For nominated members,
+/// the evicted pods have left and the moved pods have arrived. Each evicted pod runs, and its gang
+/// keeps its minima or is evicted as a whole.
 ///
-/// Not judged: terms between pods (`pod_rules.hpp` does), disruption budgets and whom a policy
-/// gives away, the order of gangs, room that is reserved for others, and whether more could be
-/// placed.
+/// Not checked: terms between pods (see `pod_rules.hpp`), disruption budgets, the policy's choice
+/// of pods to evict, the order of gangs, reserved room, and whether more could be placed.
 template<class Traits>
 class placement_checker {
 public:
@@ -84,7 +83,8 @@ public:
             beside.coming.push_back(pod);
             came = came || known_[pod].nominated;
         }
-        // Who was nominated comes to what others have left, and was counted later before.
+        // A member that was nominated starts in room that other pods have left, so it counted as
+        // future use before.
         rebuilt_problem<Traits> at(known_, which_,
                                    made.nominated ? moment::later
                                    : came         ? moment::now
@@ -107,7 +107,7 @@ private:
         return std::find(list.begin(), list.end(), one) != list.end();
     }
 
-    /// Beside those placed before, among whom it stands from then on.
+    /// Checks a placement, counting the ones checked before, and then counts it too.
     [[nodiscard]] std::string fault_of_placement(rebuilt_problem<Traits>& at, pod_index pod,
                                                  node_index node) const {
         const auto spec = known_.spec_of(pod);

@@ -266,7 +266,7 @@ template<class Traits>
 [[nodiscard]] bool is_waiting(const pod_record<Traits>& pod) {
     return is_member(pod) && pod.phase == pod_phase::pending && !pod.assumed;
 }
-/// O(cluster): everything is added up anew.
+/// O(cluster), because all sums are computed again.
 template<class Traits>
 [[nodiscard]] gang_view<Traits> view_of(const state<Traits>& known, gang_index which,
                                         certificate_scope scope) {

@@ -110,7 +110,7 @@ private:
         made_.queues.push_back(std::move(one));
     }
 
-    /// Gangs that nobody may evict, and ceilings on what they hold.
+    /// Makes some gangs non-preemptible, and adds quotas for these.
     void make_some_firm() {
         for (auto& each : made_.gangs)
             each.spec.preemptible = !chance_.percent(40);

@@ -16,21 +16,21 @@ namespace testing {
 
 /// What to hold a journal to.
 struct journal_rules {
-    /// How late schedulers may learn of what others did; within that a clash is nobody's fault.
+    /// Maximum delay with which schedulers learn of other writes, in nanoseconds. A conflict within
+    /// this time is a race and no fault.
     std::int64_t slack = 0;
     /// How long after its last renewal a leader may still start writes.
     std::int64_t renewal = 0;
 };
 
-/// Reads the journal of an API server and says what went wrong by it. It knows nothing of drivers,
-/// states and decisions: all it goes by is who did what to which object, and when.
+/// Reads the journal of an API server and reports violations. It does not use drivers, states or
+/// decisions, only the journal's entries: client, write, object and time.
 ///
-/// - Nothing is bound beyond what its node has, counting all that stand there, or beyond what its
-///   queue may hold.
-/// - Nobody binds a pod that is not theirs, or twice.
+/// - No bind exceeds the room of its node, counting all pods on it, or the quota of its queue.
+/// - No client binds a pod of another scheduler, or binds a pod twice.
 /// - No order is sent without the lease.
-/// - No status claims that minima were reached which were not.
-/// - How long gangs that had never reached their minima stood below them.
+/// - No status says that minima were reached if they were not.
+/// - Measures how long gangs that never reached their minima were below them.
 class journal_checker {
 public:
     struct partial_time {
@@ -47,7 +47,7 @@ public:
     }
     /// Everything that must not be; empty when all is well.
     [[nodiscard]] const std::vector<std::string>& mistakes() const noexcept { return mistakes_; }
-    /// Clashes that nobody could have known of.
+    /// Number of conflicts within `slack`, which no client could have avoided.
     [[nodiscard]] std::size_t races() const noexcept { return races_; }
     /// Pods that nodes refused.
     [[nodiscard]] std::size_t refused_by_nodes() const noexcept { return refused_; }
@@ -100,7 +100,7 @@ private:
     struct holder {
         std::vector<std::int64_t> amounts;
         bool present = false;
-        /// When somebody else last changed what there is or who stands there.
+        /// The last time at which another client changed the amounts or the pods there.
         std::int64_t changed = -1;
     };
 

@@ -20,8 +20,9 @@
 namespace muster::inline v0_1 {
 namespace testing {
 
-/// Whose claims count: of those who are there now, of those who will be there once everybody who
-/// leaves has left and everybody who is nominated has come, the greater of both, or nobody's.
+/// The pods whose use counts: `now`, the pods that hold nodes; `later`, the pods that will hold
+/// nodes once all terminating pods have left and all nominated pods have started; `now_and_later`,
+/// the greater of both; `emptied`, none.
 enum class moment : std::uint8_t { now, later, now_and_later, emptied };
 
 /// What is assumed beside the records.
@@ -74,7 +75,7 @@ public:
         for (const node_index node : known.node_order())
             if (known[node].present)
                 places.push_back({node, &known[node].spec, known[node].spec.allocatable});
-        // The nodes start out as if nobody were there.
+        // The nodes start out empty.
         if (emptied_)
             settle(places);
         if (when == moment::now || when == moment::now_and_later)
@@ -167,8 +168,9 @@ public:
         return std::any_of(standing.begin(), standing.end(),
                            [&](const auto& one) { return lies_below(one.first, vertex); });
     }
-    /// The domains in which its members may stand: the one of those who occupy a node, else all in
-    /// the order of their values; none where they stand in two, or one of them in none.
+    /// Returns the domains that the vertex's members may use: the domain of members that have
+    /// nodes, else all domains in the order of their values. Empty if these members are in two
+    /// domains, or one of them is in none.
     [[nodiscard]] std::set<domain> domains_open_to(std::size_t vertex) const {
         std::set<domain> open;
         for (const auto& [role, on] : standing)
@@ -184,7 +186,7 @@ public:
     }
 
 private:
-    /// What somebody takes of a node and of a queue.
+    /// What a pod uses of a node and of a queue.
     struct claim {
         std::optional<node_index> node{};
         std::optional<queue_index> queue{};
