@@ -272,8 +272,8 @@ private:
         const auto& how = *(*context_->tree)[*what_->together].together;
         const std::string domain = "one domain of " + how.within.levels[*how.required];
         if (what_->torn)
-            return whose(*what_->together) + "those that hold stand in no " + domain +
-                   ", so nobody can join them";
+            return whose(*what_->together) + "the members that hold are not in " + domain +
+                   ", so no member can join them";
         const std::string lead = whose(*what_->together) + who_ + " must stand in " + domain;
         for (const muster::role_shortage& one : what_->roles)
             if (one.role == *what_->together)
@@ -335,7 +335,7 @@ private:
     [[nodiscard]] std::string quota() const {
         const std::string& kind = context_->kinds->name(*what_->resource);
         const bool now = context_->scope == muster::certificate_scope::free_now;
-        const std::string whom = what_->firm ? " for what nobody may evict" : "";
+        const std::string whom = what_->firm ? " for non-preemptible gangs" : "";
         return kind + ": " + who_ + " needs " + amount_text(kind, what_->amount_needed) +
                (now ? ", queue " + context_->queue + " has "
                     : ", the quota of queue " + context_->queue + whom + " is ") +

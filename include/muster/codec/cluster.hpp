@@ -308,8 +308,9 @@ void check_guarantee(const queue_object& of, const cluster<Width>& in, diagnosti
             bounded = in.state[*at].spec.quota.limited(*in.kinds.find(kind));
         if (!bounded)
             report(out, severity::warning, of.metadata.where, {"spec", "guarantee"},
-                   kind + " is kept from nobody, as no queue above has a ceiling of it (expected "
-                          "e.g. what the nodes have as the root's capability)");
+                   kind +
+                       " is guaranteed without effect: no queue above has a quota of it (expected "
+                       "e.g. what the nodes have as the root's capability)");
     }
 }
 

@@ -110,7 +110,7 @@ inline translate::job_gangs read_undescribed_version(object_reader& object, read
         if (each.kind == kind && each.read != read_undescribed_version)
             read.append(read.empty() ? "" : ", ").append(each.api_version);
     version_at.error(in_quotes(version_at.as_string().value_or("")) + " of " + std::string(kind) +
-                     " is not read: nobody says what its pods are (expected " + read + ")");
+                     " is not read: the pods of this version are unknown (expected " + read + ")");
     object.ignore_rest();
     return {};
 }

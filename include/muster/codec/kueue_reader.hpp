@@ -76,7 +76,7 @@ template<std::size_t Count>
 [[nodiscard]] inline bool read_stop_policy(const field& at) {
     const std::size_t said = read_word(at, {"None", "Hold", "HoldAndDrain"});
     if (said == 2)
-        at.warning("nobody is drained: who runs goes on");
+        at.warning("running groups are not drained");
     return said != 0;
 }
 
@@ -160,8 +160,9 @@ inline void read_resource_groups(const field& at, kueue_queue& to) {
                 if (to.cohort.empty())
                     for (const field* limit : {&borrows_at, &lends_at})
                         if (limit->is_present())
-                            limit->error("there is nobody to share with (expected none without a "
-                                         "cohort above)");
+                            limit->error(
+                                "there is no other queue to share with (expected none without a "
+                                "cohort above)");
                 resource.finish();
                 for (const flavor_quota& other : to.quotas)
                     if (other.kind == made.kind && other.flavor == made.flavor)
@@ -198,7 +199,7 @@ inline void read_resource_groups(const field& at, kueue_queue& to) {
     spec.ignore({"flavorFungibility"});
     for (const std::string_view key : {"admissionChecks", "admissionChecksStrategy"})
         if (const field checks = spec.optional(key); checks.is_present())
-            checks.warning("is not looked at: nobody waits for an admission check");
+            checks.warning("is ignored: groups do not wait for admission checks");
     for (const std::string_view key : {"admissionScope", "concurrentAdmissionPolicy"})
         if (const field said = spec.optional(key); said.is_present())
             said.warning("is not looked at");

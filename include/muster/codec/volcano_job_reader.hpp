@@ -132,8 +132,9 @@ inline void read_volcano_spec(object_reader& spec, const object_reader& object,
         static_cast<void>(each.required("mountPath").as_string());
         const bool named = !text_of(each.optional("volumeClaimName")).empty();
         if (!each.optional("volumeClaim").as_object().is_present() && !named)
-            each.warning("nobody makes the claim that its pods mount (expected volumeClaim or "
-                         "volumeClaimName)");
+            each.warning(
+                "no controller creates the claim that its pods mount (expected volumeClaim or "
+                "volumeClaimName)");
         each.finish();
     });
     note_present(

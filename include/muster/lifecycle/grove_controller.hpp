@@ -295,7 +295,7 @@ private:
         if (by != owner && (!by.empty() || text_at(*seen, "metadata", "labels",
                                                    translate::grove::part_of_label) != set_.name)) {
             errors_.insert(kind + ' ' + std::string(name) +
-                           " belongs to somebody else (expected the name to be free)");
+                           " belongs to another owner (expected the name to be free)");
             return nullptr;
         }
         kept_.insert(text_at(*seen, "metadata", "uid"));

@@ -187,7 +187,7 @@ private:
         if (foreign_.contains({kind, name, false}))
             made_.notes.push_back(
                 {true, "NotOwned",
-                 kind + " " + name + " belongs to somebody else (expected the name to be free)"});
+                 kind + " " + name + " belongs to another owner (expected the name to be free)"});
         else
             made_.writes.push_back({object_write::verb::create, std::move(object)});
     }

@@ -122,7 +122,7 @@ private:
         results_.clear();
         world_->cluster().take_results(results_);
         for (const order_result& each : results_) {
-            require(asked_.contains(each.of), "an answer to nobody's order");
+            require(asked_.contains(each.of), "an answer to an unknown order");
             require(answers_.emplace(each.of, each).second, "two answers to one order");
         }
     }
@@ -199,7 +199,7 @@ private:
         const auto* const gang = view_.find_gang(world_->gang("gang-a"));
         require(gang != nullptr && !gang->uid.empty(), "the gang is missing, or its uid");
         require(gang != nullptr && gang->kept && !gang->reached,
-                "nobody keeps whether the gang reached its minima");
+                "the cluster does not store whether the gang reached its minima");
         require(seen("pod-a") != nullptr && seen("pod-a")->uid == world_->uid_of("pod-a"),
                 "a pod has another uid");
         observe();

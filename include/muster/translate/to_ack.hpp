@@ -42,9 +42,9 @@ struct ack_writer {
             std::erase_if(gangs, [&](const gang_of_group& each) {
                 if (each.minimum > 0)
                     return false;
-                out.lose(loss_kind::all_or_nothing, "members of " +
-                                                        out.vertex_text(each.role->leaf) +
-                                                        " are in no gang and wait for nobody");
+                out.lose(loss_kind::all_or_nothing,
+                         "members of " + out.vertex_text(each.role->leaf) +
+                             " are in no gang and do not wait for other pods");
                 return true;
             });
         } else {

@@ -45,9 +45,9 @@ public:
             groups_[role.leaf].role = &role;
             groups_[role.leaf].kept = role.needed > 0;
             if (role.needed == 0)
-                out.lose(loss_kind::all_or_nothing,
-                         "members of " + out.vertex_text(role.leaf) +
-                             " are in no group and wait for nobody: a group needs one at least");
+                out.lose(loss_kind::all_or_nothing, "members of " + out.vertex_text(role.leaf) +
+                                                        " are in no group and do not wait for "
+                                                        "other pods: a group needs at least one");
         }
         for (std::size_t at = tree.size(); --at > 0;)
             if (groups_[at].kept) {

@@ -112,16 +112,15 @@ TEST_CASE("pods of a template that names a PodGroup of the input join it") {
     CHECK(all.made.bundles[0].pods.size() == 3);
 }
 
-TEST_CASE(
-    "a version of which nobody says what its pods are is an error that names those that are") {
+TEST_CASE("a version whose pods are unknown is an error that names the versions that are read") {
     const input all = read("apiVersion: kubeflow.org/v1alpha1\nkind: MPIJob\nmetadata: {name: m}\n"
                            "spec: {gpus: 32, template: {" +
                            containers + "}}\n");
     CHECK(all.made.bundles.empty());
-    CHECK(
-        all.findings ==
-        "f:1:13: apiVersion: \"kubeflow.org/v1alpha1\" of MPIJob is not read: nobody says what its "
-        "pods are (expected kubeflow.org/v1, kubeflow.org/v1alpha2, kubeflow.org/v2beta1)\n");
+    CHECK(all.findings ==
+          "f:1:13: apiVersion: \"kubeflow.org/v1alpha1\" of MPIJob is not read: the pods of this "
+          "version are unknown (expected kubeflow.org/v1, kubeflow.org/v1alpha2, "
+          "kubeflow.org/v2beta1)\n");
 }
 
 } // namespace codec_job_kinds_test

@@ -202,16 +202,17 @@ TEST_CASE("what queues cannot say of flavors is told") {
 TEST_CASE("what a queue says and nobody looks at is told") {
     CHECK(read(cluster_queue("a", "admissionChecks: [x], stopPolicy: HoldAndDrain")) ==
           "a < - deserved - quota - guarantee - closed\n"
-          "in:2:143: warning: spec.stopPolicy: nobody is drained: who runs goes on\n"
-          "in:2:126: warning: spec.admissionChecks: is not looked at: nobody waits for an "
-          "admission check\n");
+          "in:2:143: warning: spec.stopPolicy: running groups are not drained\n"
+          "in:2:126: warning: spec.admissionChecks: is ignored: groups do not wait for "
+          "admission checks\n");
 }
 
 TEST_CASE("quotas that contradict themselves are errors at their place") {
     CHECK(read(flavor("f") + cluster_queue("a", group("nominalQuota: 1, borrowingLimit: 1"))) ==
           "a < - deserved cpu=1000 quota cpu=1000 guarantee -\n"
           "in:4:229: "
-          "spec.resourceGroups[0].flavors[0].resources[0].borrowingLimit: there is nobody to share "
+          "spec.resourceGroups[0].flavors[0].resources[0].borrowingLimit: there is no other queue "
+          "to share "
           "with (expected none without a cohort above)\n");
     CHECK(read(cluster_queue("a", "queueingStrategy: LIFO")) ==
           "a < - deserved - quota - guarantee -\n"
@@ -325,9 +326,9 @@ TEST_CASE("a guarantee is told that nobody has to leave, of Kueue's and Volcano'
     };
     const std::string kept = queue("kept", "guarantee: {resource: {cpu: 4}}");
     CHECK(told(queue("root", "capability: {cpu: 10}") + kept).empty());
-    const std::string nothing =
-        "warning: spec.guarantee: cpu is kept from nobody, as no queue above has a ceiling of it "
-        "(expected e.g. what the nodes have as the root's capability)\n";
+    const std::string nothing = "warning: spec.guarantee: cpu is guaranteed without effect: no "
+                                "queue above has a quota of it "
+                                "(expected e.g. what the nodes have as the root's capability)\n";
     CHECK(told(queue("root", "capability: {memory: 10}") + kept).ends_with(nothing));
     CHECK(told(kept).ends_with(nothing));
     CHECK(told(flavor("f") +

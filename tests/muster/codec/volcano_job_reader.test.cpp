@@ -168,9 +168,11 @@ TEST_CASE("a volume of a Volcano Job without a claim is warned of, and what it s
         return read(job(task("replicas: 1"), "  volumes: [{" + volume + "}]\n")).findings;
     };
     CHECK(findings("mountPath: /d, volumeClaimName: data") == "");
-    CHECK(findings("mountPath: /d")
-              .find("warning: spec.volumes[0]: nobody makes the claim that its pods mount") !=
-          std::string::npos);
+    CHECK(
+        findings("mountPath: /d")
+            .find(
+                "warning: spec.volumes[0]: no controller creates the claim that its pods mount") !=
+        std::string::npos);
     CHECK(findings("mountPath: 3, volumeClaimName: data").find("spec.volumes[0].mountPath") !=
           std::string::npos);
     CHECK(findings("volumeClaim: x, mountPath: /d").find("spec.volumes[0].volumeClaim") !=

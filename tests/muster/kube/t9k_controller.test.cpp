@@ -256,7 +256,7 @@ TEST_CASE("what cannot be read, and what others own, is told and left alone") {
     const auto troubles = run.runs.troubles();
     REQUIRE(troubles.size() == 2);
     CHECK(troubles[0] == "GenericJob default/train: NotOwned: Pod train-worker-1 belongs to "
-                         "somebody else (expected the name to be free)");
+                         "another owner (expected the name to be free)");
     CHECK(troubles[1].starts_with("GenericJob default/wrong: InvalidJob: spec.failureRules"));
     CHECK(of.names("/api/v1/namespaces/default/events").size() == 2);
     CHECK(of.ask("DELETE", of.pods + "/train-worker-1").code == 200);

@@ -359,7 +359,7 @@ TEST_CASE("what somebody else owns is left alone, and said") {
               .at("lastErrors")
               .at(0)
               .at("description") ==
-          "Service set-0 belongs to somebody else (expected the name to be free)");
+          "Service set-0 belongs to another owner (expected the name to be free)");
     server.remove("Service set-0");
     server.settle("set", kai_backend{});
     CHECK(server.at("grove.io/PodCliqueSet set").at("status").at("lastErrors") == json::array{});
