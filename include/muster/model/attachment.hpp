@@ -5,9 +5,9 @@
 
 namespace muster::inline v0_1 {
 
-/// A place where a floor above keeps what it derived from the object that holds the place: indexes,
-/// memos, scratch. Nothing in it is part of that object's value: a copy starts without it, and
-/// whoever finds it missing, or made by somebody else, makes it anew.
+/// A slot in which a floor above keeps data derived from the object that holds the slot: indexes,
+/// memos, scratch. The data is no part of the object's value: a copy starts with an empty slot, and
+/// a user that finds the slot empty, or filled by another user, builds the data again.
 class attachment {
 public:
     attachment() = default;

@@ -11,7 +11,7 @@ enum class [[nodiscard]] event_result : std::uint8_t{
     /// An amount is negative, an allocatable is above `largest_allocatable`, a weight is negative
     /// or above `largest_weight`, or a sum leaves int64.
     out_of_range,
-    /// The gang or role of a pod never changes: delete the pod and create it anew.
+    /// The gang or role of a pod cannot change: delete the pod and create it again.
     immutable,
     /// No such pod, or not in a phase in which this can happen to it.
     unexpected,

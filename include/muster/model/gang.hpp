@@ -26,8 +26,8 @@ public:
         std::int64_t min_member = 0;
         /// How many children must reach their minima; absent = all of them.
         std::optional<std::int64_t> min_subgroups;
-        /// The role's or subgroup's name, for those who print it; may stay empty. The root has one
-        /// when it is a role.
+        /// Name of the role or subgroup, for output; may be empty. The root has a name if it is a
+        /// role.
         std::string name;
         std::size_t children = 0;
         /// How close together the members at or below this vertex are to stand.
@@ -116,9 +116,9 @@ struct gang {
     std::int64_t priority = 0;
     /// Creation time in the caller's unit; older goes first among equals.
     std::int64_t created = 0;
-    /// How long its members run once they have started, as declared, in the caller's unit; absent =
-    /// unknown. Of a gang that goes on with what it did before it was evicted: what is left of it.
-    /// Nobody ends them by it: it serves orders of gangs and backfill.
+    /// Declared run time of the members after their start, in the caller's unit; absent = unknown.
+    /// For a gang that resumes after an eviction: the remaining time. It is not enforced; gang
+    /// orders and backfill use it.
     std::optional<std::int64_t> duration{};
     /// When it should have started at the latest; absent = no such wish. It serves orders of gangs.
     std::optional<std::int64_t> start_by{};

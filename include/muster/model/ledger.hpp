@@ -40,17 +40,18 @@ class state_departures;
 /// what it is (it came or went, labels, taints, a cordon), and with it perhaps all that.
 enum class node_change : std::uint8_t { none, amounts, size, properties };
 
-/// Who holds what: free amounts and claimed ports per node, use and quota per queue. Everybody may
-/// read it; only the state (observed events) and the plan (tentative placements) write it.
-/// Free may be negative, when a node shrank under its pods.
+/// The accounts of a state: free amounts and claimed ports per node, use and quota per queue. Only
+/// the state (observed events) and the plan (tentative placements) write it. Free amounts may be
+/// negative, if a node shrank under its pods.
 ///
-/// Pods on their way out still take room, and pods nominated to come after them take it already:
-/// `present` and `future` tell the two apart, and what is free to anybody else is the lesser.
+/// `present` is the free room now, with terminating pods. `future` is the free room once they have
+/// left and the pods nominated to their room have started. The room for any other pod is the
+/// smaller of the two.
 template<std::size_t Width>
 class ledger {
 public:
     [[nodiscard]] std::size_t nodes() const noexcept { return rows_.size(); }
-    /// What anybody may take at once: of each kind the lesser of `present` and `future`.
+    /// Room for new pods: of each kind the smaller of `present` and `future`.
     [[nodiscard]] const resources<Width>& free(node_index node) const noexcept {
         return rows_[node.value()].free;
     }
@@ -58,7 +59,7 @@ public:
     [[nodiscard]] resources<Width> present(node_index node) const noexcept {
         return room(node).now;
     }
-    /// Free once all who leave have left and all who are nominated have come.
+    /// Free amounts once all terminating pods have left and all nominated pods have started.
     [[nodiscard]] resources<Width> future(node_index node) const noexcept {
         return room(node).later;
     }
@@ -312,8 +313,8 @@ private:
             queues_.postpone(*on, amount, pods);
     }
 
-    /// Free now becomes what is free later where that is more, and nobody is on the way out as far
-    /// as ports go; returns what was added. The inverse is `await_again`.
+    /// Raises the free amounts to the future ones if these are larger, and treats the ports of
+    /// terminating pods as free. Returns the added amounts. The inverse is `await_again`.
     resources<Width> look_ahead(node_index node) noexcept {
         both left = room(node);
         const resources<Width> raise = gain(left.now, left.later);

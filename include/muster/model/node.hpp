@@ -11,7 +11,7 @@
 
 namespace muster::inline v0_1 {
 
-/// What a node offers and whom it takes.
+/// A node: its amounts, and the properties that decide which pods it accepts.
 template<std::size_t Width>
 struct node {
     resources<Width> allocatable{};

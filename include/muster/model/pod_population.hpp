@@ -27,7 +27,7 @@ enum class presence : std::uint8_t {
     staying,
     /// On its way out: it counts for affinity and not for spread.
     leaving,
-    /// It is to come, and others keep to that, yet nobody finds it there.
+    /// Nominated: other pods respect its terms, but it does not satisfy their terms yet.
     coming,
 };
 
@@ -37,7 +37,7 @@ struct standing_count {
     std::int32_t staying = 0;
     std::int32_t leaving = 0;
     std::int32_t coming = 0;
-    /// Of those who are to come: who seek others themselves.
+    /// Number of nominated pods with required affinity of their own.
     std::int32_t seeking = 0;
 
     [[nodiscard]] std::int32_t& of(presence how) noexcept {
@@ -67,17 +67,17 @@ struct known_terms {
     detail::sequence<standing_count> standing;
 };
 
-/// Who stands where, as far as terms between pods ask: kept from the first such term on, and
-/// nothing before. Which selectors match which pods is found once per pair, not per pod.
+/// The pods on each node, as far as pod terms need them. Nothing is kept before the first pod with
+/// terms. Each pair of selector and label set is matched once, not per pod.
 class pod_population {
 public:
     /// Some pod carried terms once; from then on all pods are counted.
     [[nodiscard]] bool active() const noexcept { return active_; }
     void activate() noexcept { active_ = true; }
-    /// Some pod carries terms: only then may terms bear on anybody.
+    /// True if some pod has terms. If not, terms affect no pod.
     [[nodiscard]] bool in_use() const noexcept { return !terms_.empty(); }
-    /// Moves whenever somebody comes to stand somewhere, or changes there: terms may hold then that
-    /// did not. (Who leaves moves the state's release epoch.)
+    /// Increases whenever a pod gets a node or changes there, because terms may become satisfied.
+    /// (A pod that leaves increases the state's release epoch.)
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
     void moved() noexcept { ++epoch_; }
 
@@ -272,7 +272,7 @@ private:
         detail::sequence<standing_count> standing;
     };
 
-    /// Terms by which those who carry them bear on others.
+    /// Terms of pods that affect other pods.
     template<class Use>
     static void for_each_pull(const known_terms& of, const Use& use) {
         for (const auto* list : {&of.affinity, &of.anti_affinity, &of.preferred})

@@ -16,16 +16,16 @@ namespace muster::inline v0_1 {
 /// Weights beyond this are input errors: shares with weights are compared exactly.
 inline constexpr std::int64_t largest_weight = std::numeric_limits<std::uint32_t>::max();
 
-/// A queue: what its pods may hold, its rank, and who may use it. Queues form a tree; what is said
-/// here holds for the pods of the queue and of all queues below it, unless it says otherwise.
-/// The table in policy/README.md shows how the queues of other schedulers are written.
+/// A queue: its limits, its rank, and the tenants that may use it. Queues form a tree; the fields
+/// apply to the pods of the queue and of all queues below it, unless stated otherwise. The table in
+/// policy/README.md maps the queues of other schedulers to these fields.
 template<std::size_t Width>
 struct queue {
     /// The ceiling at its own level, which binds whatever its children's say (T9k: quota, KAI:
     /// limit, Volcano: capability, Kueue: nominalQuota + borrowingLimit).
     limits<Width> quota{};
-    /// The ceiling on what pods hold that nobody may evict (`gang::preemptible` is false), of its
-    /// own and of all queues below it (KAI: quota).
+    /// Quota for non-preemptible pods (`gang::preemptible` is false) of this queue and of all
+    /// queues below it (KAI: quota).
     limits<Width> firm_quota{};
     /// Up to that its use is rightfully its own, beyond it is borrowed and may be reclaimed. Of an
     /// absent kind nothing can be reclaimed (KAI: quota, Volcano: deserved, Kueue: nominalQuota;
@@ -54,15 +54,16 @@ struct queue {
     /// .reclaimWithinCohort).
     taking from_own = taking::nobody;
     taking from_others = taking::nobody;
-    /// And for a gang with which it would itself use more than it deserves, of others gangs of
-    /// lower priority, none above this; absent = nobody (Kueue: preemption.borrowWithinCohort).
+    /// Maximum priority of gangs of other queues that may be evicted for a gang that makes this
+    /// queue borrow; they must also have a lower priority than that gang. Absent = none (Kueue:
+    /// preemption.borrowWithinCohort).
     std::optional<std::int64_t> from_others_to_borrow{};
     /// No new gangs; those that already hold something may complete.
     bool closed = false;
     /// A gang that does not fit blocks those behind it. Of its own gangs alone.
     bool strict_order = false;
-    /// Tenants that may use the queue; absent = nobody, a selector without requirements =
-    /// everybody. Of its own gangs alone.
+    /// Tenants that may use the queue; absent = none, a selector without requirements = all.
+    /// Applies only to gangs of this queue, not of queues below it.
     std::optional<label_selector> tenants = label_selector{};
     /// Nodes that its pods may use; no requirement = all. Requirements of all queues on the way up
     /// count.

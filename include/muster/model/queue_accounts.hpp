@@ -19,12 +19,12 @@ namespace muster::inline v0_1 {
 /// Whose use counts against the ceilings: that of the pods that stand now, or none.
 enum class occupancy : std::uint8_t { present, emptied };
 
-/// What pods are charged to: a queue, and in it to its firm part when nobody may evict them.
+/// The account that a pod is charged to: a queue and, for non-preemptible pods, its firm part.
 struct queue_charge {
     queue_index queue;
     bool firm = false;
 
-    // Whoever has no firm pods need not know of them.
+    // Implicit, for callers without non-preemptible pods.
     constexpr queue_charge(queue_index of, bool stands_firm = false) noexcept
         : queue(of), firm(stands_firm) {}
     constexpr operator queue_index() const noexcept { return queue; }

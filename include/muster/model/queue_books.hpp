@@ -15,9 +15,9 @@
 
 namespace muster::inline v0_1 {
 
-/// The accounts of the queues twice: as they are now, and as they will be once all who leave have
-/// left and all who are nominated have come. A ceiling must hold in both, so what may be taken is
-/// what both admit. While nobody leaves or is nominated the two are one, and cost as much.
+/// The accounts of the queues twice: as they are now, and as they will be once all terminating pods
+/// have left and all nominated pods have started. A quota must hold in both, so both must admit a
+/// pod. Without terminating and nominated pods there is only one account, at the cost of one.
 template<std::size_t Width>
 class queue_books {
 public:
@@ -133,8 +133,9 @@ public:
         apart_ = 0;
     }
 
-    /// Pods hold that much more as long as `when` says; false and nothing changed when a sum would
-    /// leave int64. O(depth × width), and O(queues) for the first who leaves or is nominated.
+    /// Charges the amount in the accounts that `when` names. Returns false and changes nothing if a
+    /// sum would overflow. O(depth × width), and O(queues) for the first terminating or nominated
+    /// pod.
     [[nodiscard]] bool take(queue_charge queue, const resources<Width>& amount,
                             tenure when = tenure::lasting) noexcept {
         if (when == tenure::lasting) {

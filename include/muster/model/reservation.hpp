@@ -14,8 +14,8 @@ namespace muster::inline v0_1 {
 /// Room kept for a gang that waits.
 template<std::size_t Width>
 struct reservation {
-    /// What nobody else may take of a node: never more than the gang needs there, and more than is
-    /// free where somebody stands in its way.
+    /// The reserved amount of a node: at most what the gang needs there. It exceeds the free amount
+    /// if other pods have to leave first.
     struct part {
         node_index node;
         resources<Width> amount;
@@ -24,11 +24,11 @@ struct reservation {
     };
 
     handle<gang_tag> owner;
-    /// When the gang is planned to start; absent = as soon as those in its way have gone, which
-    /// nobody knows.
+    /// Planned start of the gang; absent = once the pods that occupy its room have left, at an
+    /// unknown time.
     std::optional<std::int64_t> start;
     std::vector<part> parts;
-    /// The owner's queue, and what nobody else may take of its quota.
+    /// The owner's queue, and the reserved part of its quota.
     std::optional<queue_index> queue;
     resources<Width> quota;
 

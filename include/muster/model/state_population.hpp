@@ -9,8 +9,8 @@
 
 namespace muster::inline v0_1 {
 
-/// What the pods of a state are, each kept once however many pods have it: shapes, labels, and
-/// once some pod carries terms on others, who stands where.
+/// Interned properties of the pods of a state: shapes, labels and, once some pod has terms, the
+/// pods on each node.
 template<class Traits>
 class state_population : public state_store<Traits> {
     using store = state_store<Traits>;

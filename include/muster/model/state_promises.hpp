@@ -16,9 +16,9 @@
 
 namespace muster::inline v0_1 {
 
-/// Places promised to those who come for pods that were told to move. Such a place is a member of
-/// the gang that no key names: it holds, takes its room and its part of the quota later, and is
-/// handed on to the pod that comes.
+/// Places reserved for the replacements of pods that move. A place is a member of the gang without
+/// a key: it counts as a member that holds, is charged for its future room and quota, and is passed
+/// on to the replacement pod.
 template<class Traits>
 class state_promises : public state_departures<Traits> {
     using store = state_departures<Traits>;
@@ -30,11 +30,11 @@ public:
     using typename store::pod_key;
     using typename store::pod_record;
 
-    /// A pod that stands is told to go, as by `evict`, and room on that node is promised to whoever
-    /// comes for it: a pending member of its gang with the same role, request and constraints,
-    /// which the next cycle nominates there. Until then the place counts as a member that holds.
-    /// `until`: it is given up at that time, if nobody came; absent = when the gang is no more. A
-    /// pod of that key has one place at most.
+    /// Evicts a pod, as `evict` does, and reserves room on `node` for its replacement: a pending
+    /// member of its gang with the same role, request and constraints, which the next cycle
+    /// nominates there. Until then the place counts as a member that holds. `until`: the time at
+    /// which an unused place is given up; absent = when the gang is removed. A pod key has at most
+    /// one place.
     event_result move(const pod_key& key, const node_key& node,
                       std::optional<std::int64_t> until = std::nullopt) {
         const auto known = this->find_pod(key);
@@ -53,7 +53,7 @@ public:
         return event_result::out_of_range;
     }
 
-    /// A pod that was told to go stays: its eviction was refused. Nobody is to come for it.
+    /// The eviction of the pod was refused, so the pod stays and its place is given up.
     event_result keep(const pod_key& key) {
         const event_result kept = store::keep(key);
         if (kept == event_result::applied)
@@ -162,7 +162,7 @@ private:
         return std::ranges::find(promises_, place, &promise::place);
     }
 
-    /// A place for whoever comes for that pod. It is not charged yet.
+    /// Adds a place for the replacement of that pod. It is not charged yet.
     [[nodiscard]] pod_index add_place(pod_index of, node_index to,
                                       std::optional<std::int64_t> until) {
         release_place_of(of);

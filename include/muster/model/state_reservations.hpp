@@ -50,7 +50,7 @@ public:
         return true;
     }
 
-    /// Nothing is kept for anybody any more; returns what was. O(parts).
+    /// Removes all reservations and returns them. O(parts).
     [[nodiscard]] std::vector<reservation_type> lift_reservations() {
         for (std::size_t at = reservations_.size(); at-- > 0;)
             let_go(reservations_[at]);

@@ -63,7 +63,7 @@ public:
         return {from.role,  request(pod),     where(pod).value,         from.created, from.started,
                 from.phase, from.terminating, label_sets_[from.labels], from.ready};
     }
-    /// Who stands where, as far as terms between pods ask.
+    /// The pods on each node, as far as pod terms need them.
     [[nodiscard]] const pod_population& population() const noexcept { return population_; }
     [[nodiscard]] const label_table& label_sets() const noexcept { return label_sets_; }
     /// Where a pod may stand.
@@ -366,7 +366,7 @@ protected:
     label_table label_sets_;
     pod_population population_;
     shape_table<width> shapes_;
-    /// Gangs that something happened to since somebody asked, each once.
+    /// Gangs that changed since the last query, each once.
     std::vector<gang_index> changed_gangs_;
     attachment derived_;
     answer_counts answers_;

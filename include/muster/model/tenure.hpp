@@ -19,8 +19,8 @@ enum class tenure : std::uint8_t {
     nominated,
 };
 
-/// What is there now, and what will be once everybody who leaves has left and everybody who is
-/// nominated has come. Where there are neither, the two are the same.
+/// The amounts now, and the amounts once all terminating pods have left and all nominated pods have
+/// started. Without such pods the two are equal.
 template<std::size_t Width>
 struct now_and_later {
     resources<Width> now;

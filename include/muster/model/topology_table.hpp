@@ -133,8 +133,8 @@ private:
     std::vector<std::uint32_t> domain_of_;
 };
 
-/// Interned topologies with their domains, kept as nodes come, change and go. One that nobody uses
-/// any more is kept until another takes its place.
+/// Interned topologies with their domains, updated as nodes are added, changed and removed. An
+/// unused topology is kept until its slot is needed.
 class topology_table {
 public:
     /// One more user of an equal topology. `node_at(i)` gives the record of node i; `sorted` is all

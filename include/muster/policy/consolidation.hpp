@@ -9,7 +9,7 @@
 
 namespace muster::inline v0_1 {
 
-/// Nobody is moved.
+/// Moves no pods.
 struct no_consolidation {
     static constexpr bool none = true;
     static constexpr bool timeless = true;
@@ -23,15 +23,13 @@ struct no_consolidation {
     [[nodiscard]] friend bool operator==(no_consolidation, no_consolidation) = default;
 };
 
-/// Whoever may be evicted at all, of whatever priority; of gangs that have not run for
-/// `min_runtime` only members beyond their minima. Gangs of lower priority first. Times are in the
-/// caller's unit.
+/// Moves preemptible pods of any priority; from gangs that have not run for `min_runtime`, only
+/// members beyond their minima. Gangs of lower priority first. Times are in the caller's unit.
 struct move_preemptible {
     static constexpr bool none = false;
     static constexpr bool timeless = false;
     std::int64_t min_runtime = 0;
-    /// How long a pod's new place is kept for it from when it is told to move; absent = until it
-    /// comes.
+    /// How long the new place of a moved pod stays reserved; absent = until the replacement comes.
     std::optional<std::int64_t> keeps_place_for{};
 
     [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
@@ -63,7 +61,7 @@ private:
         }
         [[nodiscard]] friend bool operator==(anybody, anybody) = default;
     };
-    /// What queues say of evictions is none of its business: nobody ends by a move.
+    /// Ignores the queues' rules for evictions, because a move ends no pod for good.
     [[nodiscard]] static contender as_it_is(contender of) noexcept {
         of.min_runtime.reset();
         return of;

@@ -8,7 +8,7 @@
 
 namespace muster::inline v0_1 {
 
-/// What an order of domains may look at; asked anew for every gang that is to stand in one.
+/// The input of an order of domains, computed for each gang with a topology constraint.
 struct domain_rank {
     /// Nodes in it.
     std::size_t nodes = 0;

@@ -19,7 +19,7 @@ struct share_claim {
     std::int64_t wanted = 0;
     /// Its part of what the deserved ones leave over; 0 = nothing of it.
     std::int64_t weight = 1;
-    /// Who has the higher one is served first from what is left over, to the last unit.
+    /// Claims of higher priority are served completely from the rest before others.
     std::int64_t priority = 0;
     /// The fair share.
     std::int64_t share = 0;
@@ -27,10 +27,10 @@ struct share_claim {
 
 namespace detail {
 
-/// Divides `rest` among claims of one priority by weight, none above what it wants: those that want
-/// less than their part are satisfied and what they leave is divided again (water-filling). The
-/// others get their parts in whole units, and what is left of the roundings goes to the largest
-/// remainders, ties to who stands first. Returns what nobody of them takes. O(claims²).
+/// Divides `rest` among claims of one priority by weight, none above its demand. Claims that demand
+/// less than their part are satisfied, and the remainder is divided again (water-filling). The
+/// other claims get their parts in whole units; units left by rounding go to the largest
+/// remainders, then to the first claim. Returns the undivided rest. O(claims²).
 inline std::int64_t fill(std::int64_t rest, std::span<share_claim*> claims) {
     auto open = claims;
     const auto close = [&](std::size_t at) {
@@ -84,11 +84,11 @@ inline std::int64_t fill(std::int64_t rest, std::span<share_claim*> claims) {
 
 } // namespace detail
 
-/// Divides `total` units of one kind among siblings: everybody first gets what it deserves, if it
-/// wants it, even where that adds up to more than there is; what is left over goes by priority and
-/// in one priority by weight, each unit to somebody who still wants it. Exact; `claims` stand in
-/// the order of their keys, which decides ties. `scratch` is as long as `claims`. Returns what
-/// nobody wants. O(claims²) at worst, O(claims · log claims) when few are satisfied early.
+/// Divides `total` units of one kind among sibling queues. Each claim first gets its deserved
+/// amount, up to its demand, even if the sum exceeds `total`. The rest goes by priority and, within
+/// a priority, by weight, only to claims with unmet demand. Exact. Preconditions: `claims` is
+/// sorted by key, which decides ties; `scratch` is as long as `claims`. Returns the units without
+/// demand. O(claims²) at worst, O(claims · log claims) if few are satisfied early.
 ///
 /// (Max-min fairness with weights, as KAI's queues divide a department's share.)
 inline std::int64_t divide_fairly(std::int64_t total, std::span<share_claim> claims,

@@ -75,8 +75,8 @@ struct earliest_deadline {
                                                    earliest_deadline) noexcept = default;
 };
 
-/// Gangs whose `start_by` has passed go first, the earliest of them before the others; those whose
-/// has not, or who have none, by `Then`. What Volcano's plugin `sla` promises of waiting times.
+/// Gangs whose `start_by` has passed go first, in the order of `start_by`; all others by `Then`
+/// (Volcano's plugin `sla`).
 template<gang_order Then = priority_then_age>
 struct overdue_first {
     [[no_unique_address]] Then then{};
@@ -94,9 +94,9 @@ struct overdue_first {
     [[nodiscard]] friend constexpr bool operator==(overdue_first, overdue_first) noexcept = default;
 };
 
-/// Who is to run for the shortest time yet goes first: the declared duration, less what it has run
-/// since the first of its members started that stand. Gangs that declare nothing come after all
-/// others. Equals by `Then`. Shortest remaining time first (Schrage, Operations Research 1968).
+/// Shortest remaining time first (Schrage, Operations Research 1968): the declared duration minus
+/// the time since the first running member started. Gangs without a declared duration come last.
+/// Ties by `Then`.
 template<gang_order Then = priority_then_age>
 struct shortest_first {
     [[no_unique_address]] Then then{};

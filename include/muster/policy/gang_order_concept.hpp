@@ -15,15 +15,14 @@ struct gang_rank {
 
     std::int64_t priority = 0;
     std::int64_t created = 0;
-    /// When it should have started at the latest; `none` when nobody said.
+    /// Latest desired start; `none` if not declared.
     std::int64_t start_by = none;
-    /// How long it will run once started; `none` when nobody said.
+    /// Run time after the start; `none` if not declared.
     std::int64_t duration = none;
-    /// When the first of its members started that stand; `none` when nobody stands, or nobody
-    /// knows.
+    /// Start of the first running member; `none` if no member runs or the time is unknown.
     std::int64_t since = none;
 
-    /// How long it is to run yet; `none` when nobody said.
+    /// Remaining run time; `none` if no duration is declared.
     [[nodiscard]] constexpr std::int64_t remaining(std::int64_t now) const noexcept {
         if (duration == none || since >= now)
             return duration;

@@ -35,8 +35,8 @@ struct weighted_share {
 };
 
 /// The smaller past use for its weight first, then as `weighted_share` (time-based fair share:
-/// KAI's usage history, Kueue's AdmissionFairSharing). Who held much lately waits for those who did
-/// not, though he holds nothing now.
+/// KAI's usage history, Kueue's AdmissionFairSharing). A queue with much recent use comes after
+/// others even if it uses nothing now.
 struct least_past_use {
     [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
                                             const queue_rank& rhs) const noexcept {
@@ -73,8 +73,8 @@ struct borrowing_last {
 };
 
 /// Queues within their fair share before those beyond it, then queues within what they deserve
-/// before those that borrow, then the higher priority, then the smaller share of what they are due
-/// with the next gang, then without it, then who is due less (KAI).
+/// before those that borrow, then the higher priority, then the smaller share of the amount due
+/// with the next gang, then without it, then the smaller amount due (KAI).
 struct fair_share_first {
     static constexpr bool by_fair_share = true;
     static constexpr bool counts_next_gang = true;

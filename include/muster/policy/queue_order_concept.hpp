@@ -8,8 +8,8 @@
 
 namespace muster::inline v0_1 {
 
-/// What an order of queues may look at; asked anew after every gang that starts. Use is that of the
-/// queue and of all below it; each share is the dominant one, the largest over the kinds.
+/// The input of an order of queues, computed again after every gang that starts. Use includes the
+/// queues below; each share is the dominant one, the largest over the kinds.
 struct queue_rank {
     std::int64_t priority = 0;
     /// Of the quota, over the kinds that it names.
@@ -86,8 +86,7 @@ template<class Order>
 } // namespace detail
 
 /// A strict weak order of queues with one parent: the tree is walked down from the root, each time
-/// to the first child below which somebody is left. Queues that it holds equal stand in the order
-/// of their keys.
+/// to the first child with waiting gangs in its subtree. Ties are broken by key.
 template<class Order>
 concept queue_order = std::copyable<Order> && requires(const Order before, queue_rank lhs) {
     { before(lhs, lhs) }

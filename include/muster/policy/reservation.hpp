@@ -9,8 +9,8 @@
 
 namespace muster::inline v0_1 {
 
-/// Nothing is kept for anybody: who fits starts. Gangs may starve behind an endless stream of
-/// smaller ones.
+/// No reservations: a gang that fits starts. Gangs may starve behind an endless stream of smaller
+/// ones.
 struct no_reservations {
     [[nodiscard]] constexpr std::size_t planned() const noexcept { return 0; }
     [[nodiscard]] constexpr std::optional<std::int64_t> patience() const noexcept {
@@ -32,8 +32,8 @@ struct easy_backfill {
     [[nodiscard]] friend constexpr bool operator==(easy_backfill, easy_backfill) = default;
 };
 
-/// Conservative backfill: the first `depth` gangs that wait have their starts planned, each so that
-/// it delays nobody before it.
+/// Conservative backfill: plans the starts of the first `depth` waiting gangs, each so that it
+/// delays no gang before it.
 struct conservative_backfill {
     std::size_t depth = 16;
     std::optional<std::int64_t> bypasses{};

@@ -8,11 +8,11 @@
 
 namespace muster::inline v0_1 {
 
-/// Says which of the gangs that wait for room or quota have some kept for them.
-///  - `planned()`: for how many gangs, the first ones of a cycle in the order of turns, a start is
-///    planned from the declared durations of what runs. Nobody behind may delay a planned start.
-///  - `patience()`: after how many gangs have started that stood behind it, a gang has room kept
-///    for it, whenever that will be free; absent = never. One gang at a time.
+/// Decides which gangs that wait for room or quota get reservations.
+///  - `planned()`: the number of gangs, first in the order of turns, whose starts are planned from
+///    the declared durations of running gangs. Later gangs may not delay a planned start.
+///  - `patience()`: the number of gangs that may start ahead of a waiting gang before room is
+///    reserved for it; absent = no limit. One gang at a time.
 template<class Rule>
 concept reservation_rule = std::copyable<Rule> && std::equality_comparable<Rule> &&
     requires(const Rule rule) {

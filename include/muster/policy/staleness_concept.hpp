@@ -7,9 +7,9 @@
 
 namespace muster::inline v0_1 {
 
-/// Says for how long a gang that lost members may stand below its minima before the others are
-/// evicted, in the caller's unit; nothing = for ever. `own` is what the gang itself asks for.
-/// `none`: true of a rule that evicts nobody, so that nobody asks it.
+/// Returns how long a gang that lost members may be below its minima before the others are evicted,
+/// in the caller's unit; nullopt = for ever. `own` is the value that the gang itself declares.
+/// `none`: true for a rule that evicts no pods, so that it is never evaluated.
 template<class Rule>
 concept staleness_rule = std::copyable<Rule> && std::equality_comparable<Rule> &&
     requires(const Rule rule, std::optional<std::int64_t> own) {

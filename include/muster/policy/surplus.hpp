@@ -7,7 +7,7 @@
 
 namespace muster::inline v0_1 {
 
-/// A gang that starts, or runs, takes all the surplus that fits before anybody else is asked.
+/// A gang that starts or runs gets all surplus members that fit before other gangs have a turn.
 struct surplus_at_once {
     static constexpr bool own_turn = false;
 
@@ -16,8 +16,9 @@ struct surplus_at_once {
                                                    surplus_at_once) noexcept = default;
 };
 
-/// Surplus comes in turns of its own, `most` members each: with an order such as `minima_first`
-/// those who lack their minima go before it. What KAI and Volcano do, a member at a time.
+/// Surplus is placed in separate turns of `most` members each. With an order such as
+/// `minima_first`, gangs below their minima precede it. KAI and Volcano do this with one member at
+/// a time.
 struct surplus_in_turn {
     static constexpr bool own_turn = true;
 

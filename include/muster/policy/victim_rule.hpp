@@ -10,7 +10,7 @@
 
 namespace muster::inline v0_1 {
 
-/// Nobody is evicted.
+/// Evicts no pods.
 struct no_eviction {
     static constexpr bool none = true;
     static constexpr bool timeless = true;
@@ -75,9 +75,9 @@ struct reclaim_above_deserved {
     [[nodiscard]] friend bool operator==(reclaim_above_deserved, reclaim_above_deserved) = default;
 };
 
-/// Reclaims as KAI does, whoever has the higher priority: for a gang whose queue stays within what
-/// it deserves, from queues beyond what they deserve, and with `FairShares` for one whose queue
-/// stays within its fair share, also from queues beyond theirs. Victims by priority.
+/// Reclaims as KAI does, regardless of priority: for a gang whose queue stays within its deserved
+/// amount, from queues above theirs; with `FairShares` also for a gang whose queue stays within its
+/// fair share, from queues above theirs. Victims by priority.
 template<bool FairShares>
 struct reclaim_what_is_due {
     static constexpr bool none = false;
@@ -169,7 +169,7 @@ private:
     }
 };
 
-/// Evicts nobody, but lets gangs wait in the room of those who leave.
+/// Evicts no pods, but nominates gangs to the room of terminating pods.
 struct await_leavers {
     static constexpr bool none = false;
     static constexpr bool timeless = true;

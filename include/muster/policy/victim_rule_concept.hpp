@@ -32,7 +32,7 @@ struct contender {
     /// Likewise: how many queues stand above its own that stand above the other side's, too.
     std::int64_t queues_in_common = 0;
 
-    /// Nobody in the queue is easier to evict than this.
+    /// A lower bound: no gang in the queue is easier to evict than this one.
     [[nodiscard]] static constexpr contender least_of(std::optional<queue_index> queue,
                                                       std::int64_t queue_priority,
                                                       bool queue_preemptible) noexcept {
@@ -47,7 +47,7 @@ struct contender {
     }
 };
 
-/// What may be taken of a gang, and after whom.
+/// Which pods of a gang may be evicted, and in which order among gangs.
 struct victim_terms {
     /// Gangs of lower levels are taken first: by `outer`, then by `inner`.
     std::int64_t outer = 0;
@@ -106,9 +106,9 @@ template<class Rule>
         return false;
 }
 
-/// The rule spares everybody, so that nobody need ask it. One that is a choice between several says
-/// it of itself: `rule.spares_all()`. Among pods with terms on each other it is asked all the same:
-/// who starts may let others fit, and they are found where victims are sought.
+/// The rule evicts no pods, so it need not be evaluated. A rule that is a choice between several
+/// has `rule.spares_all()`. If pods have terms, the eviction pass runs all the same: a gang that
+/// starts may let others fit, and the pass finds these.
 template<class Rule>
 [[nodiscard]] constexpr bool spares_everybody(const Rule& rule) noexcept {
     if constexpr (Rule::none)
@@ -121,9 +121,8 @@ template<class Rule>
         return false;
 }
 
-/// Victims go one after the other in their order, as many as it takes, and the rule says so: who
-/// stands further behind stays, even where fewer of those would do. One that is a choice between
-/// several says it of itself: `rule.in_order()`.
+/// The rule evicts victims strictly in their order, as many as needed, even if fewer of the later
+/// ones would suffice. A rule that is a choice between several has `rule.in_order()`.
 template<class Rule>
 [[nodiscard]] constexpr bool takes_in_order(const Rule& rule) noexcept {
     if constexpr (requires { requires Rule::in_order; })
@@ -151,12 +150,12 @@ template<class Rule>
         return false;
 }
 
-/// Says on which terms a gang that waits for room may have members of another evicted: nothing
-/// when it may not. Whom it spares as `contender::least_of` their queue it spares as any other.
-///  - `none`: true of a rule that spares everybody, so that nobody asks it.
-///  - `timeless`: true when it looks neither at `now`, `since` nor `min_runtime`; else
-///    `rule.next_change(victim, now)` is when it may say more of the victim than now, if by time
-///    alone.
+/// Returns the terms on which members of a victim may be evicted for a waiting gang; nullopt = not
+/// at all. Precondition: a rule that spares `contender::least_of` a queue spares all gangs of it.
+///  - `none`: true for a rule that evicts no pods, so that it is never evaluated.
+///  - `timeless`: true if the rule does not use `now`, `since` and `min_runtime`. Otherwise
+///    `rule.next_change(victim, now)` returns the next time at which it may allow more of the
+///    victim, if time alone decides.
 template<class Rule>
 concept victim_rule = std::copyable<Rule> && std::equality_comparable<Rule> &&
     requires(const Rule rule, const contender& side, std::int64_t now) {
