@@ -26,8 +26,8 @@ struct contender {
     std::optional<std::int64_t> from_others_to_borrow;
     /// When the first of its members that stand started to run; absent = unknown.
     std::optional<std::int64_t> since;
-    /// Of whom something may be taken: how long it runs before more than its surplus may be had for
-    /// the other side, as its queues say; absent = they do not.
+    /// For a victim: how long the gang must run before more than its surplus may be evicted for the
+    /// other side, by the settings of its queues; absent = no such limit.
     std::optional<std::int64_t> min_runtime;
     /// Likewise: how many queues stand above its own that stand above the other side's, too.
     std::int64_t queues_in_common = 0;
