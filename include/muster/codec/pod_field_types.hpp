@@ -70,6 +70,20 @@ inline void finish(object_reader& object, std::span<const pod_field> fields,
     });
 }
 
+/// Takes fields of a container that stand in the spec of its pod. The API server drops them, so
+/// that each is a warning. O(fields of the object · log).
+inline void drop_container_fields(object_reader& spec) {
+    spec.take_each([](std::string_view key, const field& at) {
+        if (!at.is_present() || find_field(pod_tables::spec, key) ||
+            !find_field(pod_tables::container, key))
+            return false;
+        at.warning(
+            "a field of containers, which the API server drops here (expected in a container)",
+            place::key);
+        return true;
+    });
+}
+
 inline constexpr std::array mount_fields{
     pod_field{"mountPath", field_type::text, field_support::irrelevant},
     pod_field{"mountPropagation", field_type::text, field_support::irrelevant},

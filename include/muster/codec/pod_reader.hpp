@@ -315,6 +315,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         read.scheduler_name = *name;
     if (const auto name = spec.optional("nodeName").as_string())
         read.node = *name;
+    detail::drop_container_fields(spec);
     detail::finish(spec, detail::pod_tables::spec, read.unsupported);
     detail::begin_at_pod(read, spec_at);
     object.ignore({"apiVersion", "kind"});

@@ -76,7 +76,8 @@ std::string page() {
            "- **refused**: bears on placement and is not modelled. The pod waits with the reason\n"
            "  `UnsupportedConstraint`, which names the field.\n\n"
            "A field that is not listed makes the pod wait in the same way, with a warning, except "
-           "in the places\nmarked \"open\".\n";
+           "in the places\nmarked \"open\". A field of a container that stands in the PodSpec is a "
+           "warning only: the API server\ndrops it.\n";
     for (const pod_field_place& place : pod_field_places) {
         out << "\n## " << place.name << (place.closed ? "" : " (open)") << "\n\n"
             << "| field | answer | note |\n|---|---|---|\n";
@@ -182,6 +183,17 @@ TEST_CASE("an unknown field makes the pod wait where it bears on placement") {
 
 TEST_CASE("an unknown field that is null or an empty list is ignored") {
     CHECK(unsupported("  x: null\n  y: []\n") == "");
+}
+
+TEST_CASE("a field of a container in the pod's spec is a warning, and the pod does not wait") {
+    for (const std::string key : {"imagePullPolicy: Always", "image: a", "env: []", "ports: [{}]",
+                                  "volumeMounts: [{name: v, mountPath: /v}]", "command: [run]"}) {
+        CAPTURE(key);
+        const auto result = read(containers + "  " + key + "\n");
+        CHECK(result.pod.unsupported.empty());
+        CHECK(result.findings.find("spec." + key.substr(0, key.find(':')) +
+                                   ": a field of containers") != std::string::npos);
+    }
 }
 
 TEST_CASE("an unknown field of a container is a warning only") {
