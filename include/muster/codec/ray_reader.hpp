@@ -59,7 +59,7 @@ inline void read_ray_workers(object_reader& object, const reading_context& conte
         read.replicas = read.least = 0;
     }
     read.pod_template = read_pod_template(object.required("template"), context);
-    note_present(object, {"scaleStrategy", "idleTimeoutSeconds"}, cluster.lifecycle);
+    note_present(object, {"scaleStrategy", "idleTimeoutSeconds", "priority"}, cluster.lifecycle);
     read.start_params = read_texts(object.optional("rayStartParams"));
     note_ray_words(object, cluster);
     object.finish();
@@ -80,7 +80,7 @@ inline void read_ray_spec(object_reader& spec, const reading_context& context,
     if (const auto type = text_of(head.optional("serviceType"));
         !type.empty() && type != "ClusterIP")
         cluster.lifecycle.push_back("serviceType");
-    note_present(head, {"headService", "enableIngress"}, cluster.lifecycle);
+    note_present(head, {"headService", "enableIngress", "ingressOptions"}, cluster.lifecycle);
     head.ignore({"replicas"});
     head.finish();
     const field workers_at = spec.optional("workerGroupSpecs");
@@ -90,8 +90,12 @@ inline void read_ray_spec(object_reader& spec, const reading_context& context,
     cluster.autoscaled = spec.optional("enableInTreeAutoscaling").as_boolean().value_or(false);
     note_present(spec,
                  {"enableInTreeAutoscaling", "suspend", "managedBy", "upgradeStrategy",
-                  "autoscalerOptions", "gcsFaultToleranceOptions", "authOptions"},
+                  "autoscalerOptions", "gcsFaultToleranceOptions", "authOptions", "networkPolicy",
+                  "tlsOptions"},
                  cluster.lifecycle);
+    if (const field history_at = spec.optional("historyServerOptions"); history_at.is_present())
+        history_at.warning("the requests of the collector that KubeRay adds to each pod are not "
+                           "counted");
     cluster.service_annotations = read_texts(spec.optional("headServiceAnnotations"));
     spec.ignore({"rayVersion"});
     spec.finish();

@@ -92,6 +92,21 @@ TEST_CASE("what a RayService serves, and a RayJob without a submitter runs, is l
           "lifecycle: RayJob ns/r: entrypoint: the job's own controller sees to it\n");
 }
 
+TEST_CASE("what secures and watches a RayCluster is lost by name and is no unknown field") {
+    const auto made = read_job(
+        read_ray<ray_kind::cluster>,
+        object("RayCluster", "{networkPolicy: {mode: DenyAll}, tlsOptions: {enabled: true}, "
+                             "historyServerOptions: {}, headGroupSpec: {ingressOptions: {host: h}, " +
+                                 pod + "}, workerGroupSpecs: [" +
+                                 group("groupName: a, replicas: 1, priority: 2") + "]}"));
+    CHECK(loss_text(made.losses) ==
+          "lifecycle: RayCluster ns/r: ingressOptions, priority, networkPolicy, tlsOptions: the "
+          "job's own controller sees to it\n");
+    CHECK(made.findings.find("unknown field") == std::string::npos);
+    CHECK(made.findings.find("historyServerOptions: the requests of the collector") !=
+          std::string::npos);
+}
+
 TEST_CASE("the Service of a RayCluster's head has the annotations that the cluster gives it") {
     const auto made = read_job(
         read_ray<ray_kind::cluster>,
