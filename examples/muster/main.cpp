@@ -51,7 +51,11 @@ void print(const diagnostics& found, bool strict) {
         complain("and " + std::to_string(found.dropped()) + " more findings");
 }
 
-void print_skipped(const manifests& objects) {
+/// Prints nothing after an error: the objects of gangs are then not read at all, and all count as
+/// skipped.
+void print_skipped(const manifests& objects, const diagnostics& found) {
+    if (!found.ok())
+        return;
     std::size_t all = 0;
     std::string kinds;
     for (const auto& [kind, count] : objects.skipped) {
@@ -89,7 +93,7 @@ int with_objects(const cli::request& asked, const Use& use) {
         !found.ok() || (asked.strict && (found.warnings() > 0 || !objects.skipped.empty()));
     if (refused) {
         print(found, asked.strict);
-        print_skipped(objects);
+        print_skipped(objects, found);
         return cli::invalid_input;
     }
     return use(objects, found);
@@ -98,7 +102,7 @@ int with_objects(const cli::request& asked, const Use& use) {
 /// Complains of what is wrong with the objects beyond their form; true when they cannot be used.
 bool refuse(const manifests& objects, const cli::request& asked, const diagnostics& found) {
     print(found, asked.strict);
-    print_skipped(objects);
+    print_skipped(objects, found);
     return !found.ok() || (asked.strict && found.warnings() > 0);
 }
 

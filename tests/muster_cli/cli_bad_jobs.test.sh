@@ -21,6 +21,13 @@ refused() {
     done
 }
 
+# The kind of a job with an error is understood all the same.
+run 2 plan -f bad_jobs.yaml
+if grep -q 'not understood' "$work/err"; then
+    fail "the kinds of jobs with errors are said not to be understood"
+    cat "$work/err"
+fi
+
 # job FIELD: a job with one more field in its metadata.
 job() {
     printf '%s\n' 'apiVersion: batch.tensorstack.dev/v1beta1' 'kind: GenericJob' 'metadata:' \
