@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -194,24 +194,35 @@ private:
         return true;
     }
 
+    /// Of a live object, which has a uid, and a manifest of it, the live one counts.
     template<class Object>
     void keep(std::vector<Object>& to, const object_reader& object, std::string_view kind,
               Object read) {
         read.metadata.where = where_;
         std::string name =
             std::string(kind) + ' ' + read.metadata.key.name_space + '/' + read.metadata.key.name;
-        if (!names_.insert(std::move(name)).second) {
+        const auto [known, added] = names_.emplace(std::move(name), to.size());
+        if (added) {
+            to.push_back(std::move(read));
+            return;
+        }
+        Object& first = to[known->second];
+        if (first.metadata.uid.empty() == read.metadata.uid.empty()) {
             object.error(std::string(kind) + " " + in_quotes(read.metadata.key.name) +
                          " is there twice (expected every object once)");
             return;
         }
-        to.push_back(std::move(read));
+        object.warning(std::string(kind) + " " + in_quotes(read.metadata.key.name) +
+                       " is there twice, and the one with a uid counts");
+        if (first.metadata.uid.empty())
+            first = std::move(read);
     }
 
     reading_context context_;
     manifests made_;
     kueue_book kueue_;
-    std::unordered_set<std::string> names_;
+    /// The index of each object among those of its kind.
+    std::unordered_map<std::string, std::size_t> names_;
     object_place where_; ///< of the object at hand
 };
 

@@ -163,6 +163,26 @@ TEST_CASE("an object that is there twice is an error, and the first one stays") 
                            "once)\n");
 }
 
+TEST_CASE("of a live object and a manifest of it the live one counts, whichever comes first") {
+    const std::string live = R"({apiVersion: v1, kind: Node, metadata: {name: a, uid: "1"},
+ status: {allocatable: {cpu: 4}}}
+)";
+    const std::string manifest = "{apiVersion: v1, kind: Node, metadata: {name: a}}\n";
+    const std::string other = "---\n{apiVersion: v1, kind: Node, metadata: {name: b}}\n---\n";
+    for (const std::string& text : {live + other + manifest, manifest + other + live}) {
+        CAPTURE(text);
+        const auto made = read(text);
+        CHECK(made.findings.find(
+                  "warning: Node \"a\" is there twice, and the one with a uid counts") !=
+              std::string::npos);
+        REQUIRE(made.objects.nodes.size() == 2);
+        CHECK(made.objects.nodes[0].metadata.key.name == "a");
+        CHECK(made.objects.nodes[0].metadata.uid == "1");
+        CHECK(made.objects.nodes[0].allocatable.at("cpu") == 4000);
+        CHECK(made.objects.nodes[1].metadata.key.name == "b");
+    }
+}
+
 TEST_CASE("objects of one name in two namespaces are two") {
     CHECK(read(pod_text + "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: x}, "
                           "spec: {containers: [{}]}}\n")
