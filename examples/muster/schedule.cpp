@@ -50,9 +50,10 @@ int decide_once(const schedule_request& asked, kube::transport& by) {
         for (const muster::pod_index pod : each.evictions)
             std::printf("evict\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
                         name_of(known[pod].key).c_str());
-        if (!each.placements.empty())
+        // An admitted gang without placements runs already.
+        if (!each.placements.empty() || each.outcome.kind == muster::answer::admitted)
             continue;
-        waits = waits || each.outcome.kind != muster::answer::admitted;
+        waits = true;
         std::printf("wait\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
                     std::string(kube::to_text(each.outcome.at)).c_str());
     }

@@ -96,6 +96,8 @@ while IFS= read -r -t 30 line <&5; do
     [[ $line != *" info 2 pods bound "* ]] || { bound=yes; break; }
 done
 [[ $bound == yes && $page ]] || { fail "nothing was bound: $heard"; finish; }
+said=$("$muster" schedule "${at[@]}" --dry-run 2>&1) || fail "dry run of what runs: $said"
+[[ $said != *wait* ]] || fail "a gang that runs waits in a dry run: $said"
 # ask PATH: what the page at `page` says of it is in `said`.
 ask() {
     exec 3<>"/dev/tcp/127.0.0.1/$page"
