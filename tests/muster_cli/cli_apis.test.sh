@@ -13,6 +13,10 @@ for api in kai volcano koordinator scheduler-plugins workload grove jobs; do
     same "apis_$api.explain" "$work/out"
 done
 
+# A manifest of a claim that is bound, and a container's field beside the containers, stop no job.
+golden applied_job.table 0 plan -f applied_job.yaml
+same applied_job.stderr "$work/err"
+
 # All that whatif can change of a group, it can change of these.
 golden apis_whatif.table 0 whatif -f apis/nodes.yaml -f apis/kai.yaml --add-nodes 3xb1 \
     --set group.lab/wide.topology= --set queue.research.quota.nvidia.com/gpu=none \
