@@ -219,6 +219,8 @@ int explain(cli::request asked, const look& how, const std::string& wanted) {
             out = cli::json_text(objects);
         else if (how.format == "yaml")
             out = cli::yaml_text(objects);
+        else if (!found)
+            complain("none of the groups asked for waits");
         return finish(write(out), waits);
     });
 }

@@ -71,6 +71,7 @@ planned=$("$muster" plan -f "$work/snapshot.json" -o pods --no-headers 2>&1) || 
 said=$("$muster" whatif -f "$work/snapshot.json" --cordon node-a 2>&1) || true
 [[ $said == *train*Waiting*NodeUnschedulable* ]] || fail "whatif: $said"
 said=$("$muster" explain -f "$work/snapshot.json" 2>&1) || fail "explain: $said"
+[[ $said == "none of the groups asked for waits" ]] || fail "explain of what starts: $said"
 
 said=$("$muster" schedule "${at[@]}" --dry-run 2>&1) || fail "dry run: $said"
 [[ $said == $'start\tdefault/train\tdefault/train-0\tnode-a\nstart\tdefault/train\tdefault/train-1\tnode-a' ]] ||
