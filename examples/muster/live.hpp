@@ -62,6 +62,8 @@ struct schedule_request : leading_request {
     std::int64_t compare_seconds = 600;
     /// For how long a gang of which some binds failed may be impossible to complete, in seconds.
     std::int64_t heal_seconds = 30;
+    /// How long the volumes of a pod may take to be bound, in seconds.
+    std::int64_t volume_seconds = 600;
 };
 
 struct controller_request : leading_request {

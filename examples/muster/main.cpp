@@ -1080,6 +1080,13 @@ int run(int argc, char** argv) {
         ->capture_default_str()
         ->type_name("SECONDS");
     scheduling
+        .add_option("--volume-timeout", scheduled.volume_seconds,
+                    "How long the volumes of a pod may take to be bound; after that nothing of its "
+                    "group is bound, and the group is decided again")
+        ->check(CLI::Range(1, 86'400))
+        ->capture_default_str()
+        ->type_name("SECONDS");
+    scheduling
         .add_option("--compare-every", scheduled.compare_seconds,
                     "Interval in seconds between comparisons of the cached state with a fresh "
                     "listing")

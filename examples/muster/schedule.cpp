@@ -150,6 +150,7 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
     const std::string identity = own_identity();
     how.events.instance = identity;
     how.election = election_of(asked, identity, how.watches.seed);
+    how.volumes.patience = asked.volume_seconds * kube::second;
     auto shown = live_presence::open(asked);
     if (!shown)
         return usage;

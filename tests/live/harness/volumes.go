@@ -118,6 +118,22 @@ func oneSetOfVolumes(s *stage, st *storing) error {
 		st.volume("v5", "local", "b", nil), st.whole(loser, 3))
 }
 
+// slowVolumes tells of volumes that nothing makes: the gang gives up after --volume-timeout, and says so.
+func slowVolumes(s *stage, st *storing) error {
+	s.options = []string{"--volume-timeout", "2"}
+	if err := firstOf(s.restarted(), st.class("slow", delayed, object{"provisioner": st.driver}), st.claims("g", 2, "slow"), st.users("g", 2),
+		st.waitsFor("g", "were not bound within 2 s")); err != nil {
+		return err
+	}
+	s.options = nil
+	for _, name := range []string{"g-0", "g-1"} {
+		if err := st.zonal(name, "slow", nil, nil); err != nil {
+			return err
+		}
+	}
+	return firstOf(s.restarted(), st.whole("g", 2))
+}
+
 // volumeScenarios show every row of the table of rules for volumes.
 func volumeScenarios() []scenario {
 	made := []scenario{}
@@ -139,6 +155,7 @@ func volumeScenarios() []scenario {
 			st.claims("g", 2, "local"), st.users("g", 2), st.whole("g", 2))
 	})
 	add("refused-claim", two, refusedClaim)
+	add("volume-timeout", two, slowVolumes)
 	add("two-gangs-one-set", map[string]int{"a": 4, "b": 4}, oneSetOfVolumes)
 	// Bound claims.
 	add("bound-zone", map[string]int{"a-east": 4, "b-west": 1}, func(s *stage, st *storing) error {
