@@ -7,6 +7,7 @@
 
 #include <muster/adapter/cluster_view.hpp>
 #include <muster/adapter/writes.hpp>
+#include <muster/admission/gate_reason.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
 
@@ -66,6 +67,8 @@ template<class Traits>
     if (status.waiting > 0 && group.last.known) {
         status.verdict = group.last.kind;
         status.at = group.last.at;
+        status.lacks_volumes =
+            status.at == gate::unsupported && muster::detail::only_volumes_hold(known, which);
     }
     return found;
 }

@@ -194,6 +194,7 @@ private:
             // The last cycle left out the members of a held-back gang, so its verdict says nothing.
             status.verdict.reset();
             status.at = gate::none;
+            status.lacks_volumes = false;
             if (!last.is_wordless)
                 status.message = hold->message;
         }
@@ -204,7 +205,8 @@ private:
         std::int64_t again = never_comes;
         if (status.waiting > 0 && status.at != gate::none && !last.is_wordless) {
             if (last.said && last.said->at == status.at && last.said->verdict == status.verdict &&
-                !last.said->message.empty() && at_->now < last.words_from) {
+                last.said->lacks_volumes == status.lacks_volumes && !last.said->message.empty() &&
+                at_->now < last.words_from) {
                 status.message = last.said->message;
                 again = last.words_from;
             } else {

@@ -125,6 +125,8 @@ struct gang_status {
     /// their way.
     std::optional<answer> verdict{};
     gate at = gate::none;
+    /// At `gate::unsupported`: only volumes and claims that are not ready hold members back.
+    bool lacks_volumes = false;
     /// Set while the gang is held back after a failure: the outcome of the failed order. Then
     /// `verdict` is absent, and `message` is that of the failure.
     std::optional<outcome> held_after{};

@@ -306,9 +306,7 @@ private:
         // Of what is on its way, or held back, the scheduler has not made up its mind.
         if (status.waiting == 0 || status.at == gate::none || status.held_after)
             return;
-        const pod_waiting what{std::string(waiting_reason(status.at)),
-                               status.message.empty() ? std::string(to_text(status.at))
-                                                      : status.message};
+        const pod_waiting what{std::string(waiting_reason(status)), waiting_text(status)};
         for (const codec::pod_object* const each : live_.gangs().members(gang)) {
             const pod_record& pod = live_.gangs().pods().at(each->metadata.key);
             if (pod.waits() && !(pod.says == what))

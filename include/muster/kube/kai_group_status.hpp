@@ -43,8 +43,7 @@ namespace kube {
         set_condition(conditions,
                       {{"type", "Scheduled"}, {"status", "True"}, {"transitionID", next}}, wall);
     } else if (status.waiting > 0 && status.at != gate::none && status.holding == 0) {
-        const std::string message =
-            status.message.empty() ? std::string(to_text(status.at)) : status.message;
+        const std::string message = waiting_text(status);
         set_condition(conditions,
                       {{"type", "UnschedulableOnNodePool"},
                        {"nodePool", "default"},

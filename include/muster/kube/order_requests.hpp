@@ -144,6 +144,14 @@ struct event_words {
     return "it was not decided yet";
 }
 
+/// Why members of a gang wait: the words for people, or else those of the gate.
+[[nodiscard]] inline std::string waiting_text(const adapter::gang_status& of) {
+    if (!of.message.empty())
+        return of.message;
+    return std::string(of.lacks_volumes ? "volumes or claims of members are not ready"
+                                        : to_text(of.at));
+}
+
 [[nodiscard]] inline std::string_view to_text(adapter::eviction_cause why) {
     switch (why) {
     case adapter::eviction_cause::never_completed:

@@ -8,6 +8,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/adapter/writes.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/model/answer.hpp>
 
@@ -23,8 +24,8 @@ struct pod_waiting {
     [[nodiscard]] friend bool operator==(const pod_waiting&, const pod_waiting&) = default;
 };
 
-[[nodiscard]] inline std::string_view waiting_reason(gate at) {
-    switch (at) {
+[[nodiscard]] inline std::string_view waiting_reason(const adapter::gang_status& of) {
+    switch (of.at) {
     case gate::group:
         return "PodGroupNotReady";
     case gate::members:
@@ -32,7 +33,7 @@ struct pod_waiting {
     case gate::queue:
         return "QueueNotReady";
     case gate::unsupported:
-        return "UnsupportedConstraint";
+        return of.lacks_volumes ? "VolumeNotReady" : "UnsupportedConstraint";
     case gate::quota:
         return "QuotaExceeded";
     case gate::order:

@@ -60,8 +60,7 @@ namespace kube {
     if (waits && !status.holds_minima)
         add("Unschedulable", "NotEnoughResources",
             std::to_string(status.waiting) + "/" + std::to_string(of.members.size()) +
-                " tasks in gang unschedulable: " +
-                (status.message.empty() ? std::string(to_text(status.at)) : status.message));
+                " tasks in gang unschedulable: " + waiting_text(status));
     else if (status.holds_minima || status.waiting == 0)
         drop_condition(conditions, "Unschedulable");
     if (conditions.empty())

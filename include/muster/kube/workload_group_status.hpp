@@ -34,7 +34,7 @@ namespace kube {
                             {"reason", status.reached ? "Scheduled" : "Unschedulable"},
                             {"message", ""}};
     if (!status.reached)
-        one["message"] = status.message.empty() ? std::string(to_text(status.at)) : status.message;
+        one["message"] = waiting_text(status);
     if (of.object->generation > 0)
         one["observedGeneration"] = of.object->generation;
     set_condition(conditions, std::move(one), wall);

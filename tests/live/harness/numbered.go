@@ -243,16 +243,7 @@ func numberedScenarios() []scenario {
 		if err := firstOf(s.group("g", 4, ""), s.members("g", 4, "1"), s.member("single", "", "5", schedulerName)); err != nil {
 			return err
 		}
-		says := func(name, wanted string) error {
-			return s.becomes(podsOf(s.namespace)+"/"+name, "says "+wanted, func(found object) bool {
-				for _, each := range items(found, "status", "conditions") {
-					if text(each, "type") == "PodScheduled" {
-						return text(each, "status") == "False" && text(each, "reason") == "Unschedulable" && strings.Contains(text(each, "message"), wanted)
-					}
-				}
-				return false
-			})
-		}
+		says := func(name, wanted string) error { return s.podSays(name, "Unschedulable", wanted) }
 		if err := firstOf(says("g-0", "nodes are available: "), says("g-3", "Insufficient cpu"), says("single", "Insufficient cpu"),
 			s.becomes(groups+s.namespace+"/podgroups/g", "says so", func(found object) bool {
 				return strings.Contains(fmt.Sprint(at(found, "status", "conditions")), "Insufficient cpu")

@@ -221,6 +221,18 @@ func (s *stage) says(name, status string) error {
 	})
 }
 
+// podSays waits until a pod's condition PodScheduled is False, with that reason and those words.
+func (s *stage) podSays(name, reason, wanted string) error {
+	return s.becomes(podsOf(s.namespace)+"/"+name, "says "+reason+": "+wanted, func(found object) bool {
+		for _, each := range items(found, "status", "conditions") {
+			if text(each, "type") == "PodScheduled" {
+				return text(each, "status") == "False" && text(each, "reason") == reason && strings.Contains(text(each, "message"), wanted)
+			}
+		}
+		return false
+	})
+}
+
 // waits says that none of them is bound for a while.
 func (s *stage) waits(prefix string, for_ time.Duration) error {
 	if eventually(for_, func() bool { return s.count(prefix, "bound") > 0 }) {

@@ -179,7 +179,7 @@ func volumeScenarios() []scenario {
 	// Claims that cannot be used now.
 	add("missing-claim-then-created", two, func(s *stage, st *storing) error {
 		return firstOf(st.class("made", delayed, nil), st.claim("g-0", "made", nil), st.users("g", 2), st.waitsFor("g", "g-1"),
-			st.claim("g-1", "made", nil), s.runsWithin("g", 2, 10*time.Second), st.reached())
+			s.podSays("g-0", "VolumeNotReady", "g-1"), st.claim("g-1", "made", nil), s.runsWithin("g", 2, 10*time.Second), st.reached())
 	})
 	add("lost-claim", two, func(s *stage, st *storing) error {
 		return firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", nil, nil), st.claim("g-0", "nfs", nil), st.bound("g-0"),

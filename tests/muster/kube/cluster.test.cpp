@@ -322,6 +322,27 @@ TEST_CASE("pods that wait for a while come to say why, with an event each, and t
     CHECK(of.waits("train-0").empty());
 }
 
+TEST_CASE(
+    "a pod whose volumes are not ready has a reason of its own, unless other fields hold it") {
+    world of;
+    of.node("a", 2);
+    const auto pod = [&](const std::string& name, const std::string& more) {
+        of.post(
+            "/api/v1/namespaces/team/pods",
+            R"({"metadata":{"name":")" + name +
+                R"("},"spec":{"schedulerName":"t9k-scheduler","containers":[{"name":"c","image":"i"}],)"
+                R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"missing"}}])" +
+                more + "}}");
+    };
+    pod("volume", "");
+    pod("both", R"(,"affinity":{"unknownAffinity":{}})");
+    process run(of);
+    run.run(of, 5 * second);
+    CHECK(of.waits("volume") == "VolumeNotReady: volumes or claims of members are not ready");
+    CHECK(of.waits("both") ==
+          "UnsupportedConstraint: members carry constraints that are not supported");
+}
+
 TEST_CASE("that a pod waits is never written after somebody has bound it") {
     world of;
     of.node("a", 1);
