@@ -252,9 +252,12 @@ private:
     void answered(start_type& start, member_type& member, const order_result<Traits>& result) {
         switch (member.stage) {
         case bind_stage::preparing:
-            return prepared(start, member, result);
+            if (result.what == outcome::applied)
+                member.deadline = never_comes;
+            return readied(start, member, result, bind_stage::to_prepare,
+                           after_volumes(at_->view.find_pod(member.pod, member.uid)));
         case bind_stage::ungating:
-            return ungated(start, member, result);
+            return readied(start, member, result, bind_stage::to_ungate, bind_stage::to_bind);
         case bind_stage::binding:
             return bound(start, member, result);
         case bind_stage::asking:
@@ -265,28 +268,12 @@ private:
         }
     }
 
-    void prepared(start_type& start, member_type& member, const order_result<Traits>& result) {
+    /// A step before the bind ended: the member goes on to `next`, or back to `retry`.
+    void readied(start_type& start, member_type& member, const order_result<Traits>& result,
+                 bind_stage retry, bind_stage next) {
         switch (result.what) {
         case outcome::applied:
-            member.stage = after_volumes(at_->view.find_pod(member.pod, member.uid));
-            member.next = 0;
-            member.deadline = never_comes;
-            return;
-        case outcome::gone:
-        case outcome::replaced:
-        case outcome::not_started:
-            return drop(member);
-        case outcome::refused:
-            return fail(start, member, result);
-        default:
-            return again(start, member, result, bind_stage::to_prepare);
-        }
-    }
-
-    void ungated(start_type& start, member_type& member, const order_result<Traits>& result) {
-        switch (result.what) {
-        case outcome::applied:
-            member.stage = bind_stage::to_bind;
+            member.stage = next;
             member.next = 0;
             return;
         case outcome::gone:
@@ -296,7 +283,7 @@ private:
         case outcome::refused:
             return fail(start, member, result);
         default:
-            return again(start, member, result, bind_stage::to_ungate);
+            return again(start, member, result, retry);
         }
     }
 
