@@ -21,6 +21,7 @@
 #include <muster/testing/shortage_verifier.hpp>
 
 #include "budget_rules.hpp"
+#include "evicting.hpp"
 #include "least_victims.hpp"
 
 namespace cycle_eviction_properties_test {
@@ -29,6 +30,7 @@ namespace {
 
 using namespace muster;
 using namespace muster::testing;
+using namespace evicting_clusters;
 
 constexpr kind_id cpu{0};
 
@@ -37,15 +39,7 @@ world crowded(std::uint64_t seed) {
     testing::random draw(seed);
     world made;
     made.seed = seed;
-    made.kinds = 2;
-    std::vector<std::int64_t> left;
-    for (int at = 0; at < draw.between(1, 3); ++at) {
-        node<world_width> spec;
-        spec.allocatable[cpu] = draw.between(2, 6);
-        spec.allocatable[made.pods_kind()] = 10;
-        left.push_back(spec.allocatable[cpu]);
-        made.nodes.push_back({"n" + std::to_string(at), spec});
-    }
+    std::vector<std::int64_t> left = add_nodes(made, draw, 1);
     for (int at = 0; at < 3; ++at) {
         queue<world_width> spec;
         spec.priority = draw.between(0, 2);
@@ -92,11 +86,9 @@ world crowded(std::uint64_t seed) {
             std::optional<std::string> on;
             if (stands) {
                 one.phase = pod_phase::running;
-                const std::size_t node = draw.below(left.size());
-                if (left[node] < one.request[cpu])
+                on = take(left, draw, one.request[cpu]);
+                if (!on)
                     continue;
-                left[node] -= one.request[cpu];
-                on = "n" + std::to_string(node);
                 one.where.ports.clear();
             }
             made.pods.push_back({key + "-" + std::to_string(at), key, one, on});
@@ -206,17 +198,6 @@ std::optional<std::vector<pod_index>> least_of_all(const world_state& known, rul
     });
 }
 
-template<class Rule>
-auto how(Rule rule) {
-    return policy{best_fit{},
-                  priority_then_age{},
-                  priority_then_share{},
-                  no_reservations{},
-                  surplus_at_once{},
-                  most_packed{},
-                  rule};
-}
-
 /// Worlds in which somebody was evicted.
 std::size_t evicting_worlds = 0;
 /// Worlds in which it was said what evictions leave the gang short of.
@@ -289,29 +270,25 @@ std::string judge(const world& from, rule_kind rule, const Policy& evicting) {
 std::string check_evictions(const world& from) {
     switch (static_cast<rule_kind>(from.seed >> 7U & 3U)) {
     case rule_kind::t9k:
-        return judge(from, rule_kind::t9k, how(t9k_preemption{}));
+        return judge(from, rule_kind::t9k, evicting(t9k_preemption{}));
     case rule_kind::t9k_inside:
-        return judge(from, rule_kind::t9k_inside, how(t9k_preemption{true}));
+        return judge(from, rule_kind::t9k_inside, evicting(t9k_preemption{true}));
     case rule_kind::by_priority:
-        return judge(from, rule_kind::by_priority, how(priority_preemption{true}));
+        return judge(from, rule_kind::by_priority, evicting(priority_preemption{true}));
     case rule_kind::reclaim:
-        return judge(from, rule_kind::reclaim, how(reclaim_above_deserved{}));
+        return judge(from, rule_kind::reclaim, evicting(reclaim_above_deserved{}));
     }
     return {};
 }
 
 /// Pods that a cycle evicts and how many are to come, by key.
 template<class Policy>
-std::pair<std::vector<std::string>, std::size_t> evicted_by(world_state& known, const Policy& how) {
-    std::pair<std::vector<std::string>, std::size_t> found;
+std::pair<keys, std::size_t> exchanged(world_state& known, const Policy& how) {
     const cycle_result result = cycle(known, 0, how);
-    for (const decision& made : result.decisions) {
-        for (const pod_index pod : made.evictions)
-            found.first.push_back(known[pod].key);
-        found.second += made.nominated ? made.placements.size() : 0;
-    }
-    std::sort(found.first.begin(), found.first.end());
-    return found;
+    std::size_t coming = 0;
+    for (const decision& made : result.decisions)
+        coming += made.nominated ? made.placements.size() : 0;
+    return {evicted_by(known, result), coming};
 }
 
 /// Worlds in which somebody was evicted for surplus.
@@ -336,15 +313,15 @@ std::string judge_one_more(world from, Rule rule) {
     if (!found || known[found->index].members.empty())
         return {};
     const world_state before = known;
-    if (cycle(known, 0, how(no_eviction{})).counters.pods_placed > 0)
+    if (cycle(known, 0, evicting(no_eviction{})).counters.pods_placed > 0)
         return {};
     world_state other = to_state(needy);
     known = before;
-    if (!evicted_by(known, how(rule)).first.empty())
+    if (!exchanged(known, evicting(rule)).first.empty())
         return "unasked: somebody goes for surplus";
     known = before;
-    const auto mine = evicted_by(known, how(for_surplus_too<Rule>{rule}));
-    if (mine != evicted_by(other, how(rule)))
+    const auto mine = exchanged(known, evicting(for_surplus_too<Rule>{rule}));
+    if (mine != exchanged(other, evicting(rule)))
         return "otherwise: " + std::to_string(mine.first.size()) + " go, not those of one in need";
     if (mine.first.empty())
         return {};
@@ -357,7 +334,7 @@ std::string judge_one_more(world from, Rule rule) {
                 gone.push_back(key);
         for (const std::string& key : gone)
             expect_applied(known.remove_pod(key));
-        const auto next = cycle(known, 1, how(for_surplus_too<Rule>{rule})).counters;
+        const auto next = cycle(known, 1, evicting(for_surplus_too<Rule>{rule})).counters;
         if (gone.empty() && next.pods_evicted == 0)
             return {};
         if (rounds == 0)

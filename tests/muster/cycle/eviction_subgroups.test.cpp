@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +16,7 @@
 #include <muster/testing/random.hpp>
 
 #include "../builders.hpp"
+#include "evicting.hpp"
 #include "least_victims.hpp"
 
 namespace cycle_eviction_subgroups_test {
@@ -24,47 +24,12 @@ namespace cycle_eviction_subgroups_test {
 namespace {
 
 using namespace builders;
+using namespace evicting_clusters;
 using namespace muster;
 using namespace muster::testing;
 
-using keys = std::vector<std::string>;
-
-template<class Rule>
-auto evicting(Rule rule) {
-    return policy{best_fit{},
-                  priority_then_age{},
-                  priority_then_share{},
-                  no_reservations{},
-                  surplus_at_once{},
-                  most_packed{},
-                  rule};
-}
 const auto fewest = evicting(t9k_preemption{});
 const auto in_order = evicting(newest_first<t9k_preemption>{});
-
-/// The pods that a cycle evicts, sorted.
-template<class Policy>
-keys evicted(cluster& known, const Policy& how) {
-    keys out;
-    for (const decision& made : cycle(known, 0, how).decisions)
-        for (const pod_index pod : made.evictions)
-            out.push_back(known[pod].key);
-    std::sort(out.begin(), out.end());
-    return out;
-}
-
-/// Nodes n0, n1, ... of 8, queues low (priority 1) and high (2).
-cluster machines(int count) {
-    cluster known;
-    for (int at = 0; at < count; ++at)
-        ok(known.upsert_node("n" + std::to_string(at), machine(8)));
-    for (const auto& [name, priority] : {std::pair("low", 1), std::pair("high", 2)}) {
-        auto queue = quota_of(1000);
-        queue.priority = priority;
-        ok(known.upsert_queue(name, queue));
-    }
-    return known;
-}
 
 void run(cluster& to, const std::string& key, const std::string& gang, vertex_index role,
          std::int64_t cpus, const std::string& node, std::int64_t created = 0) {
@@ -176,15 +141,7 @@ world nested(std::uint64_t seed) {
     testing::random draw(seed);
     world made;
     made.seed = seed;
-    made.kinds = 2;
-    std::vector<std::int64_t> left;
-    for (int at = 0; at < draw.between(2, 3); ++at) {
-        node<world_width> spec;
-        spec.allocatable[cpu] = draw.between(2, 6);
-        spec.allocatable[made.pods_kind()] = 10;
-        left.push_back(spec.allocatable[cpu]);
-        made.nodes.push_back({"n" + std::to_string(at), spec});
-    }
+    std::vector<std::int64_t> left = add_nodes(made, draw, 2);
     for (int at = 0; at < 2; ++at) {
         queue<world_width> spec;
         spec.priority = at;
@@ -222,12 +179,8 @@ world nested(std::uint64_t seed) {
             one.phase = pod_phase::running;
             one.request[cpu] = draw.between(1, 3);
             one.request[made.pods_kind()] = 1;
-            const std::size_t node = draw.below(left.size());
-            if (left[node] < one.request[cpu])
-                continue;
-            left[node] -= one.request[cpu];
-            made.pods.push_back(
-                {key + "-" + std::to_string(count), key, one, "n" + std::to_string(node)});
+            if (const auto node = take(left, draw, one.request[cpu]))
+                made.pods.push_back({key + "-" + std::to_string(count), key, one, node});
         }
         made.gangs.push_back({key, spec});
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,26 +10,16 @@
 #include <muster/cycle/cycle.hpp>
 
 #include "../builders.hpp"
+#include "evicting.hpp"
 
 namespace cycle_evictions_test {
 
 namespace {
 
 using namespace builders;
+using namespace evicting_clusters;
 using namespace muster;
 
-using keys = std::vector<std::string>;
-
-template<class Rule>
-auto evicting(Rule rule) {
-    return policy{best_fit{},
-                  priority_then_age{},
-                  priority_then_share{},
-                  no_reservations{},
-                  surplus_at_once{},
-                  most_packed{},
-                  rule};
-}
 const auto t9k = evicting(t9k_preemption{});
 const auto t9k_inside = evicting(t9k_preemption{true});
 const auto by_priority = evicting(priority_preemption{true});
@@ -58,18 +47,6 @@ void run(cluster& to, const std::string& gang, int count, std::int64_t cpus,
         pod.created = at;
         ok(to.upsert_pod(gang + "-" + std::to_string(at), gang, pod, node));
     }
-}
-
-/// Who was told to go, sorted.
-template<class Policy>
-keys evicted(cluster& known, const Policy& how, std::int64_t now = 0) {
-    const cycle_result result = cycle(known, now, how);
-    keys out;
-    for (const decision& made : result.decisions)
-        for (const pod_index pod : made.evictions)
-            out.push_back(known[pod].key);
-    std::sort(out.begin(), out.end());
-    return out;
 }
 
 /// All who were told to go are gone.
@@ -219,16 +196,6 @@ TEST_CASE("T9k: inside a queue the preemptor takes its victims' part of the quot
 }
 
 // ---- victims -----------------------------------------------------------------------------------
-
-/// Nodes n0, n1, ... of 8, queues low (priority 1) and high (2).
-cluster machines(int count) {
-    cluster known;
-    for (int at = 0; at < count; ++at)
-        ok(known.upsert_node("n" + std::to_string(at), machine(8)));
-    ok(known.upsert_queue("low", queue_of(1)));
-    ok(known.upsert_queue("high", queue_of(2)));
-    return known;
-}
 
 TEST_CASE("a gang that fits whole after evictions starts, and one that does not evicts nobody") {
     cluster known = machines(2);

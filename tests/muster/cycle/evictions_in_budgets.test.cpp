@@ -8,17 +8,17 @@
 #include <muster/cycle/cycle.hpp>
 
 #include "../builders.hpp"
+#include "evicting.hpp"
 
 namespace cycle_evictions_in_budgets_test {
 
 namespace {
 
 using namespace builders;
+using evicting_clusters::machines;
 using namespace muster;
 
-const policy evicting{best_fit{},        priority_then_age{}, priority_then_share{},
-                      no_reservations{}, surplus_at_once{},   most_packed{},
-                      t9k_preemption{}};
+const auto preempting = evicting_clusters::evicting(t9k_preemption{});
 
 disruption_budget keeping(std::int64_t keeps, const std::string& app) {
     disruption_budget made;
@@ -36,20 +36,8 @@ void add_one(cluster& to, const std::string& name, std::int64_t cpus, const std:
     ok(to.upsert_pod(name + "-0", name, pod, node));
 }
 
-/// So many machines of 8 cpus; gangs of the queue `high` may evict those of `low`.
-cluster machines(int count) {
-    cluster known;
-    for (int at = 0; at < count; ++at)
-        ok(known.upsert_node("n" + std::to_string(at), machine(8)));
-    cluster::queue_type high;
-    high.priority = 1;
-    ok(known.upsert_queue("high", high));
-    ok(known.upsert_queue("low", {}));
-    return known;
-}
-
 std::size_t evicted(cluster& known) {
-    return cycle(known, 0, evicting).counters.pods_evicted;
+    return cycle(known, 0, preempting).counters.pods_evicted;
 }
 
 } // namespace
