@@ -249,7 +249,7 @@ func startRealWith(binaries, folder string, attended bool) (made *server, err er
 		"--service-account-issuer="+url+"/", "--service-account-key-file="+in("sa.pub"),
 		"--service-account-signing-key-file="+in("sa.key"),
 		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection",
-		"--feature-gates=GenericWorkload=true",
+		"--feature-gates=GenericWorkload=true,VolumeLimitScaling=true",
 		"--runtime-config=scheduling.k8s.io/v1alpha2=true",
 		"--event-ttl=10m", "--v=1")...); err != nil {
 		return

@@ -96,6 +96,12 @@ func (st *storing) addNode(name string, cpu int) error {
 	return firstOf(st.s.addNode(name, cpu), st.s.change("/api/v1/nodes/"+full, asText(object{"metadata": object{"labels": labels}})))
 }
 
+// addLimited adds a node on which a driver attaches so many volumes.
+func (st *storing) addLimited(name, driver string, count int) error {
+	return firstOf(st.s.on.admin.expect(201, "POST", csiNodesPath, asText(object{"metadata": object{"name": st.s.namespace + "-" + name}, "spec": object{"drivers": []object{
+		{"name": driver, "nodeID": name, "topologyKeys": []string{hostLabel}, "allocatable": object{"count": count}}}}})), st.addNode(name, 8))
+}
+
 func asText(value any) string {
 	made, _ := json.Marshal(value)
 	return string(made)

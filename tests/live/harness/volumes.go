@@ -256,12 +256,27 @@ func volumeScenarios() []scenario {
 		return firstOf(st.class("made", delayed, nil), st.claim("c", "made", nil), s.group("g", 2, ""), st.user("g-0", "g", "c"), st.user("g-1", "g", "c"), s.runs("g", 2))
 	})
 	add("csinode-limit", map[string]int{}, func(s *stage, st *storing) error {
-		holds := func(node string, count int) error {
-			return firstOf(s.on.admin.expect(201, "POST", csiNodesPath, asText(object{"metadata": object{"name": s.namespace + "-" + node}, "spec": object{"drivers": []object{
-				{"name": st.driver, "nodeID": node, "topologyKeys": []string{hostLabel}, "allocatable": object{"count": count}}}}})), st.addNode(node, 8))
-		}
-		return firstOf(holds("a", 2), st.class("made", delayed, nil), st.claims("g", 3, "made"), st.users("g", 3), st.waitsFor("g", "exceed max volume count"),
-			holds("b", 1), st.whole("g", 3))
+		return firstOf(st.addLimited("a", st.driver, 2), st.class("made", delayed, nil), st.claims("g", 3, "made"), st.users("g", 3), st.waitsFor("g", "exceed max volume count"),
+			st.addLimited("b", st.driver, 1), st.whole("g", 3))
+	})
+	add("inline-csi", map[string]int{}, func(s *stage, st *storing) error {
+		volumes := []object{{"name": "secrets", "csi": object{"driver": st.driver}}}
+		return firstOf(st.addLimited("a", st.driver, 1), s.group("g", 2, ""), st.pod("g-0", "g", volumes), st.pod("g-1", "g", volumes),
+			st.waitsFor("g", "exceed max volume count"), st.addLimited("b", st.driver, 1), s.runs("g", 2))
+	})
+	add("migrated-disk", map[string]int{}, func(s *stage, st *storing) error {
+		// Disks of one in-tree plugin, in a pod and in a volume, count against the driver that serves them now.
+		const driver = "ebs.csi.aws.com"
+		disk := func(name string) object { return object{"volumeID": s.namespace + name} }
+		volume := object{"local": nil, "nodeAffinity": nil, "awsElasticBlockStore": disk("-bound"), "claimRef": object{"namespace": s.namespace, "name": "c"}}
+		return firstOf(st.addLimited("a", driver, 1), st.class("disks", immediate, nil), st.volume("v", "disks", "", volume), st.claim("c", "disks", nil), st.bound("c"),
+			s.group("g", 2, ""), st.user("g-0", "g", "c"), st.pod("g-1", "g", []object{{"name": "disk", "awsElasticBlockStore": disk("-inline")}}),
+			st.waitsFor("g", "exceed max volume count"), st.addLimited("b", driver, 1), st.whole("g", 2))
+	})
+	add("driver-that-must-be-there", two, func(s *stage, st *storing) error {
+		needed := object{"metadata": object{"name": st.driver}, "spec": object{"preventPodSchedulingIfMissing": true}}
+		return firstOf(s.on.admin.expect(201, "POST", driversPath, asText(needed)), st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", nil, nil),
+			st.claim("g-0", "nfs", nil), st.bound("g-0"), st.users("g", 1), st.waitsFor("g", "2 node(s)"), st.addLimited("c", st.driver, 8), st.whole("g", 1))
 	})
 	add("ephemeral", two, func(s *stage, st *storing) error {
 		volumes := []object{{"name": "scratch", "ephemeral": object{"volumeClaimTemplate": object{"spec": st.claimSpec("made", "1Gi", nil)}}}}
