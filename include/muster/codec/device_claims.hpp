@@ -39,9 +39,12 @@ inline constexpr std::size_t most_consumers = 256;
                : claim.owner_uid == pod.metadata.uid;
 }
 
+/// For the pod or, from Kubernetes 1.36 on, for its PodGroup.
 [[nodiscard]] inline bool is_reserved_for(const resource_claim_object& claim,
                                           const pod_object& pod) {
     return std::ranges::any_of(claim.reserved_for, [&](const claim_consumer& each) {
+        if (each.resource == "podgroups")
+            return !pod.pod_group.empty() && each.name == pod.pod_group;
         if (each.resource != "pods")
             return false;
         return each.uid.empty() || pod.metadata.uid.empty() ? each.name == pod.metadata.key.name

@@ -36,7 +36,7 @@ struct device_key {
 
 /// An object that uses a claim (an entry of `status.reservedFor`).
 struct claim_consumer {
-    std::string resource; ///< "pods" for a pod
+    std::string resource; ///< "pods" for a pod, "podgroups" for all pods of a PodGroup
     std::string name;
     std::string uid;
 };

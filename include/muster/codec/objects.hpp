@@ -65,6 +65,8 @@ struct pod_object {
     std::vector<pod_volume> volumes;
     /// ResourceClaims of the pod.
     std::vector<pod_claim> claims;
+    /// Its PodGroup of Kubernetes (`spec.schedulingGroup.podGroupName`); empty = none.
+    std::string pod_group;
     pod_phase phase = pod_phase::pending;
     /// Its one gate is that of Grove's dialect `seed`, which the scheduler takes off when it places
     /// the pod.

@@ -301,6 +301,10 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     detail::read_volumes(spec.optional("volumes"), read);
     read.claims =
         detail::read_pod_claims(spec.optional("resourceClaims"), claims_at, read.unsupported);
+    const field group_at = spec.optional("schedulingGroup");
+    object_reader group = group_at.as_object();
+    read.pod_group = detail::string_or_empty(group.optional("podGroupName"));
+    group.ignore_rest();
     for (const std::string_view kind : {"schedulingGroup", "workloadRef"})
         if (const field at = spec.optional(kind); at.is_present())
             detail::note_gang_mark(at.path(), read);

@@ -159,6 +159,26 @@ TEST_CASE("a pod starts when its claim is or may be reserved for it") {
     CHECK(reserved(255, ", {resource: pods, name: a, uid: u-b}").placed.empty());
 }
 
+TEST_CASE("a claim that is reserved for a PodGroup may be used by the pods of that group alone") {
+    std::string others;
+    for (int at = 0; at < 255; ++at)
+        others += "{resource: pods, name: o" + std::to_string(at) + "}, ";
+    const auto reserved = [&](const std::string& name) {
+        return decide(
+            nodes + user("a", by_name, "  schedulingGroup: {podGroupName: train}\n") +
+            claim("gpus", on_n2 + ", reservedFor: [" + others +
+                              "{apiGroup: scheduling.k8s.io, resource: podgroups, name: " + name +
+                              "}]"));
+    };
+    CHECK(reserved("train").waits.empty());
+    CHECK(reserved("train").reach == "resource claim gpus; ");
+    const std::string full =
+        "resource claim gpus is reserved for 256 others (expected less than 256); ";
+    CHECK(reserved("other").waits == full);
+    // A PodGroup is no pod of that name.
+    CHECK(reserved("a").waits == full);
+}
+
 TEST_CASE("a claim that a template made is used by the pod that controls it alone") {
     const std::string own = user("a", by_template, made_gpus);
     CHECK(decide(nodes + own + claim("gpus", on_n2, owner("a"))).placed == "a=n2 ");
