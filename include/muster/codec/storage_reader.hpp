@@ -207,7 +207,7 @@ void read_controller(object_reader& object, Owned& of) {
     object_reader status = status_at.as_object();
     const auto phase = status.optional("phase").as_string().value_or("");
     status.ignore_rest();
-    read.available = phase.empty() || phase == "Available" || phase == "Pending";
+    read.available = phase.empty() || phase == "Available";
     object.ignore({"apiVersion", "kind"});
     object.finish();
     return read;

@@ -264,6 +264,7 @@ TEST_CASE("a claim that waits for its consumer goes where a free volume matches"
     CHECK(none(volume("pv", free + ", claimRef: {namespace: default, name: other}")));
     CHECK(none(volume("pv", free + ", volumeMode: Block")));
     CHECK(none(volume("pv", free) + "status: {phase: Released}\n"));
+    CHECK(none(volume("pv", free) + "status: {phase: Pending}\n"));
     CHECK_FALSE(none(volume("pv", free)));
 }
 
