@@ -396,6 +396,9 @@ private:
                 outcome.proof = proofs_.of_price(ever, classes, *kind);
                 return;
             }
+        }
+        // The quick proofs count every kind.
+        if (fixed && !asks_for_growing_kinds(known)) {
             if constexpr (Finder::remembers) {
                 if (finder.exhaustive() && classes == 1 && !detail::needs_closeness(members_))
                     return only_class(queue_nodes, finder, outcome);
@@ -426,6 +429,12 @@ private:
         outcome.could_start = found == fit_outcome::fits;
         caps_apply_ = false;
         ever_by_search(found, outcome);
+    }
+
+    [[nodiscard]] bool asks_for_growing_kinds(const state<Traits>& known) const {
+        return std::ranges::any_of(members_.classes, [&](const auto& each) {
+            return known.constraint_sets()[each.where].value.growing_kinds != 0;
+        });
     }
 
     /// True when looking at one domain after the other tells.

@@ -179,8 +179,10 @@ void pose(const state<Traits>& known, const gang_members<Traits::width>& members
         member.role = each.role.value();
         member.waiting = each.waiting();
         member.charge = each.request;
+        const std::uint64_t left_out =
+            now ? 0 : known.constraint_sets()[each.where].value.growing_kinds;
         for (std::size_t column = 0; column < width; ++column)
-            if ((force.resources >> column & 1U) != 0)
+            if (((force.resources & ~left_out) >> column & 1U) != 0)
                 member.request[column] = each.request[column];
         problem.members.push_back(member);
         node_query<width> query;

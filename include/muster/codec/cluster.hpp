@@ -146,9 +146,11 @@ template<std::size_t Width>
                                const kind_table& kinds) {
     bool known = true;
     for (const auto& [kind, amount] : from.amounts)
-        if (const auto column = kinds.find(kind))
+        if (const auto column = kinds.find(kind)) {
             spec.request[*column] = saturating_add(spec.request[*column], amount);
-        else
+            if (from.growing.contains(kind))
+                spec.where.growing_kinds |= std::uint64_t{1} << column->value();
+        } else
             known = false;
     spec.where.volumes = from.reach;
     spec.where.volume_not_ready = !from.waits.empty();

@@ -85,8 +85,10 @@ private:
         }
     }
     void take(const volume_demand& of, const std::string& kind, std::int64_t amount) {
-        for (const std::size_t pod : of.users)
+        for (const std::size_t pod : of.users) {
             (*effects_)[pod].amounts[kind] += amount;
+            (*effects_)[pod].growing.insert(kind);
+        }
     }
 
     /// Returns the nodes that match at least one of the terms, or all nodes if there are no terms.

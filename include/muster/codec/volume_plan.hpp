@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,8 @@ struct volume_effects {
     std::vector<std::string> reach_of;
     /// Amounts that the pod uses on its node, by the kinds of `volume_plan::kinds`.
     std::map<std::string, std::int64_t> amounts;
+    /// Of these kinds, those of which a node may come to have more: `constraints::growing_kinds`.
+    std::set<std::string> growing;
     /// Terms with pods that share a volume: in the same domain (`near`), or never in the same one
     /// (`apart`).
     std::vector<affinity_term> near;

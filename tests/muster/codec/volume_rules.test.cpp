@@ -454,6 +454,23 @@ TEST_CASE("a node attaches at most as many volumes of a driver as its CSINode al
               .placed == "r=a1 ");
 }
 
+TEST_CASE("too little free storage never proves that a pod cannot ever start") {
+    const std::string pools = tracking + storage_class("lvm", "csi.x") +
+                              capacity("a1", "lvm", "kubernetes.io/hostname: a1", "capacity: 5Gi");
+    const auto pool = decide(nodes + pools + pod("p", "data") + unbound("data", "lvm", "10Gi"));
+    CHECK(pool.answers == std::vector{muster::answer::waiting});
+    CHECK(pool.codes == std::vector{reason_code::insufficient_resource});
+    const std::string two = member("g-0", "d0", 2) + member("g-1", "d1", 2) +
+                            unbound("d0", "local") + unbound("d1", "local");
+    CHECK(decide(nodes + local + two + volume("v0", ", storageClassName: local" + on_node("a1")))
+              .answers == std::vector{muster::answer::waiting});
+    // What else it asks for does.
+    std::string large = pod("p", "data");
+    large.replace(large.find("cpu: 1"), 6, "cpu: 9");
+    CHECK(decide(nodes + pools + large + unbound("data", "lvm", "10Gi")).answers ==
+          std::vector{muster::answer::never});
+}
+
 TEST_CASE("disks of in-tree plugins count towards the CSI driver that replaces the plugin") {
     const std::string limit =
         "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: {drivers: "
