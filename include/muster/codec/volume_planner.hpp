@@ -15,18 +15,14 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
+#include <muster/codec/volume_attachments.hpp>
 #include <muster/codec/volume_matching.hpp>
 #include <muster/codec/volume_plan.hpp>
+#include <muster/codec/volume_user.hpp>
 #include <muster/codec/volume_zones.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
-
-/// A pod with volumes, and the rank of its gang in the order in which volumes are assigned.
-struct volume_user {
-    const pod_object* pod = nullptr;
-    std::size_t gang = 0;
-};
 
 /// Makes a volume_plan: turns the volumes of pods into node terms, amounts and terms between pods,
 /// which the core handles (rules of kube-scheduler 1.37: VolumeBinding, VolumeZone,
@@ -59,7 +55,7 @@ public:
             volume_matcher(*catalog_, nodes_, storage_class, effects_, plan_).match(std::move(all));
         }
         keep_apart();
-        count_attachments();
+        volume_attachments(*catalog_, nodes_, users_, effects_, plan_).count(attached_);
         for (std::size_t at = 0; at < users_.size(); ++at)
             if (!(effects_[at] == volume_effects{}))
                 plan_.pods.emplace(users_[at].pod->metadata.key, std::move(effects_[at]));
@@ -274,65 +270,13 @@ private:
         }
     }
 
-    // ---- attachments ---------------------------------------------------------------------------
-
-    /// Counts the volumes of each driver on a node, up to the limit in the CSINode. A volume that
-    /// several waiting pods use counts once for each of them, so the count is never too low.
-    void count_attachments() {
-        std::set<std::string> asked;
-        for (const auto& [at, drivers] : attached_)
-            if (waits(*users_[at].pod))
-                for (const auto& [driver, handles] : drivers)
-                    asked.insert(driver);
-        for (const std::string& driver : asked) {
-            volume_supply supply;
-            supply.elsewhere = unlimited_attachments;
-            for (const auto& [name, node] : catalog_->nodes)
-                if (const auto known = node->drivers.find(driver);
-                    known != node->drivers.end() && known->second.most)
-                    supply.on.emplace(name, *known->second.most);
-            if (supply.on.empty())
-                continue;
-            count(driver, supply);
-            plan_.kinds.emplace(storage_catalog::attachments_of(driver), std::move(supply));
-        }
-    }
-    void count(const std::string& driver, volume_supply& supply) {
-        std::map<std::pair<std::string, std::string>, std::size_t> standing;
-        for (const auto& [at, drivers] : attached_)
-            if (const auto own = drivers.find(driver); own != drivers.end())
-                for (const std::string& handle : own->second)
-                    ++standing[{users_[at].pod->node, handle}];
-        for (const auto& [at, drivers] : attached_) {
-            const auto own = drivers.find(driver);
-            if (own == drivers.end())
-                continue;
-            const std::string& node = users_[at].pod->node;
-            std::int64_t amount = 0;
-            for (const std::string& handle : own->second)
-                amount += node.empty() || standing.at({node, handle}) == 1 ? 1 : 0;
-            if (amount > 0)
-                effects_[at].amounts[storage_catalog::attachments_of(driver)] = amount;
-        }
-        // A volume that several pods on a node share stays attached when one of them ends, so it
-        // is charged to the node and not to a pod.
-        for (const auto& [where, count] : standing)
-            if (const auto known = supply.on.find(where.first);
-                known != supply.on.end() && count > 1)
-                known->second = std::max<std::int64_t>(0, known->second - 1);
-    }
-
-    /// A limit above the number of volumes that any node can attach.
-    static constexpr std::int64_t unlimited_attachments = std::int64_t{1} << 20;
-
     const storage_catalog* catalog_;
     std::span<const volume_user> users_;
     std::vector<volume_effects> effects_;
     volume_matcher::node_list nodes_;
     volume_plan plan_;
     std::map<std::string, std::map<object_key, volume_demand>> demands_;
-    /// Handles of attached volumes, by pod and driver.
-    std::map<std::size_t, std::map<std::string, std::set<std::string>>> attached_;
+    volume_attachments::handles attached_;
     std::map<object_key, std::vector<std::size_t>> lone_claims_;
     std::map<std::string, std::vector<std::pair<std::size_t, bool>>> disks_;
     std::set<std::string> marked_drivers_;

@@ -454,6 +454,46 @@ TEST_CASE("a node attaches at most as many volumes of a driver as its CSINode al
               .placed == "r=a1 ");
 }
 
+TEST_CASE("a claim that pods share takes one attachment of a node") {
+    const auto slots = [](const std::string& name, int count) {
+        return "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: " + name +
+               "}\nspec: {drivers: [{name: csi.x, nodeID: i, topologyKeys: [], allocatable: "
+               "{count: " +
+               std::to_string(count) + "}}]}\n";
+    };
+    const std::string only = "---\napiVersion: v1\nkind: Node\nmetadata: {name: a1}\nstatus: "
+                             "{allocatable: {cpu: 64, pods: 110}}\n";
+    const auto csi = [](const std::string& name) {
+        return bound(name, "v-" + name) +
+               volume("v-" + name, ", csi: {driver: csi.x, volumeHandle: h-" + name + "}");
+    };
+    const std::string on_a1 = "  nodeName: a1\nstatus: {phase: Running}\n";
+    std::string gang;
+    for (int rank = 0; rank < 8; ++rank)
+        gang += member("g-" + std::to_string(rank), "c", 8);
+    CHECK(decide(only + slots("a1", 2) + gang + csi("c")).placed.size() == 8 * 7);
+    CHECK(decide(only + slots("a1", 1) + gang + csi("c")).placed.size() == 8 * 7);
+    // A node has it attached already.
+    CHECK(decide(only + slots("a1", 1) + pod("r", "c", on_a1) + pod("x", "c") + csi("c")).placed ==
+          "r=a1 x=a1 ");
+    // Another volume holds the only attachment, for now.
+    const auto held =
+        decide(only + slots("a1", 1) + pod("r", "d", on_a1) + gang + csi("c") + csi("d"));
+    CHECK(held.placed == "r=a1 ");
+    CHECK(held.answers == std::vector{muster::answer::waiting});
+    // Beside the shared volume there is room for one more, not for two.
+    CHECK(
+        decide(only + slots("a1", 2) + gang + csi("c") + pod("x", "d") + csi("d")).placed.size() ==
+        8 * 7 + 5);
+    CHECK(decide(only + slots("a1", 2) + gang + csi("c") + pod("x", "d") + pod("z", "e") +
+                 csi("d") + csi("e"))
+              .placed.size() == 8 * 7 + 5);
+    // Volumes of their own: the limit of the nodes proves that a gang never starts.
+    const auto many = decide(only + slots("a1", 1) + member("g-0", "d", 2) + member("g-1", "e", 2) +
+                             csi("d") + csi("e"));
+    CHECK(many.answers == std::vector{muster::answer::never});
+}
+
 TEST_CASE("too little free storage never proves that a pod cannot ever start") {
     const std::string pools = tracking + storage_class("lvm", "csi.x") +
                               capacity("a1", "lvm", "kubernetes.io/hostname: a1", "capacity: 5Gi");

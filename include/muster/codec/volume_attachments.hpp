@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/objects.hpp>
+#include <muster/codec/storage_catalog.hpp>
+#include <muster/codec/volume_plan.hpp>
+#include <muster/codec/volume_user.hpp>
+#include <muster/model/constraints.hpp>
+#include <muster/model/node.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// Counts volumes of CSI drivers on nodes, up to what the CSINodes say (Kubernetes
+/// NodeVolumeLimits). An attachment is an amount that a pod takes of its node. Of a volume that
+/// waiting pods share and that standing pods have attached, or that would need more attachments
+/// than are free when each pod takes one, one attachment is set aside on each node that has some
+/// left, and its pods take none. Volumes that are set aside get at most half of a node's free
+/// attachments, so that they do not keep other pods off all nodes.
+class volume_attachments {
+public:
+    /// Per pod, by driver, the handles of its volumes.
+    using handles = std::map<std::size_t, std::map<std::string, std::set<std::string>>>;
+
+    volume_attachments(const storage_catalog& catalog, const std::vector<node<1>>& nodes,
+                       std::span<const volume_user> users, std::vector<volume_effects>& effects,
+                       volume_plan& plan)
+        : catalog_(&catalog), nodes_(&nodes), users_(users), effects_(&effects), plan_(&plan) {}
+
+    /// O(volumes of pods × limited nodes) for shared volumes, else O(volumes of pods · log).
+    void count(const handles& attached) {
+        std::set<std::string> asked;
+        for (const auto& [user, drivers] : attached)
+            if (pod_of(user).node.empty())
+                for (const auto& [driver, of_pod] : drivers)
+                    asked.insert(driver);
+        for (const std::string& driver : asked)
+            count_driver(driver, attached);
+    }
+
+private:
+    struct volume_use {
+        std::vector<std::size_t> waiting;
+        /// By node.
+        std::map<std::string, std::vector<std::size_t>> standing;
+        std::size_t first_gang = 0;
+    };
+
+    [[nodiscard]] const pod_object& pod_of(std::size_t user) const { return *users_[user].pod; }
+
+    void count_driver(const std::string& driver, const handles& attached) {
+        volume_supply supply;
+        supply.elsewhere = unlimited;
+        for (const auto& [name, node] : catalog_->nodes)
+            if (const auto known = node->drivers.find(driver);
+                known != node->drivers.end() && known->second.most)
+                supply.on.emplace(name, *known->second.most);
+        if (supply.on.empty())
+            return;
+        std::map<std::string, volume_use> uses;
+        for (const auto& [user, drivers] : attached)
+            if (const auto own = drivers.find(driver); own != drivers.end())
+                for (const std::string& handle : own->second)
+                    note(uses[handle], user);
+        free_ = supply.on;
+        for (const auto& [handle, use] : uses)
+            for (const auto& [name, pods] : use.standing)
+                if (const auto known = free_.find(name); known != free_.end())
+                    known->second = std::max<std::int64_t>(0, known->second - 1);
+        spare_.clear();
+        for (const auto& [name, count] : free_)
+            spare_.emplace(name, (count + 1) / 2);
+        const std::string kind = storage_catalog::attachments_of(driver);
+        std::vector<std::pair<std::size_t, const std::string*>> order;
+        for (const auto& [handle, use] : uses)
+            order.emplace_back(use.first_gang, &handle);
+        std::ranges::stable_sort(order, {}, [](const auto& each) { return each.first; });
+        bool lowered = false;
+        std::set<std::size_t> takers;
+        for (const auto& [gang, handle] : order) {
+            const volume_use& use = uses.at(*handle);
+            const bool apart =
+                !use.waiting.empty() && set_aside(driver, *handle, use, supply, lowered);
+            for (const std::size_t user : apart ? std::vector<std::size_t>{} : use.waiting) {
+                ++(*effects_)[user].amounts[kind];
+                takers.insert(user);
+                // More pods than one may count it on one node.
+                if (use.waiting.size() > 1 || !use.standing.empty())
+                    (*effects_)[user].growing.insert(kind);
+            }
+            for (const auto& [name, pods] : use.standing)
+                if (pods.size() == 1 && !apart) {
+                    ++(*effects_)[pods.front()].amounts[kind];
+                } else if (const auto known = supply.on.find(name); known != supply.on.end()) {
+                    // It stays attached when one of the pods goes.
+                    lower(known->second);
+                    lowered = true;
+                }
+        }
+        for (const std::size_t user : lowered ? takers : std::set<std::size_t>{})
+            (*effects_)[user].growing.insert(kind);
+        plan_->kinds.emplace(kind, std::move(supply));
+    }
+
+    void note(volume_use& use, std::size_t user) const {
+        const std::string& node = pod_of(user).node;
+        if (use.waiting.empty() && use.standing.empty())
+            use.first_gang = users_[user].gang;
+        use.first_gang = std::min(use.first_gang, users_[user].gang);
+        if (node.empty())
+            use.waiting.push_back(user);
+        else
+            use.standing[node].push_back(user);
+    }
+
+    /// False when each pod that waits takes an attachment instead.
+    [[nodiscard]] bool set_aside(const std::string& driver, const std::string& handle,
+                                 const volume_use& use, volume_supply& supply, bool& lowered) {
+        if (use.standing.empty() && (use.waiting.size() < 2 || suffices(use)))
+            return false;
+        node_term reached;
+        reached.name.push_back({"metadata.name", label_operator::not_in, {}});
+        std::vector<std::string>& out_of_reach = reached.name.front().values;
+        std::vector<std::string> chosen;
+        bool usable = false;
+        for (const node<1>& each : *nodes_) {
+            const auto limited = free_.find(each.name);
+            if (use.standing.contains(each.name) || limited == free_.end())
+                usable = true;
+            else if (spare_.at(each.name) > 0 && is_for_some(use, each))
+                chosen.push_back(each.name);
+            else
+                out_of_reach.push_back(each.name);
+        }
+        if (!usable && chosen.empty())
+            return false;
+        for (const std::string& name : chosen) {
+            --spare_.at(name);
+            lower(supply.on.at(name));
+            lowered = true;
+        }
+        if (out_of_reach.empty())
+            return true;
+        for (const std::size_t user : use.waiting) {
+            (*effects_)[user].reach.push_back({{reached}, false});
+            (*effects_)[user].reach_of.push_back("volume " + handle + " of driver " + driver +
+                                                 " (where it is or can be attached)");
+        }
+        return true;
+    }
+
+    /// The nodes have an attachment for each pod that waits.
+    [[nodiscard]] bool suffices(const volume_use& use) const {
+        std::int64_t sum = 0;
+        for (const node<1>& each : *nodes_) {
+            if (!is_for_some(use, each))
+                continue;
+            const auto limited = free_.find(each.name);
+            if (limited == free_.end())
+                return true;
+            sum += limited->second;
+        }
+        return sum >= static_cast<std::int64_t>(use.waiting.size());
+    }
+    [[nodiscard]] bool is_for_some(const volume_use& use, const node<1>& target) const {
+        return std::ranges::any_of(use.waiting, [&](std::size_t user) {
+            return (obstacles(pod_of(user).where, target) & obstacle_selector) == 0;
+        });
+    }
+    static void lower(std::int64_t& count) { count = std::max<std::int64_t>(0, count - 1); }
+
+    /// More than any node attaches.
+    static constexpr std::int64_t unlimited = std::int64_t{1} << 20;
+
+    const storage_catalog* catalog_;
+    const std::vector<node<1>>* nodes_;
+    std::span<const volume_user> users_;
+    std::vector<volume_effects>* effects_;
+    volume_plan* plan_;
+    /// Per node with a limit: free attachments, and how many of them may still be set aside.
+    std::map<std::string, std::int64_t> free_;
+    std::map<std::string, std::int64_t> spare_;
+};
+
+} // namespace codec
+} // namespace muster::inline v0_1
