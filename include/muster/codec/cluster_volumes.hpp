@@ -104,6 +104,9 @@ namespace detail {
     detail::tell_assumed(made.assumed_volumes, "the input holds no PersistentVolumes", out);
     detail::tell_assumed(made.assumed_classes,
                          "their claims are new, and the input holds no StorageClasses", out);
+    detail::tell_assumed(made.assumed_drafts,
+                         "their claims are made with the pods, and bound before pods are placed",
+                         out);
     return made;
 }
 

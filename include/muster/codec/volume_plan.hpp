@@ -84,10 +84,11 @@ struct volume_plan {
     /// True if a term uses `node_mark` or `cluster_mark` as its topology.
     bool marks_nodes = false;
     /// Numbers of volumes that count as usable everywhere because the input has no claims, no
-    /// volumes or no classes.
+    /// volumes or no classes, or because their claims are made with the pods and bound at once.
     std::size_t assumed_claims = 0;
     std::size_t assumed_volumes = 0;
     std::size_t assumed_classes = 0;
+    std::size_t assumed_drafts = 0;
 
     [[nodiscard]] const volume_effects* find(const object_key& pod) const {
         const auto known = pods.find(pod);

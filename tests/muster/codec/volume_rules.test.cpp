@@ -250,6 +250,30 @@ TEST_CASE("the claim of an ephemeral volume is named after pod and volume, which
           "claim p-scratch is still to be made for the pod; ");
 }
 
+TEST_CASE("the claim of an ephemeral volume counts as usable where it is made with the pod") {
+    const auto user = [](const std::string& meta, const std::string& of_class) {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p" + meta +
+               "}\nspec:\n  containers: [{name: c}]\n  volumes: [{name: scratch, ephemeral: "
+               "{volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], storageClassName: " +
+               of_class + ", resources: {requests: {storage: 1Gi}}}}}}]\n";
+    };
+    const std::string fast = storage_class("fast", "csi.x", "");
+    // A pod that exists, in an input without claims.
+    const auto exists = decide(nodes + fast + user(", uid: u1", "fast"));
+    CHECK(exists.placed == "p=a1 ");
+    CHECK(exists.findings.find("the input holds no PersistentVolumeClaims") != std::string::npos);
+    // A pod still to be made, of a class that binds at once.
+    const auto made = decide(nodes + fast + user("", "fast") + bound("other", "pv"));
+    CHECK(made.placed == "p=a1 ");
+    CHECK(made.findings.find("their claims are made with the pods, and bound before pods are "
+                             "placed") != std::string::npos);
+    // Of a class that waits for its consumer: by its rules.
+    CHECK(decide(nodes + local + user("", "local")).placed.empty());
+    CHECK(decide(nodes + local + user("", "local") +
+                 volume("v", ", storageClassName: local" + on_node("b1")))
+              .placed == "p=b1 ");
+}
+
 TEST_CASE("a claim that waits for its consumer goes where a free volume matches") {
     const std::string free = ", storageClassName: local" + on_node("a2");
     CHECK(decide(nodes + local + pod("p", "data") + unbound("data", "local") + volume("pv", free))
