@@ -134,52 +134,88 @@ namespace detail {
 
 namespace detail {
 
-/// True if `counts` members per leaf meet each `min_member` of the tree. Trees with
-/// `min_subgroups` always count as met.
+/// True if `counts` members per leaf meet the minima of the tree.
 [[nodiscard]] inline bool has_minima(const gang_tree& tree, std::vector<std::int64_t> counts) {
+    std::vector<std::int64_t> met(tree.size(), 0);
     for (std::size_t vertex = tree.size(); vertex-- > 0;) {
-        if (tree[vertex].min_subgroups)
+        const auto children = static_cast<std::int64_t>(tree[vertex].children);
+        const auto required =
+            tree.is_leaf(vertex) ? 0 : tree[vertex].min_subgroups.value_or(children);
+        if (counts[vertex] < tree[vertex].min_member || met[vertex] < required)
+            continue;
+        if (vertex == 0)
             return true;
-        if (vertex > 0)
-            counts[tree[vertex].parent] += counts[vertex];
+        // Members below a subgroup that is not met do not count.
+        counts[tree[vertex].parent] += counts[vertex];
+        ++met[tree[vertex].parent];
     }
-    for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
-        if (counts[vertex] < tree[vertex].min_member)
-            return false;
-    return true;
+    return false;
+}
+
+/// Pods of which at most one is placed: they use one ReadWriteOncePod claim. Per role.
+using lone_users = std::map<std::size_t, std::int64_t>;
+
+/// Some choice of one pod for each claim meets the minima, beside pods of which all may be placed.
+/// Also true after too many choices.
+[[nodiscard]] inline bool meets_minima(const gang_tree& tree, std::vector<std::int64_t>& counts,
+                                       std::span<const lone_users> claims, std::size_t& tries) {
+    if (claims.empty())
+        return tries-- == 0 || has_minima(tree, counts);
+    for (const auto& [role, users] : claims.front()) {
+        ++counts[role];
+        const bool met = tries == 0 || meets_minima(tree, counts, claims.subspan(1), tries);
+        --counts[role];
+        if (met)
+            return true;
+    }
+    return false;
 }
 
 } // namespace detail
 
-/// Marks a gang as malformed if its minima need two pods that run at the same time and use one
-/// ReadWriteOncePod claim: such a gang can never start. Checks only claims whose users all have the
-/// same role; the search handles the others.
+/// Marks a gang as malformed when its minima need two pods at a time that use one ReadWriteOncePod
+/// claim: it never starts. A pod with several such claims is held to one of them.
 inline void check_lone_claims(const manifests& objects, const volume_plan& volumes,
                               group_facts& facts) {
     if (volumes.pods.empty() || facts.fault != gang_fault::none)
         return;
     std::vector<std::int64_t> counts(facts.tree.size(), 0);
-    std::map<std::string, std::map<std::size_t, std::int64_t>> users;
+    std::map<std::string, detail::lone_users> users;
     for (const std::size_t member : facts.members) {
         const pod_object& pod = objects.pods[member];
         if (pod.metadata.terminating || pod.phase == pod_phase::failed)
             continue;
         const std::size_t role = facts.role_of(pod).value();
-        ++counts[role];
+        const std::string* claim = nullptr;
         if (const volume_effects* const own = volumes.find(pod.metadata.key))
             for (const auto& [mark, value] : own->labels)
-                if (value == lone_claim)
-                    ++users[mark][role];
+                if (value == lone_claim && !claim)
+                    claim = &mark;
+        if (claim)
+            ++users[*claim][role];
+        else
+            ++counts[role];
     }
-    if (!detail::has_minima(facts.tree, counts))
-        return;
+    std::vector<detail::lone_users> shared;
+    std::vector<std::int64_t> all = counts;
     std::string claims;
-    for (const auto& [mark, roles] : users)
-        if (roles.size() == 1 && roles.begin()->second > 1) {
-            counts[roles.begin()->first] -= roles.begin()->second - 1;
-            claims += (claims.empty() ? "" : ", ") + mark.substr(mark.find('/') + 1);
+    for (const auto& [mark, roles] : users) {
+        std::int64_t sum = 0;
+        for (const auto& [role, count] : roles) {
+            sum += count;
+            all[role] += count;
         }
-    if (detail::has_minima(facts.tree, counts))
+        if (sum < 2) {
+            ++counts[roles.begin()->first];
+            continue;
+        }
+        shared.push_back(roles);
+        claims += (claims.empty() ? "" : ", ") + mark.substr(mark.find('/') + 1);
+    }
+    constexpr std::size_t most_tries = 1000;
+    std::size_t tries = most_tries;
+    if (shared.empty() || !detail::has_minima(facts.tree, all) ||
+        detail::meets_minima(facts.tree, counts, shared, tries))
         return;
     facts.fault = gang_fault::malformed;
     facts.fault_detail = "its minimum needs several pods at a time that use one claim with access "

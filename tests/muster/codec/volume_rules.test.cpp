@@ -450,6 +450,53 @@ TEST_CASE("ReadWriteOncePod excludes a second pod, and a gang that needs two nev
     CHECK(decide(nodes + running + pod("p", "data") + lone).placed == "r=a2 ");
 }
 
+TEST_CASE("members of two roles that must both start never share a ReadWriteOncePod claim") {
+    const std::string lone = bound("data", "pv", "ReadWriteOncePod") + volume("pv", "") +
+                             bound("more", "pw", "ReadWriteOncePod") + volume("pw", "");
+    const auto group = [](int least, const std::string& roles) {
+        return "---\napiVersion: scheduler.tensorstack.dev/v1beta1\nkind: PodGroup\nmetadata: "
+               "{name: g, namespace: default}\nspec: {minMember: " +
+               std::to_string(least) + ", roles: [" + roles + "]}\n";
+    };
+    const auto of_role = [](const std::string& name, const std::string& role,
+                            const std::string& claims) {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+               ", namespace: default, labels: {scheduler.tensorstack.dev/group-name: g, "
+               "scheduler.tensorstack.dev/role: " +
+               role + "}}\nspec: {containers: [{name: c}], volumes: [" + claims + "]}\n";
+    };
+    const std::string data = "{name: v, persistentVolumeClaim: {claimName: data}}";
+    const std::string more = "{name: w, persistentVolumeClaim: {claimName: more}}";
+    const std::string both = of_role("g-a", "a", data) + of_role("g-b", "b", data);
+    const auto two =
+        decide(nodes + group(2, "{name: a, minMember: 1}, {name: b, minMember: 1}") + both + lone);
+    CHECK(two.answers == std::vector{muster::answer::never});
+    const auto either =
+        decide(nodes + group(1, "{name: a, minMember: 0}, {name: b, minMember: 0}") + both + lone);
+    CHECK(either.placed.size() == 7);
+    // Each of two pods uses both claims: one of them starts.
+    const auto one = decide(nodes + group(1, "{name: a, minMember: 0}, {name: b, minMember: 0}") +
+                            of_role("g-a", "a", data + ", " + more) +
+                            of_role("g-b", "a", data + ", " + more) + lone);
+    CHECK(one.placed.size() == 7);
+}
+
+TEST_CASE("one claim for one pod bears on a gang that needs only some of its subgroups") {
+    muster::gang_tree tree;
+    for (int role = 0; role < 3; ++role)
+        tree.add(muster::vertex_index{0}, 1);
+    const auto meets = [&](std::int64_t required) {
+        tree.require_subgroups(muster::vertex_index{0}, required);
+        // Roles 1 and 2 have one pod each, with one claim; the pods of role 3 have none.
+        std::vector<std::int64_t> counts{0, 0, 0, 2};
+        const std::vector<detail::lone_users> claims{{{1, 1}, {2, 1}}};
+        std::size_t tries = 1000;
+        return detail::meets_minima(tree, counts, claims, tries);
+    };
+    CHECK(meets(2));
+    CHECK_FALSE(meets(3));
+}
+
 TEST_CASE("a node attaches at most as many volumes of a driver as its CSINode allows") {
     const std::string limit =
         "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: {drivers: "
