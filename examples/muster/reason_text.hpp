@@ -83,7 +83,7 @@ using muster::reason_kind;
 /// True if the reason is about a pod term that represents a shared volume.
 [[nodiscard]] inline bool is_about_volume(const muster::reason& what) {
     return what.topology == muster::codec::cluster_mark ||
-           what.topology == muster::codec::node_mark;
+           what.topology == muster::codec::supply_mark || what.topology == muster::codec::node_mark;
 }
 
 /// Returns the stable name of a reason, for programs.
@@ -158,6 +158,9 @@ public:
         : what_(&what), context_(&context), who_(context.single_pod ? "the pod" : "the gang") {}
 
     [[nodiscard]] std::string text() const {
+        if (what_->topology == muster::codec::supply_mark)
+            return "another gang that started takes a free volume or storage which " + who_ +
+                   " was to get" + roles();
         if (is_about_volume(*what_))
             return what_->topology == muster::codec::cluster_mark
                        ? "another pod uses a claim that one pod alone may use "

@@ -214,6 +214,7 @@ template<std::size_t Width>
     if (volumes.marks_nodes) {
         spec.labels.set(std::string(node_mark), spec.name);
         spec.labels.set(std::string(cluster_mark), "all");
+        spec.labels.set(std::string(supply_mark), "all");
     }
     if (const auto marks = volumes.node_labels.find(spec.name); marks != volumes.node_labels.end())
         for (const std::string& each : marks->second)

@@ -99,7 +99,12 @@ namespace detail {
         if (!objects.pods[at].volumes.empty())
             users.push_back({&objects.pods[at], rank.at(group_of[at])});
     const storage_catalog catalog(objects.storage);
-    volume_plan made = volume_planner(catalog, nodes, users).plan();
+    std::vector<const pod_object*> standing;
+    for (const pod_object& each : objects.pods)
+        if (!each.node.empty() && each.phase != pod_phase::succeeded &&
+            each.phase != pod_phase::failed)
+            standing.push_back(&each);
+    volume_plan made = volume_planner(catalog, nodes, users, std::move(standing)).plan();
     detail::tell_assumed(made.assumed_claims, "the input holds no PersistentVolumeClaims", out);
     detail::tell_assumed(made.assumed_volumes, "the input holds no PersistentVolumes", out);
     detail::tell_assumed(made.assumed_classes,

@@ -32,7 +32,12 @@ public:
             claim_of_[*volume_of_[claim]].reset();
         volume_of_[claim].reset();
     }
-    [[nodiscard]] std::optional<std::size_t> volume_of(std::size_t claim) const {
+    void set_candidates(std::size_t claim, std::vector<std::size_t> candidates) {
+        candidates_[claim] = std::move(candidates);
+    }
+    /// No claim has the volume.
+    [[nodiscard]] bool is_free(std::size_t volume, std::size_t) const { return !claim_of_[volume]; }
+    [[nodiscard]] std::optional<std::size_t> given_to(std::size_t claim) const {
         return volume_of_[claim];
     }
 

@@ -25,8 +25,6 @@ struct volume_demand {
     std::vector<std::size_t> users;
     /// Rank of the first of these pods' gangs in the order of assignment.
     std::size_t gang = 0;
-    /// A volume may be provisioned for the claim.
-    bool provisions = false;
 
     [[nodiscard]] bool is_shared() const noexcept { return users.size() > 1; }
 };

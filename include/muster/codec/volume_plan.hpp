@@ -22,6 +22,9 @@ namespace codec {
 /// the node's name; the value of `cluster_mark` is the same on all nodes.
 inline constexpr std::string_view node_mark = "muster.dev/volume-node";
 inline constexpr std::string_view cluster_mark = "muster.dev/volume-cluster";
+/// The same value on all nodes; terms by it keep gangs apart that were handed one free volume, or
+/// more of a storage pool than it has.
+inline constexpr std::string_view supply_mark = "muster.dev/volume-supply";
 
 /// The value of the label that marks the users of a ReadWriteOncePod claim.
 inline constexpr std::string_view lone_claim = "alone";
@@ -81,10 +84,12 @@ struct volume_plan {
     std::map<std::string, volume_supply> kinds;
     /// Labels that Muster adds to nodes in its own view, by the node's name.
     std::map<std::string, std::vector<std::string>> node_labels;
-    /// True if a term uses `node_mark` or `cluster_mark` as its topology.
+    /// Some term goes by `node_mark`, `cluster_mark` or `supply_mark`.
     bool marks_nodes = false;
-    /// Numbers of volumes that count as usable everywhere because the input has no claims, no
-    /// volumes or no classes, or because their claims are made with the pods and bound at once.
+    /// Some choice was made by what nodes have left.
+    bool hands_out = false;
+    /// Volumes that count as usable everywhere since the input says nothing of claims, of volumes,
+    /// or of classes, or since their claims are made with the pods and bound at once.
     std::size_t assumed_claims = 0;
     std::size_t assumed_volumes = 0;
     std::size_t assumed_classes = 0;

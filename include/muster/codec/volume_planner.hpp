@@ -12,11 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include <muster/codec/claim_effects.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_attachments.hpp>
 #include <muster/codec/volume_matching.hpp>
+#include <muster/codec/volume_places.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_user.hpp>
 #include <muster/codec/volume_zones.hpp>
@@ -29,16 +31,19 @@ namespace codec {
 /// VolumeRestrictions, NodeVolumeLimits).
 class volume_planner {
 public:
-    /// The arguments must outlive the planner. Only the names and labels of the nodes are used.
+    /// All outlive the planner. `standing` are pods that hold room on nodes.
     volume_planner(const storage_catalog& catalog, std::span<const node_object* const> nodes,
-                   std::span<const volume_user> users)
+                   std::span<const volume_user> users, std::vector<const pod_object*> standing = {})
         : catalog_(&catalog), users_(users), effects_(users.size()) {
-        nodes_.reserve(nodes.size());
+        nodes_.seen.reserve(nodes.size());
         for (const node_object* const each : nodes) {
-            auto& made = nodes_.emplace_back();
+            auto& made = nodes_.seen.emplace_back();
             made.name = each->metadata.key.name;
             made.labels = each->metadata.labels;
+            made.taints = each->taints;
+            nodes_.objects.push_back(each);
         }
+        nodes_.standing = std::move(standing);
     }
 
     /// Returns the plan. O(volumes of pods · log objects + free volumes × nodes + waiting claims ×
@@ -48,14 +53,20 @@ public:
             if (is_there(*users_[at].pod))
                 for (const pod_volume& each : users_[at].pod->volumes)
                     look_at(at, each);
+        for (auto& each : nodes_.seen)
+            if (const auto marks = plan_.node_labels.find(each.name);
+                marks != plan_.node_labels.end())
+                for (const std::string& mark : marks->second)
+                    each.labels.set(mark, "here");
         for (auto& [storage_class, demands] : demands_) {
             std::vector<volume_demand> all;
             for (auto& [key, demand] : demands)
                 all.push_back(std::move(demand));
-            volume_matcher(*catalog_, nodes_, storage_class, effects_, plan_).match(std::move(all));
+            claim_effects out(nodes_, users_, effects_, plan_);
+            volume_matcher(*catalog_, storage_class, out).match(std::move(all));
         }
         keep_apart();
-        volume_attachments(*catalog_, nodes_, users_, effects_, plan_).count(attached_);
+        volume_attachments(*catalog_, nodes_.seen, users_, effects_, plan_).count(attached_);
         for (std::size_t at = 0; at < users_.size(); ++at)
             if (!(effects_[at] == volume_effects{}))
                 plan_.pods.emplace(users_[at].pod->metadata.key, std::move(effects_[at]));
@@ -278,7 +289,7 @@ private:
     const storage_catalog* catalog_;
     std::span<const volume_user> users_;
     std::vector<volume_effects> effects_;
-    volume_matcher::node_list nodes_;
+    volume_nodes nodes_;
     volume_plan plan_;
     std::map<std::string, std::map<object_key, volume_demand>> demands_;
     volume_attachments::handles attached_;

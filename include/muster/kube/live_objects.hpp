@@ -219,7 +219,7 @@ private:
             nodes_have_others_ |= !kinds_.find(kind);
         const auto known = nodes_.find(name);
         if (known == nodes_.end() || known->second.metadata.labels != made.metadata.labels ||
-            known->second.allocatable != made.allocatable)
+            known->second.taints != made.taints || known->second.allocatable != made.allocatable)
             storage_.note_nodes();
         nodes_.insert_or_assign(name, std::move(made));
         dirty_nodes_.insert(name);

@@ -120,17 +120,18 @@ public:
         const object_key& key = pod.metadata.key;
         devices_.note_pod(pod);
         if (pod.volumes.empty()) {
-            is_old_ |= users_.erase(key) > 0;
+            is_old_ |= users_.erase(key) > 0 || plan_.hands_out;
             return;
         }
         users_.insert(key);
         is_old_ = true;
     }
     void lose_pod(const object_key& key) {
-        is_old_ |= users_.erase(key) > 0;
+        is_old_ |= users_.erase(key) > 0 || plan_.hands_out;
         devices_.lose_pod(key);
     }
-    /// Call when a node was added or removed, or its labels or allocatable changed.
+    /// The name, a label, a taint or the allocatable of a node is new or changed, or the node is
+    /// gone.
     void note_nodes() {
         is_old_ = true;
         devices_.note_nodes();
@@ -153,7 +154,13 @@ public:
         std::vector<codec::volume_user> users;
         for (const auto& [rank, pod] : rank_users(gangs))
             users.push_back({pod, rank});
-        codec::volume_plan made = codec::volume_planner(catalog_, all, users).plan();
+        std::vector<const codec::pod_object*> standing;
+        for (const auto& [key, pod] : gangs.pods())
+            if (!pod.object.node.empty() && pod.object.phase != pod_phase::succeeded &&
+                pod.object.phase != pod_phase::failed)
+                standing.push_back(&pod.object);
+        codec::volume_plan made =
+            codec::volume_planner(catalog_, all, users, std::move(standing)).plan();
         for (const auto& [key, each] : devices_.effects())
             made.pods[key].add_devices(each);
         const changes found = differences(plan_, made, nodes);

@@ -74,7 +74,7 @@ choose_volumes(const codec::storage_catalog& catalog, const std::vector<placed_c
         static_cast<void>(given.assign(at));
     std::map<codec::object_key, std::string> chosen;
     for (std::size_t at = 0; at < claims.size(); ++at)
-        if (const auto volume = given.volume_of(at))
+        if (const auto volume = given.given_to(at))
             chosen.emplace(claims[at].claim->metadata.key, volumes[*volume]->metadata.key.name);
     return chosen;
 }

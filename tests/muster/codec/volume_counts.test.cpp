@@ -110,7 +110,7 @@ TEST_CASE("an assignment is found whenever there is one, and is one to one") {
         REQUIRE(all == can_match(shapes, suits));
         std::set<std::size_t> used;
         for (std::size_t at = 0; at < claims; ++at)
-            if (const auto volume = given.volume_of(at))
+            if (const auto volume = given.given_to(at))
                 REQUIRE(used.insert(*volume).second);
     }
 }

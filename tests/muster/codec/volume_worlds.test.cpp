@@ -181,4 +181,40 @@ TEST_CASE("a gang with room on every node starts if and only if its claims can b
         CHECK(started > 300);
 }
 
+TEST_CASE("a gang starts beside one that never starts if and only if it starts alone") {
+    muster::testing::random chance(muster::testing::random_seed() + 2);
+    std::size_t started = 0;
+    const auto cases = muster::testing::case_count(1000);
+    for (std::uint64_t at = 0; at < cases; ++at) {
+        volume_world world = random_world(chance, true, chance.between(1, 3));
+        const auto alone = decide(world.objects);
+        // The other gang is older, and its pods fit no node.
+        const std::size_t more = 1 + chance.below(4);
+        for (std::size_t rank = 0; rank < more; ++rank) {
+            const std::string own = "a-" + std::to_string(rank);
+            pod_object& pod = world.objects.pods.emplace_back();
+            pod.metadata.key = {"default", own};
+            pod.metadata.created = 1;
+            pod.metadata.labels = {
+                {"pod-group.scheduling.sigs.k8s.io/name", "a"},
+                {"pod-group.scheduling.sigs.k8s.io/min-available", std::to_string(more)}};
+            pod.requests["cpu"].milli = 1'000'000;
+            pod_volume& use = pod.volumes.emplace_back();
+            use.name = "v";
+            use.claim = "c-" + own;
+            claim_object claim = world.objects.storage.claims.front();
+            claim.metadata.key.name = use.claim;
+            claim.metadata.uid = use.claim;
+            claim.asks.bytes = 10 * chance.between(1, 5);
+            world.objects.storage.claims.push_back(claim);
+        }
+        const auto beside = decide(world.objects);
+        CAPTURE(at);
+        REQUIRE(alone.size() == beside.size());
+        started += alone.empty() ? 0U : 1U;
+    }
+    if (muster::testing::all_cases(1000))
+        CHECK(started > 200);
+}
+
 } // namespace codec_volume_worlds_test

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/volume_demand.hpp>
+#include <muster/codec/volume_handout.hpp>
+#include <muster/codec/volume_places.hpp>
+#include <muster/codec/volume_plan.hpp>
+#include <muster/codec/volume_user.hpp>
+#include <muster/model/constraints.hpp>
+#include <muster/model/node.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+using term_list = std::vector<node_term>;
+
+/// Writes down what claims that wait for their first consumers mean for their pods.
+class claim_effects {
+public:
+    claim_effects(const volume_nodes& nodes, std::span<const volume_user> users,
+                  std::vector<volume_effects>& effects, volume_plan& plan)
+        : nodes_(&nodes.seen), places_(nodes, users, effects), effects_(&effects), plan_(&plan) {}
+
+    [[nodiscard]] const std::vector<node<1>>& nodes() const noexcept { return *nodes_; }
+    [[nodiscard]] volume_places& places() noexcept { return places_; }
+    [[nodiscard]] volume_plan& plan() noexcept { return *plan_; }
+
+    void wait(const volume_demand& of, const std::string& why) {
+        for (const std::size_t pod : of.users)
+            (*effects_)[pod].wait(of.key.name, "is not bound: " + why);
+    }
+    void reach(const volume_demand& of, term_list terms, const std::string& what) {
+        for (const std::size_t pod : of.users) {
+            (*effects_)[pod].reach.push_back({terms, false});
+            (*effects_)[pod].reach_of.push_back("claim " + of.key.name + " (" + what + ")");
+        }
+    }
+    void take(const volume_demand& of, const std::string& kind, std::int64_t amount) {
+        for (const std::size_t pod : of.users) {
+            (*effects_)[pod].amounts[kind] += amount;
+            (*effects_)[pod].growing.insert(kind);
+        }
+    }
+
+    /// The nodes that one of the terms matches; all without terms. Stops at `most` + 1.
+    [[nodiscard]] std::vector<std::size_t> nodes_of(const std::optional<term_list>& terms,
+                                                    std::size_t most) const {
+        std::vector<std::size_t> found;
+        for (std::size_t at = 0; at < nodes_->size() && found.size() <= most; ++at)
+            if (!terms || std::ranges::any_of(*terms, [&](const node_term& term) {
+                    return term.matches((*nodes_)[at]);
+                }))
+                found.push_back(at);
+        return found;
+    }
+
+    /// Per node: one of the terms matches it.
+    [[nodiscard]] std::vector<char> reached_from(const std::optional<term_list>& terms) const {
+        std::vector<char> found(nodes_->size(), 0);
+        for (const std::size_t node : nodes_of(terms, nodes_->size()))
+            found[node] = 1;
+        return found;
+    }
+
+    /// Hands supplies out; the claims of gangs that get none wait.
+    template<class Make>
+    [[nodiscard]] handed_out hand_out(const std::vector<volume_demand>& demands,
+                                      std::vector<std::vector<std::size_t>> candidates,
+                                      std::vector<std::vector<char>> reaches, const Make& make,
+                                      bool largest_first, const std::string& why) {
+        plan_->hands_out = true;
+        auto gangs = by_gang(demands);
+        if (largest_first)
+            for (auto& [gang, claims] : gangs)
+                std::ranges::reverse(claims);
+        volume_handout<Make> handout(demands, std::move(candidates), std::move(reaches), places_,
+                                     make);
+        auto made = handout.run(gangs);
+        for (const auto& [gang, missed] : made.missed)
+            for (const std::size_t claim : gangs.at(gang))
+                wait(demands[claim], why + " (" + demands[missed].key.name + " gets none)");
+        return made;
+    }
+
+    /// More than one gang was handed the supply, which has too little for all of them: the claim's
+    /// pods are known by the mark, and if the claim was served as if its gang were alone, they
+    /// start only where no pods of another gang have the mark.
+    void keep_gangs_apart(const std::vector<volume_demand>& demands, std::size_t claim,
+                          const std::string& mark, bool excludes) {
+        const volume_demand* first = &demands[claim];
+        for (const volume_demand& each : demands)
+            if (each.gang == first->gang && each.key < first->key)
+                first = &each;
+        const std::string own = first->key.name_space + "/" + first->key.name;
+        affinity_term term;
+        term.pods.labels.requirements.push_back({mark, label_operator::exists, {}});
+        term.pods.labels.requirements.push_back({mark, label_operator::not_in, {own}});
+        term.topology = supply_mark;
+        term.of_volume = true;
+        for (const std::size_t pod : demands[claim].users) {
+            volume_effects& to = (*effects_)[pod];
+            to.labels.set(mark, own);
+            if (excludes && std::ranges::find(to.apart, term) == to.apart.end())
+                to.apart.push_back(term);
+        }
+    }
+
+    /// Pods that share the claim are placed in one domain of each of these labels of nodes.
+    void keep_near(const volume_demand& of, const std::set<std::string>& keys) {
+        const std::string mark = "claim:" + of.key.name_space + "/" + of.key.name;
+        for (const std::size_t pod : of.users) {
+            volume_effects& to = (*effects_)[pod];
+            for (const std::string& key : keys) {
+                to.labels.set(mark, "shared");
+                affinity_term term;
+                term.pods.labels.requirements.push_back({mark, label_operator::exists, {}});
+                term.topology = key;
+                term.of_volume = true;
+                to.near.push_back(std::move(term));
+            }
+        }
+    }
+
+private:
+    /// Claims by gang, of a gang those that ask least first.
+    [[nodiscard]] static std::map<std::size_t, std::vector<std::size_t>>
+    by_gang(const std::vector<volume_demand>& demands) {
+        std::map<std::size_t, std::vector<std::size_t>> gangs;
+        for (std::size_t at = 0; at < demands.size(); ++at)
+            gangs[demands[at].gang].push_back(at);
+        for (auto& [gang, claims] : gangs)
+            std::ranges::stable_sort(claims, {}, [&](std::size_t at) {
+                return std::pair(demands[at].asks->bytes, demands[at].key);
+            });
+        return gangs;
+    }
+
+    const std::vector<node<1>>* nodes_;
+    volume_places places_;
+    std::vector<volume_effects>* effects_;
+    volume_plan* plan_;
+};
+
+} // namespace codec
+} // namespace muster::inline v0_1

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/volume_demand.hpp>
+#include <muster/codec/volume_places.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+/// What volume_handout chose.
+struct handed_out {
+    /// Per claim; absent = its gang gets nothing.
+    std::vector<std::optional<std::size_t>> given;
+    /// Per claim: chosen beside what gangs before have.
+    std::vector<char> beside;
+    /// Of a gang that gets nothing, by its place: a claim that no supply was left for.
+    std::map<std::size_t, std::size_t> missed;
+};
+
+/// Chooses a supply (a free volume or a storage pool) for each claim, before nodes are chosen, for
+/// supplies that several nodes reach. Each gang gets supplies for all its claims or for none.
+/// Gangs get supplies beside those of the gangs before them where that is possible. A gang for
+/// which too little is left gets supplies as if it were alone, and so does a gang with a pod that
+/// no node has room for: gangs that do not start never keep others from starting. Whether such
+/// a gang and another start together is left to the caller, who keeps them apart.
+///
+/// `Make(claims)` makes an assignment for these claims: volume_assignment or pool_assignment.
+template<class Make>
+class volume_handout {
+public:
+    /// `candidates` are supplies by claim; `reaches` says per supply which nodes reach it.
+    volume_handout(const std::vector<volume_demand>& demands,
+                   std::vector<std::vector<std::size_t>> candidates,
+                   std::vector<std::vector<char>> reaches, volume_places& places, const Make& make)
+        : demands_(&demands),
+          candidates_(std::move(candidates)),
+          reaches_(std::move(reaches)),
+          places_(&places),
+          make_(&make) {}
+
+    /// `gangs` in their order, with the claims of each in the order in which they are served.
+    /// O(claims × candidates × (claims + nodes)), of gangs too large for that without a look at
+    /// how their pods fit nodes.
+    [[nodiscard]] handed_out run(const std::map<std::size_t, std::vector<std::size_t>>& gangs) {
+        handed_out made;
+        made.given.resize(demands_->size());
+        made.beside.assign(demands_->size(), 0);
+        std::vector<std::size_t> all(demands_->size());
+        for (std::size_t at = 0; at < all.size(); ++at)
+            all[at] = at;
+        auto together = (*make_)(all, candidates_);
+        for (const auto& [gang, claims] : gangs) {
+            const choices own = choices_of(claims);
+            if (own.startable && serve_beside(together, claims, own)) {
+                for (const std::size_t claim : claims)
+                    made.beside[claim] = 1;
+                continue;
+            }
+            serve_alone(claims, own, gang, made);
+        }
+        for (std::size_t claim = 0; claim < made.given.size(); ++claim)
+            if (made.beside[claim] != 0)
+                made.given[claim] = together.given_to(claim);
+        return made;
+    }
+
+private:
+    using candidate_lists = std::vector<std::vector<std::size_t>>;
+
+    /// Supplies that the claims of a gang may get, in the order of its claims.
+    struct choices {
+        candidate_lists of_claim;
+        /// Each pod has a node, and each claim a supply that its pods reach from nodes they may
+        /// be placed on.
+        bool startable = true;
+    };
+
+    [[nodiscard]] choices choices_of(const std::vector<std::size_t>& claims) {
+        choices made;
+        for (const std::size_t claim : claims) {
+            auto& list = made.of_claim.emplace_back();
+            for (const std::size_t supply : candidates_[claim])
+                if (std::ranges::all_of((*demands_)[claim].users, [&](std::size_t user) {
+                        return meet(places_->admitted(user), reaches_[supply]);
+                    }))
+                    list.push_back(supply);
+            made.startable = made.startable && !list.empty();
+        }
+        if (!made.startable)
+            for (std::size_t at = 0; at < claims.size(); ++at)
+                made.of_claim[at] = candidates_[claims[at]];
+        return made;
+    }
+    [[nodiscard]] static bool meet(const std::vector<char>& lhs, const std::vector<char>& rhs) {
+        for (std::size_t at = 0; at < lhs.size(); ++at)
+            if (lhs[at] != 0 && rhs[at] != 0)
+                return true;
+        return false;
+    }
+
+    template<class Assignment>
+    [[nodiscard]] bool serve_beside(Assignment& together, const std::vector<std::size_t>& claims,
+                                    const choices& own) {
+        candidate_lists untaken = own.of_claim;
+        for (std::size_t at = 0; at < claims.size(); ++at)
+            std::erase_if(untaken[at], [&](std::size_t supply) {
+                return !together.is_free(supply, claims[at]);
+            });
+        if (const auto narrow = on_nodes(claims, untaken);
+            narrow && assign_all(together, claims, *narrow))
+            return true;
+        const auto narrow = on_nodes(claims, own.of_claim);
+        return assign_all(together, claims, narrow ? *narrow : own.of_claim);
+    }
+
+    void serve_alone(const std::vector<std::size_t>& claims, const choices& own, std::size_t gang,
+                     handed_out& made) {
+        const auto narrow =
+            own.startable ? on_nodes(claims, own.of_claim) : std::optional<candidate_lists>{};
+        auto alone = (*make_)(claims, narrow ? *narrow : own.of_claim);
+        for (std::size_t at = 0; at < claims.size(); ++at)
+            if (!alone.assign(at)) {
+                made.missed.emplace(gang, claims[at]);
+                return;
+            }
+        for (std::size_t at = 0; at < claims.size(); ++at)
+            made.given[claims[at]] = alone.given_to(at);
+    }
+
+    template<class Assignment>
+    [[nodiscard]] static bool assign_all(Assignment& in, const std::vector<std::size_t>& claims,
+                                         const candidate_lists& lists) {
+        for (std::size_t at = 0; at < claims.size(); ++at)
+            in.set_candidates(claims[at], lists[at]);
+        for (const std::size_t claim : claims)
+            if (!in.assign(claim)) {
+                for (const std::size_t each : claims) {
+                    in.release(each);
+                    in.set_candidates(each, {});
+                }
+                return false;
+            }
+        return true;
+    }
+
+    /// Places the gang's pods one by one, with what is free now or else on emptied nodes, so that
+    /// each node reaches supplies for its pods. Returns the candidates that these nodes leave;
+    /// nothing when some pod finds no node.
+    [[nodiscard]] std::optional<candidate_lists> on_nodes(const std::vector<std::size_t>& claims,
+                                                          const candidate_lists& lists) {
+        std::size_t sum = 0;
+        for (const auto& each : lists)
+            sum += each.size() + 1;
+        if (sum * (claims.size() + places_->nodes()) > most_work)
+            return std::nullopt;
+        if (auto found = on_nodes(claims, lists, places_->free_now()))
+            return found;
+        return on_nodes(claims, lists, places_->emptied());
+    }
+    [[nodiscard]] std::optional<candidate_lists> on_nodes(const std::vector<std::size_t>& claims,
+                                                          candidate_lists lists,
+                                                          volume_places::room left) {
+        std::map<std::size_t, std::vector<std::size_t>> claims_of;
+        for (std::size_t at = 0; at < claims.size(); ++at)
+            for (const std::size_t user : (*demands_)[claims[at]].users)
+                claims_of[user].push_back(at);
+        auto given = (*make_)(claims, lists);
+        for (std::size_t at = 0; at < claims.size(); ++at)
+            if (!given.assign(at))
+                return std::nullopt;
+        std::size_t tries = most_tries;
+        for (const auto& [user, own] : claims_of) {
+            const std::vector<char>& admitted = places_->admitted(user);
+            bool placed = false;
+            for (std::size_t node = 0; node < admitted.size() && !placed; ++node) {
+                if (admitted[node] == 0 || !places_->fits(left[node], user))
+                    continue;
+                const candidate_lists narrow = narrowed(node, own, lists);
+                if (narrow.empty())
+                    continue;
+                if (tries-- == 0)
+                    return std::nullopt;
+                auto after = given;
+                for (const std::size_t at : own)
+                    after.release(at);
+                for (std::size_t at = 0; at < own.size(); ++at)
+                    after.set_candidates(own[at], narrow[at]);
+                placed = std::ranges::all_of(own, [&](std::size_t at) { return after.assign(at); });
+                if (!placed)
+                    continue;
+                given = std::move(after);
+                for (std::size_t at = 0; at < own.size(); ++at)
+                    lists[own[at]] = narrow[at];
+                places_->take(left[node], user);
+            }
+            if (!placed)
+                return std::nullopt;
+        }
+        return lists;
+    }
+    /// Of these claims, the candidates that the node reaches; empty when some claim has none.
+    [[nodiscard]] candidate_lists narrowed(std::size_t node, const std::vector<std::size_t>& own,
+                                           const candidate_lists& lists) const {
+        candidate_lists made;
+        for (const std::size_t at : own) {
+            auto& list = made.emplace_back();
+            for (const std::size_t supply : lists[at])
+                if (reaches_[supply][node] != 0)
+                    list.push_back(supply);
+            if (list.empty())
+                return {};
+        }
+        return made;
+    }
+
+    /// Bound the time of a look at how pods fit nodes.
+    static constexpr std::size_t most_work = std::size_t{1} << 20;
+    static constexpr std::size_t most_tries = 512;
+
+    const std::vector<volume_demand>* demands_;
+    candidate_lists candidates_;
+    std::vector<std::vector<char>> reaches_;
+    volume_places* places_;
+    const Make* make_;
+};
+
+} // namespace codec
+} // namespace muster::inline v0_1
