@@ -65,8 +65,8 @@ struct view_status {
 ///                          - A write has the uid as precondition. It never touches another object
 ///                            of that name.
 ///                          - Orders for different objects may overtake each other.
-///   nominate               Optional. Accepts orders without results; an order is sent before a
-///                          bind of the same pod.
+///   nominate               Optional. Accepts orders as the others do; an order is sent before
+///                          a bind of the same pod.
 ///   where_is, is_current   Accept questions, answered in `take_results` by reads that see every
 ///                          write whose result was returned before the question. They do not
 ///                          depend on `may_write`.

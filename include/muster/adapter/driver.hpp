@@ -112,6 +112,7 @@ public:
           starts_(at_),
           evictions_(at_),
           reports_(at_),
+          nominations_(at_),
           pod_orders_(options.binds),
           report_orders_(options.reports) {}
     driver(const driver&) = delete;
@@ -201,7 +202,7 @@ private:
         results_.clear();
         cluster_->take_results(results_);
         for (const order_result<traits>& each : results_)
-            if (!starts_.take(each) && !evictions_.take(each))
+            if (!starts_.take(each) && !evictions_.take(each) && !nominations_.take(each))
                 static_cast<void>(reports_.take(each));
     }
 
@@ -393,7 +394,11 @@ private:
     void give_orders(bool fresh) {
         orders_.clear();
         evictions_.give(orders_, pod_orders_);
-        nominations_.give(at_.view, orders_.nominations);
+        constexpr bool nominates = requires(Cluster & of) {
+            of.nominate(orders_.nominations);
+        };
+        if constexpr (nominates)
+            nominations_.give(orders_.nominations);
         starts_.give(orders_, pod_orders_, fresh);
         note_ended();
         reports_.give(
@@ -407,7 +412,7 @@ private:
                 to(some);
         };
         give(orders_.evictions, [this](const auto& some) { cluster_->evict(some); });
-        if constexpr (requires(Cluster & of) { of.nominate(orders_.nominations); })
+        if constexpr (nominates)
             give(orders_.nominations, [this](const auto& some) { cluster_->nominate(some); });
         give(orders_.gangs, [this](const auto& some) { cluster_->is_current(some); });
         give(orders_.pods, [this](const auto& some) { cluster_->where_is(some); });
@@ -433,8 +438,8 @@ private:
     }
 
     [[nodiscard]] std::int64_t next(bool fresh) const {
-        std::int64_t when =
-            std::min({starts_.next(), evictions_.next(), reports_.next(report_orders_)});
+        std::int64_t when = std::min({starts_.next(), evictions_.next(), nominations_.next(),
+                                      reports_.next(report_orders_)});
         if (!fresh)
             return when;
         when = std::min({when, at_.held.next(), next_flush_, asked_ ? never_comes : next_compare_});

@@ -137,9 +137,10 @@ struct gang_status {
 };
 
 /// Order to write the node to which a pod is nominated until other pods have left it; without a
-/// node, to remove the nomination. Informs other schedulers and autoscalers; has no result.
+/// node, to remove the nomination. Informs other schedulers and autoscalers.
 template<class Traits>
 struct nominate_order {
+    ticket of = 0;
     typename Traits::pod_key pod{};
     object_uid uid;
     std::optional<typename Traits::node_key> node{};

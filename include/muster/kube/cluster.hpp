@@ -163,7 +163,7 @@ public:
     }
     void nominate(std::span<const adapter::nominate_order<traits>> all) {
         for (const auto& each : all)
-            enqueue(pods_, 0, each.uid, nominate_request(each.pod, each.uid, each.node));
+            enqueue(pods_, each.of, each.uid, nominate_request(each.pod, each.uid, each.node));
     }
     void patch_status(std::span<const adapter::status_order<traits>> all) {
         for (const auto& each : all) {

@@ -16,7 +16,7 @@ namespace {
 
 /// A node of 8, and a gang g of one pod that asks for 3.
 struct bench {
-    bench() : view(known) {
+    bench() : context(known, {}) {
         node<4> machine;
         machine.allocatable[kind_id{0}] = 8;
         view.node("n", machine);
@@ -39,16 +39,22 @@ struct bench {
     /// The published nominations: pod, uid and node, or `-` for none.
     std::string told() {
         std::vector<adapter::nominate_order<traits>> orders;
-        all.give(view, orders);
+        all.give(orders);
         std::string out;
-        for (const auto& each : orders)
+        for (const auto& each : orders) {
+            last = each.of;
             out += each.pod + " " + each.uid + " " + each.node.value_or("-");
+        }
         return out;
     }
+    /// What the last order comes to.
+    void ends(adapter::outcome what) { CHECK(all.take({last, what, {}, {}, {}})); }
 
     state<traits> known;
-    adapter::cluster_view<traits> view;
-    adapter::nominations<traits> all;
+    adapter::driver_context<traits> context;
+    adapter::cluster_view<traits>& view = context.view;
+    adapter::nominations<traits> all{context};
+    adapter::ticket last = 0;
 };
 
 } // namespace
@@ -90,6 +96,40 @@ TEST_CASE("a nominated pod that starts keeps its nomination, unless its bind fai
         on.view.pod_gone("p");
         CHECK(on.told() == "");
     }
+}
+
+TEST_CASE("a nomination that could not be written is written again after a while") {
+    bench on;
+    on.nominate();
+    CHECK(on.told() == "p 1 n");
+    on.ends(adapter::outcome::transient);
+    CHECK(on.told() == "");
+    REQUIRE(on.all.next() > on.context.now);
+    on.context.now = on.all.next();
+    CHECK(on.told() == "p 1 n");
+    SUBCASE("until it is written") {
+        on.ends(adapter::outcome::applied);
+    }
+    SUBCASE("unless it is refused") {
+        on.ends(adapter::outcome::refused);
+    }
+    on.context.now += adapter::minute;
+    CHECK(on.told() == "");
+}
+
+TEST_CASE("a nomination that could not be taken back is taken back after a while") {
+    bench on;
+    on.nominate();
+    CHECK(on.told() == "p 1 n");
+    on.ends(adapter::outcome::applied);
+    REQUIRE(on.known.forget("p") == event_result::applied);
+    CHECK(on.told() == "p 1 -");
+    on.ends(adapter::outcome::unknown);
+    on.context.now = on.all.next();
+    CHECK(on.told() == "p 1 -");
+    on.ends(adapter::outcome::applied);
+    on.context.now += adapter::minute;
+    CHECK(on.told() == "");
 }
 
 } // namespace adapter_nominations_test

@@ -93,12 +93,13 @@ TEST_CASE("what a RayService serves, and a RayJob without a submitter runs, is l
 }
 
 TEST_CASE("what secures and watches a RayCluster is lost by name and is no unknown field") {
-    const auto made = read_job(
-        read_ray<ray_kind::cluster>,
-        object("RayCluster", "{networkPolicy: {mode: DenyAll}, tlsOptions: {enabled: true}, "
-                             "historyServerOptions: {}, headGroupSpec: {ingressOptions: {host: h}, " +
-                                 pod + "}, workerGroupSpecs: [" +
-                                 group("groupName: a, replicas: 1, priority: 2") + "]}"));
+    const auto made =
+        read_job(read_ray<ray_kind::cluster>,
+                 object("RayCluster",
+                        "{networkPolicy: {mode: DenyAll}, tlsOptions: {enabled: true}, "
+                        "historyServerOptions: {}, headGroupSpec: {ingressOptions: {host: h}, " +
+                            pod + "}, workerGroupSpecs: [" +
+                            group("groupName: a, replicas: 1, priority: 2") + "]}"));
     CHECK(loss_text(made.losses) ==
           "lifecycle: RayCluster ns/r: ingressOptions, priority, networkPolicy, tlsOptions: the "
           "job's own controller sees to it\n");

@@ -442,12 +442,14 @@ TEST_CASE("pods of a gang that waits for evicted pods name their future nodes") 
     cluster_type cluster(carrier, scheduler());
     state<cluster_type::traits> known(cluster.objects().pods_kind());
     adapter::driver<cluster_type, preempting> driver(cluster, known);
+    bool victims_go = true;
     const auto runs_until = [&](const auto& reached) {
         const std::int64_t end = carrier.now().steady + 2 * minute;
         while (!reached() && carrier.now().steady < end) {
             static_cast<void>(driver.step());
             cluster.pump(0);
-            of.nodes.step();
+            if (victims_go)
+                of.nodes.step();
             carrier.pass(10 * kube::millisecond);
         }
         return reached();
@@ -458,7 +460,21 @@ TEST_CASE("pods of a gang that waits for evicted pods name their future nodes") 
     const auto nominated = [&] {
         return of.at("/api/v1/namespaces/team/pods/high-0", {"status", "nominatedNodeName"});
     };
+    int failures = 0;
+    SUBCASE("at once") {}
+    SUBCASE("though the first writes do not arrive") {
+        carrier.harm = [&](const kube::http_request& what) {
+            if (what.body.find("nominatedNodeName") == std::string::npos || failures == 2)
+                return store_carrier::mishap::none;
+            ++failures;
+            return store_carrier::mishap::not_sent;
+        };
+        // The victim does not go meanwhile.
+        victims_go = false;
+    }
     CHECK(runs_until([&] { return nominated() == "a"; }));
+    CHECK(failures == (victims_go ? 0 : 2));
+    victims_go = true;
     CHECK(of.where("high-0").empty());
     CHECK(runs_until([&] { return of.where("high-0") == "a"; }));
 }
