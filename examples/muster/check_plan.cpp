@@ -7,6 +7,8 @@
 #include <muster/base/checked.hpp>
 #include <muster/model/constraints.hpp>
 
+#include "check_devices.hpp"
+
 namespace cli {
 namespace {
 
@@ -63,7 +65,7 @@ public:
     checker(const manifests& objects, const std::map<group_key, group_facts>& groups,
             const placements& placed, const std::string& queue_namespace,
             const std::set<object_key>& gone)
-        : objects_(&objects), groups_(&groups), placed_(&placed), gone_(&gone) {
+        : objects_(&objects), groups_(&groups), placed_(&placed), gone_(&gone), devices_(objects) {
         for (const node_object& node : objects.nodes)
             nodes_.emplace(node.metadata.key.name, &node);
         for (const queue_object& queue : objects.queues)
@@ -87,6 +89,7 @@ public:
         for (const pod_object& pod : objects_->pods)
             if (const auto to = placed_->find(pod.metadata.key); to != placed_->end())
                 check_pod(pod, to->second);
+        check_devices();
         check_quotas();
         return std::move(found_);
     }
@@ -122,6 +125,8 @@ private:
             const auto own = pod.requests.find(kind);
             const bool asks =
                 kind == "pods" || (own != pod.requests.end() && own->second.milli > 0);
+            if (!devices_.class_on(node, kind).empty())
+                continue;
             const auto has = node.allocatable.find(kind);
             const int128 most =
                 has == node.allocatable.end() ? 0 : capacity_milli(kind, has->second);
@@ -131,6 +136,38 @@ private:
         if (muster::conflicts(pod.where.ports, on.ports))
             say(pod.metadata.key, "claims a host port that is taken on node " + name);
         on.ports.insert(on.ports.end(), pod.where.ports.begin(), pod.where.ports.end());
+    }
+
+    /// Judges what pods ask of nodes that serve it from devices, by the classes of these.
+    void check_devices() {
+        std::map<std::string_view, int128> in_cluster;
+        std::map<std::pair<std::string, std::string_view>, int128> on_node;
+        for (const auto& [name, on] : on_node_) {
+            const auto node = nodes_.find(name);
+            if (node == nodes_.end())
+                continue;
+            for (const auto& [kind, sum] : on.milli)
+                if (const auto serving = devices_.class_on(*node->second, kind); !serving.empty()) {
+                    in_cluster[serving] += sum;
+                    on_node[{name, serving}] += sum;
+                }
+        }
+        for (const pod_object& pod : objects_->pods) {
+            const auto to = placed_->find(pod.metadata.key);
+            const auto node = to == placed_->end() ? nodes_.end() : nodes_.find(to->second);
+            if (node == nodes_.end())
+                continue;
+            for (const auto& [kind, amount] : pod.requests) {
+                const auto serving = devices_.class_on(*node->second, kind);
+                if (serving.empty() || amount.milli <= 0)
+                    continue;
+                if (on_node[{to->second, serving}] >
+                    capacity_milli(kind, devices_.on(*node->second, serving)))
+                    say(pod.metadata.key, "overcommits " + kind + " of node " + to->second);
+                else if (in_cluster[serving] > capacity_milli(kind, devices_.in_cluster(serving)))
+                    say(pod.metadata.key, "overcommits the devices that serve " + kind);
+            }
+        }
     }
 
     void check_group(const group_key& key, const group_facts& facts) {
@@ -200,6 +237,7 @@ private:
     const std::map<group_key, group_facts>* groups_;
     const placements* placed_;
     const std::set<object_key>* gone_;
+    device_room devices_;
     std::map<std::string, const node_object*> nodes_;
     std::map<std::string, const queue_object*> queues_;
     std::map<std::string, load> on_node_;

@@ -36,6 +36,12 @@ run 3 plan -f empty_spread.yaml --kubernetes 1.38
 run 0 plan -f default_spread.yaml
 run 0 plan -f default_spread.yaml --default-spread system
 run 3 plan -f default_spread.yaml --default-spread spread_configuration.yml
+# Devices of ResourceSlices are what a node has of an extended resource that it does not list.
+golden devices.table 0 plan -f devices.yaml
+run 0 explain -f devices.yaml
+run 0 queues -f devices.yaml
+run 0 prio -f devices.yaml
+run 0 whatif -f devices.yaml --cordon n0
 golden tight.wide 0 plan -f tight.yaml -o wide
 golden undecided.json 3 plan -f tight.yaml -o json --budget 1
 golden undecided.explain 3 explain -f tight.yaml --budget 1

@@ -388,17 +388,14 @@ private:
             return;
         const std::size_t classes = members_.classes.size();
         constexpr auto ever = certificate_scope::emptied;
-        if (fixed) {
-            if (const auto kind = over_quota(known, members_, needs_, ever)) {
-                outcome.kind = answer::never;
-                outcome.at = gate::quota;
-                recycle(outcome.proof);
-                outcome.proof = proofs_.of_price(ever, classes, *kind);
-                return;
-            }
+        if (const auto kind = fixed ? over_quota(known, members_, needs_, ever) : std::nullopt) {
+            outcome.kind = answer::never;
+            outcome.at = gate::quota;
+            recycle(outcome.proof);
+            outcome.proof = proofs_.of_price(ever, classes, *kind);
+            return;
         }
-        // The quick proofs count every kind.
-        if (fixed && !asks_for_growing_kinds(known)) {
+        if (fixed && !detail::asks_for_growing_kinds(known, members_)) {
             if constexpr (Finder::remembers) {
                 if (finder.exhaustive() && classes == 1 && !detail::needs_closeness(members_))
                     return only_class(queue_nodes, finder, outcome);
@@ -429,12 +426,6 @@ private:
         outcome.could_start = found == fit_outcome::fits;
         caps_apply_ = false;
         ever_by_search(found, outcome);
-    }
-
-    [[nodiscard]] bool asks_for_growing_kinds(const state<Traits>& known) const {
-        return std::ranges::any_of(members_.classes, [&](const auto& each) {
-            return known.constraint_sets()[each.where].value.growing_kinds != 0;
-        });
     }
 
     /// True when looking at one domain after the other tells.

@@ -153,6 +153,16 @@ template<class Traits>
     return least;
 }
 
+/// True if a node may come to have more of something that a waiting member requests. The quick
+/// proofs of "never" count every kind, so they do not hold then.
+template<class Traits>
+[[nodiscard]] bool asks_for_growing_kinds(const state<Traits>& known,
+                                          const gang_members<Traits::width>& members) {
+    return std::ranges::any_of(members.classes, [&](const auto& each) {
+        return known.constraint_sets()[each.where].value.growing_kinds != 0;
+    });
+}
+
 } // namespace detail
 
 /// Writes the problem of a gang down, with its members confined to domains as `among` says and to
