@@ -138,35 +138,40 @@ private:
         on.ports.insert(on.ports.end(), pod.where.ports.begin(), pod.where.ports.end());
     }
 
-    /// Judges what pods ask of nodes that serve it from devices, by the classes of these.
+    /// Judges what placed pods request of nodes that serve it from devices, by the device classes.
+    /// Of devices that several nodes reach, each node may hold all, but placed pods not more than
+    /// there are.
     void check_devices() {
+        struct ask {
+            const pod_object* pod;
+            const node_object* node;
+            const std::string* kind;
+            std::string_view serving;
+        };
+        std::vector<ask> asks;
         std::map<std::string_view, int128> in_cluster;
-        std::map<std::pair<std::string, std::string_view>, int128> on_node;
-        for (const auto& [name, on] : on_node_) {
-            const auto node = nodes_.find(name);
-            if (node == nodes_.end())
-                continue;
-            for (const auto& [kind, sum] : on.milli)
-                if (const auto serving = devices_.class_on(*node->second, kind); !serving.empty()) {
-                    in_cluster[serving] += sum;
-                    on_node[{name, serving}] += sum;
-                }
-        }
         for (const pod_object& pod : objects_->pods) {
             const auto to = placed_->find(pod.metadata.key);
             const auto node = to == placed_->end() ? nodes_.end() : nodes_.find(to->second);
             if (node == nodes_.end())
                 continue;
-            for (const auto& [kind, amount] : pod.requests) {
-                const auto serving = devices_.class_on(*node->second, kind);
-                if (serving.empty() || amount.milli <= 0)
-                    continue;
-                if (on_node[{to->second, serving}] >
-                    capacity_milli(kind, devices_.on(*node->second, serving)))
-                    say(pod.metadata.key, "overcommits " + kind + " of node " + to->second);
-                else if (in_cluster[serving] > capacity_milli(kind, devices_.in_cluster(serving)))
-                    say(pod.metadata.key, "overcommits the devices that serve " + kind);
-            }
+            for (const auto& [kind, amount] : pod.requests)
+                if (const auto serving = devices_.class_on(*node->second, kind);
+                    !serving.empty() && amount.milli > 0) {
+                    in_cluster[serving] += request_milli(kind, amount.milli);
+                    asks.push_back({&pod, node->second, &kind, serving});
+                }
+        }
+        for (const auto& [pod, node, kind, serving] : asks) {
+            const std::string& name = node->metadata.key.name;
+            int128 on_node = 0;
+            for (const auto& [each, sum] : on_node_[name].milli)
+                if (devices_.class_on(*node, each) == serving)
+                    on_node += sum;
+            if (on_node > capacity_milli(*kind, devices_.on(*node, serving)))
+                say(pod->metadata.key, "overcommits " + *kind + " of node " + name);
+            else if (in_cluster[serving] > capacity_milli(*kind, devices_.in_cluster(serving)))
+                say(pod->metadata.key, "overcommits the devices that serve " + *kind);
         }
     }
 

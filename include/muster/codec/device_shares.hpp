@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,20 +18,49 @@ namespace codec {
 /// node agent of another scheduler. That agent gives a pod the devices that its own scheduler wrote
 /// into the pod. Started by Muster, the pod would get no device or an arbitrary one, so it waits.
 struct device_share {
-    /// Name of the resource or annotation; a trailing `*` matches any suffix.
+    /// Name of the resource or annotation; one `*` in it matches any text.
     std::string_view key;
     std::string_view scheduler;
 
     [[nodiscard]] constexpr bool matches(std::string_view name) const noexcept {
-        return key.ends_with('*') ? name.starts_with(key.substr(0, key.size() - 1)) : name == key;
+        const std::size_t star = key.find('*');
+        if (star == std::string_view::npos)
+            return name == key;
+        return name.size() >= key.size() - 1 && name.starts_with(key.substr(0, star)) &&
+               name.ends_with(key.substr(star + 1));
     }
 };
 
 /// Koordinator's amounts are refused even if they are whole cards (multiples of 100): its nodes
 /// assign the cards that koord-scheduler wrote into the pod and have no device plugin for them.
+/// HAMi's names are the defaults of its chart, of version 2.10 and before.
 inline constexpr std::array share_resources{
     device_share{"aliyun.com/gpu-core.percentage", "ACK"},
     device_share{"aliyun.com/gpu-mem", "ACK"},
+    device_share{"amd.com/gpucores", "HAMi"},
+    device_share{"amd.com/gpumem", "HAMi"},
+    device_share{"cambricon.com/mlu.smlu.vcore", "HAMi"},
+    device_share{"cambricon.com/mlu.smlu.vmemory", "HAMi"},
+    device_share{"cambricon.com/vmlu", "HAMi"},
+    device_share{"enflame.com/drs-gcu", "HAMi"},
+    device_share{"enflame.com/gcu-core", "HAMi"},
+    device_share{"enflame.com/gcu-memory", "HAMi"},
+    device_share{"enflame.com/vgcu", "HAMi"},
+    device_share{"enflame.com/vgcu-percentage", "HAMi"},
+    device_share{"huawei.com/Ascend*-core", "HAMi"},
+    device_share{"huawei.com/Ascend*-memory", "HAMi"},
+    device_share{"hygon.com/dcucores", "HAMi"},
+    device_share{"hygon.com/dcumem", "HAMi"},
+    device_share{"hygon.com/dcunum", "HAMi"},
+    device_share{"hygon.com/hcucores", "HAMi"},
+    device_share{"hygon.com/hcumem", "HAMi"},
+    device_share{"hygon.com/hcunum", "HAMi"},
+    device_share{"iluvatar.ai/*-vgpu", "HAMi"},
+    device_share{"iluvatar.ai/*.vCore", "HAMi"},
+    device_share{"iluvatar.ai/*.vMem", "HAMi"},
+    device_share{"iluvatar.ai/vcuda-core", "HAMi"},
+    device_share{"iluvatar.ai/vcuda-memory", "HAMi"},
+    device_share{"iluvatar.ai/vgpu", "HAMi"},
     device_share{"koordinator.sh/fpga", "Koordinator"},
     device_share{"koordinator.sh/gpu", "Koordinator"},
     device_share{"koordinator.sh/gpu-core", "Koordinator"},
@@ -38,6 +68,14 @@ inline constexpr std::array share_resources{
     device_share{"koordinator.sh/gpu-memory-ratio", "Koordinator"},
     device_share{"koordinator.sh/gpu.shared", "Koordinator"},
     device_share{"koordinator.sh/rdma", "Koordinator"},
+    device_share{"kunlunxin.com/vxpu", "HAMi"},
+    device_share{"kunlunxin.com/vxpu-memory", "HAMi"},
+    device_share{"metax-tech.com/sgpu", "HAMi"},
+    device_share{"metax-tech.com/vcore", "HAMi"},
+    device_share{"metax-tech.com/vmemory", "HAMi"},
+    device_share{"mthreads.com/sgpu-core", "HAMi"},
+    device_share{"mthreads.com/sgpu-memory", "HAMi"},
+    device_share{"mthreads.com/vgpu", "HAMi"},
     device_share{"nvidia.com/gpucores", "HAMi"},
     device_share{"nvidia.com/gpumem", "HAMi"},
     device_share{"nvidia.com/gpumem-percentage", "HAMi"},

@@ -54,6 +54,55 @@ TEST_CASE("a share that only another scheduler's agent serves makes the pod wait
     }
 }
 
+TEST_CASE("a share of another vendor's device that only HAMi's agents serve makes the pod wait") {
+    for (const char* name : {"amd.com/gpucores",
+                             "amd.com/gpumem",
+                             "cambricon.com/mlu.smlu.vcore",
+                             "cambricon.com/mlu.smlu.vmemory",
+                             "cambricon.com/vmlu",
+                             "enflame.com/drs-gcu",
+                             "enflame.com/gcu-core",
+                             "enflame.com/gcu-memory",
+                             "enflame.com/vgcu",
+                             "enflame.com/vgcu-percentage",
+                             "huawei.com/Ascend310P-memory",
+                             "huawei.com/Ascend910B4-1-core",
+                             "hygon.com/dcucores",
+                             "hygon.com/dcumem",
+                             "hygon.com/dcunum",
+                             "hygon.com/hcucores",
+                             "hygon.com/hcumem",
+                             "hygon.com/hcunum",
+                             "iluvatar.ai/BI-V150.vCore",
+                             "iluvatar.ai/BI-V150.vMem",
+                             "iluvatar.ai/MR-V100-vgpu",
+                             "iluvatar.ai/vcuda-core",
+                             "iluvatar.ai/vcuda-memory",
+                             "iluvatar.ai/vgpu",
+                             "kunlunxin.com/vxpu",
+                             "kunlunxin.com/vxpu-memory",
+                             "metax-tech.com/sgpu",
+                             "metax-tech.com/vcore",
+                             "metax-tech.com/vmemory",
+                             "mthreads.com/sgpu-core",
+                             "mthreads.com/sgpu-memory",
+                             "mthreads.com/vgpu"}) {
+        CAPTURE(name);
+        CHECK(of_limits(std::string(name) + ": 50") ==
+              std::vector{"spec.containers[0].resources.limits[" + std::string(name) + "]"});
+    }
+}
+
+TEST_CASE("whole devices of vendors whose shares are refused are not shares") {
+    CHECK(of_limits("amd.com/gpu: 1, aws.amazon.com/neuroncore: 1, birentech.com/gpu: 1, "
+                    "cambricon.com/mlu: 1, enflame.com/gcu: 1, huawei.com/Ascend910: 1, "
+                    "huawei.com/Ascend310P: 1, hygon.com/dcu: 1, iluvatar.ai/gpu: 1, "
+                    "kunlunxin.com/xpu: 1, metax-tech.com/gpu: 1, mthreads.com/gpu: 1")
+              .empty());
+    CHECK(device_share{"x.com/a*-b", "S"}.matches("x.com/a1-b"));
+    CHECK_FALSE(device_share{"x.com/ab*ba", "S"}.matches("x.com/aba"));
+}
+
 TEST_CASE("whole cards in Koordinator's amounts are refused like its shares") {
     CHECK(of_limits("koordinator.sh/gpu: 200") ==
           std::vector<std::string>{"spec.containers[0].resources.limits[koordinator.sh/gpu]"});

@@ -88,7 +88,7 @@ std::string page() {
     out << "\n## Shares of devices\n\n"
            "Refused, because only the node agent of the named scheduler serves them. This includes "
            "Koordinator's\namounts of whole cards: its nodes assign the cards that koord-scheduler "
-           "wrote into the pod. A trailing\n`*` matches any suffix.\n\n"
+           "wrote into the pod. One\n`*` matches any text.\n\n"
            "| resource or annotation | served by |\n|---|---|\n";
     for (const device_share& each : share_resources)
         out << "| resource `" << each.key << "` | " << each.scheduler << " |\n";
