@@ -71,13 +71,13 @@ private:
         for (const std::string& text : catalog_.classes.at(name)->selectors)
             if (auto parsed = muster::codec::parse_device_selector(text))
                 selectors.push_back(std::move(*parsed));
-        for (const auto& [key, device, nodes] : devices_) {
-            const auto use = uses_->find(key);
-            const bool is_out = use == uses_->end() ? device->is_tainted : !use->second;
+        for (const muster::codec::pooled_device& one : devices_) {
+            const auto use = uses_->find(one.key);
+            const bool is_out = use == uses_->end() ? one.device->is_tainted : !use->second;
             if (!is_out && std::ranges::none_of(selectors, [&](const auto& each) {
-                    return each.matches(key.driver, *device) == false;
+                    return each.matches(one.key.driver, *one.device) == false;
                 }))
-                at->second.push_back(nodes);
+                at->second.push_back(one.nodes);
         }
         return at->second;
     }
