@@ -27,17 +27,15 @@ namespace kube {
         std::string_view("JAVA_"), std::string_view("JDK_"), std::string_view("_JAVA_"),
         // modules of OpenSSL
         std::string_view("OPENSSL_")};
-    constexpr std::array names{std::string_view("PATH"),
-                               std::string_view("HOME"),
-                               std::string_view("ENV"),
-                               std::string_view("IFS"),
-                               std::string_view("SHELLOPTS"),
-                               std::string_view("PS4"),
-                               std::string_view("CLASSPATH"),
-                               std::string_view("PROMPT_COMMAND"),
-                               std::string_view("LOCPATH"),
-                               std::string_view("NLSPATH"),
-                               std::string_view("KUBERNETES_EXEC_INFO")};
+    constexpr std::array names{
+        std::string_view("PATH"), std::string_view("HOME"), std::string_view("ENV"),
+        std::string_view("IFS"), std::string_view("SHELLOPTS"), std::string_view("PS4"),
+        std::string_view("CLASSPATH"), std::string_view("PROMPT_COMMAND"),
+        std::string_view("LOCPATH"), std::string_view("NLSPATH"),
+        // the interpreter and the modules of gcloud
+        std::string_view("CLOUDSDK_PYTHON"), std::string_view("CLOUDSDK_PYTHON_ARGS"),
+        std::string_view("CLOUDSDK_PYTHON_SITEPACKAGES"), std::string_view("CLOUDSDK_ROOT_DIR"),
+        std::string_view("KUBERNETES_EXEC_INFO")};
     const auto is_letter = [](char c) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
     };

@@ -172,6 +172,10 @@ TEST_CASE("a plugin gets no variable that can change which code runs") {
                                    "ENV",
                                    "PYTHONPATH",
                                    "PYTHONSTARTUP",
+                                   "CLOUDSDK_PYTHON",
+                                   "CLOUDSDK_PYTHON_ARGS",
+                                   "CLOUDSDK_PYTHON_SITEPACKAGES",
+                                   "CLOUDSDK_ROOT_DIR",
                                    "PERL5OPT",
                                    "PERL5LIB",
                                    "RUBYOPT",
@@ -194,8 +198,8 @@ TEST_CASE("a plugin gets no variable that can change which code runs") {
         CHECK(of.errors.find("users[0].user.exec.env[1].name: the variable \"" + name +
                              "\" may not be set for a credential plugin") != std::string::npos);
     }
-    for (const std::string name : {"AWS_PROFILE", "USE_GKE_GCLOUD_AUTH_PLUGIN", "HTTPS_PROXY",
-                                   "ENVIRONMENT", "old_ld", "A1"}) {
+    for (const std::string name : {"AWS_PROFILE", "CLOUDSDK_CONFIG", "USE_GKE_GCLOUD_AUTH_PLUGIN",
+                                   "HTTPS_PROXY", "ENVIRONMENT", "old_ld", "A1"}) {
         CAPTURE(name);
         CHECK(with(name).made);
     }
