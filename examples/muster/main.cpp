@@ -788,6 +788,14 @@ void add_scheduling(CLI::App& to, cli::live_request& asked) {
     add_policy(to, asked.how);
 }
 
+/// A time in whole seconds, of at most a day.
+void add_seconds(CLI::App& to, const char* name, std::int64_t& seconds, const char* help) {
+    to.add_option(name, seconds, help)
+        ->check(CLI::Range(1, 86'400))
+        ->capture_default_str()
+        ->type_name("SECONDS");
+}
+
 void add_leading(CLI::App& to, cli::leading_request& asked) {
     to.add_flag("--dry-run", asked.dry_run, "Decide once, print the decisions, and write nothing");
     to.add_flag("--leader-elect,!--no-leader-elect", asked.elects,
@@ -1072,27 +1080,15 @@ int run(int argc, char** argv) {
     cli::schedule_request scheduled;
     add_scheduling(scheduling, scheduled);
     add_leading(scheduling, scheduled);
-    scheduling
-        .add_option("--heal-after", scheduled.heal_seconds,
-                    "Time in seconds for which a group may be partly bound and impossible to "
-                    "complete before its bound pods are evicted")
-        ->check(CLI::Range(1, 86'400))
-        ->capture_default_str()
-        ->type_name("SECONDS");
-    scheduling
-        .add_option("--volume-timeout", scheduled.volume_seconds,
-                    "How long the volumes of a pod may take to be bound; after that nothing of its "
-                    "group is bound, and the group is decided again")
-        ->check(CLI::Range(1, 86'400))
-        ->capture_default_str()
-        ->type_name("SECONDS");
-    scheduling
-        .add_option("--compare-every", scheduled.compare_seconds,
-                    "Interval in seconds between comparisons of the cached state with a fresh "
-                    "listing")
-        ->check(CLI::Range(1, 86'400))
-        ->capture_default_str()
-        ->type_name("SECONDS");
+    add_seconds(scheduling, "--heal-after", scheduled.heal_seconds,
+                "Time in seconds for which a group may be partly bound and impossible to "
+                "complete before its bound pods are evicted");
+    add_seconds(scheduling, "--volume-timeout", scheduled.volume_seconds,
+                "Time in seconds for which the volumes of a pod may take to be bound. After that "
+                "no pod of its group is bound, and the group is decided again");
+    add_seconds(scheduling, "--compare-every", scheduled.compare_seconds,
+                "Interval in seconds between comparisons of the cached state with a fresh "
+                "listing");
     CLI::App& controlling = *app.add_subcommand(
         "controller", "Runs the jobs of a live cluster: creates their groups and pods, restarts "
                       "failed ones, and writes their status");

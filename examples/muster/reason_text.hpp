@@ -338,12 +338,12 @@ private:
     [[nodiscard]] std::string quota() const {
         const std::string& kind = context_->kinds->name(*what_->resource);
         const bool now = context_->scope == muster::certificate_scope::free_now;
-        const std::string whom = what_->firm ? " for non-preemptible gangs" : "";
+        const std::string of_gangs = what_->firm ? " for non-preemptible gangs" : "";
         return kind + ": " + who_ + " needs " + amount_text(kind, what_->amount_needed) +
                (now ? ", queue " + context_->queue + " has "
-                    : ", the quota of queue " + context_->queue + whom + " is ") +
+                    : ", the quota of queue " + context_->queue + of_gangs + " is ") +
                amount_text(kind, what_->amount_left) +
-               (now ? " of its quota" + whom + " left" : "") + short_by(kind);
+               (now ? " of its quota" + of_gangs + " left" : "") + short_by(kind);
     }
 
     const muster::reason* what_;

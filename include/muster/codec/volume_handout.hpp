@@ -28,8 +28,8 @@ struct handed_out {
 /// supplies that several nodes reach. Each gang gets supplies for all its claims or for none.
 /// Gangs get supplies beside those of the gangs before them where that is possible. A gang for
 /// which too little is left gets supplies as if it were alone, and so does a gang with a pod that
-/// no node has room for: gangs that do not start never keep others from starting. Whether such
-/// a gang and another start together is left to the caller, who keeps them apart.
+/// no node has room for: gangs that do not start never keep others from starting. The caller
+/// must add terms that keep such a gang and the gangs with the same supplies apart.
 ///
 /// `Make(claims)` makes an assignment for these claims: volume_assignment or pool_assignment.
 template<class Make>
@@ -220,7 +220,8 @@ private:
         return made;
     }
 
-    /// Bound the time of a look at how pods fit nodes.
+    /// Limits of the search for nodes. Beyond them, the choice ignores how the pods fit nodes: a
+    /// gang may then wait although another choice would let it start.
     static constexpr std::size_t most_work = std::size_t{1} << 20;
     static constexpr std::size_t most_tries = 512;
 

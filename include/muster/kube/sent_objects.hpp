@@ -219,7 +219,7 @@ public:
         const boost::json::value& root = object_->document.root();
         return is_whole_ ? root.get_object().at("object") : root;
     }
-    /// The object; `who` is the result of `identify` for it.
+    /// The object. `who`: the result of `identify` for it.
     [[nodiscard]] arrived as(listed_object who) const {
         return is_whole_ ? arrived(std::move(who), object_->document, std::nullopt)
                          : arrived(std::move(who), object_->document, object_->faults);
