@@ -23,8 +23,7 @@ inline constexpr std::string_view implicit_device_resource = "deviceclass.resour
 /// Indexes device objects by name. Holds pointers: the objects must outlive it.
 class device_catalog {
 public:
-    /// `knows_claims` is false if the input has no claims, because it may simply leave them out.
-    explicit device_catalog(const device_objects& objects) : knows_claims(!objects.claims.empty()) {
+    explicit device_catalog(const device_objects& objects) {
         for (const resource_claim_object& each : objects.claims)
             claims.emplace(each.metadata.key, &each);
         for (const resource_slice_object& each : objects.slices)
@@ -37,7 +36,6 @@ public:
     std::map<object_key, const resource_claim_object*> claims;
     std::vector<const resource_slice_object*> slices;
     std::map<std::string_view, const device_class_object*> classes;
-    bool knows_claims = true;
 
     void add(const device_class_object& each) {
         classes.emplace(each.metadata.key.name, &each);

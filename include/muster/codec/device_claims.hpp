@@ -85,6 +85,7 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
         return;
     const auto wait = [&](const std::string& name, const std::string& why) {
         to.waits.push_back("resource claim " + name + " " + why);
+        to.missing_devices.push_back(name);
     };
     if (entry.claim.empty())
         return wait(entry.name, "is not allocated: it is still to be made from template " +
@@ -92,9 +93,7 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
                                     std::string(not_written));
     const auto found = catalog.claims.find({pod.metadata.key.name_space, entry.claim});
     if (found == catalog.claims.end())
-        return wait(entry.claim, catalog.knows_claims
-                                     ? "is not there (expected a ResourceClaim of that name)"
-                                     : "is not allocated: allocation " + std::string(not_written));
+        return wait(entry.claim, "is not there (expected a ResourceClaim of that name)");
     const resource_claim_object& claim = *found->second;
     if (const std::string why = detail::problem_with(claim, entry, pod, writes); !why.empty())
         return wait(entry.claim, why);

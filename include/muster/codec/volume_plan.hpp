@@ -33,8 +33,9 @@ inline constexpr std::string_view lone_claim = "alone";
 struct volume_effects {
     /// Why the pod cannot be placed at all, one entry per volume or device claim that is not ready.
     std::vector<std::string> waits;
-    /// Names of the claims in `waits`.
+    /// Names of the volume claims in `waits`, and of the ResourceClaims in it.
     std::vector<std::string> missing;
+    std::vector<std::string> missing_devices;
     /// The nodes that can use each volume, and a description of it: "claim data (volume pv-1)".
     std::vector<volume_reach> reach;
     std::vector<std::string> reach_of;
@@ -55,9 +56,11 @@ struct volume_effects {
         waits.push_back("claim " + claim + " " + why);
         missing.push_back(claim);
     }
-    /// Adds the effects of the pod's devices: `waits`, `reach` and `reach_of`.
+    /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `reach` and `reach_of`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
+        missing_devices.insert(missing_devices.end(), more.missing_devices.begin(),
+                               more.missing_devices.end());
         reach.insert(reach.end(), more.reach.begin(), more.reach.end());
         reach_of.insert(reach_of.end(), more.reach_of.begin(), more.reach_of.end());
     }

@@ -134,7 +134,8 @@ TEST_CASE("a pod waits for a claim that is missing, deleting or not allocated") 
         CHECK(made.placed.empty());
         return made.waits;
     };
-    CHECK(waits("") == unwritten);
+    CHECK(waits("") ==
+          "resource claim gpus is not there (expected a ResourceClaim of that name); ");
     CHECK(waits(claim("gpus", "")) == unwritten);
     CHECK(waits(claim("other", on_n2)) ==
           "resource claim gpus is not there (expected a ResourceClaim of that name); ");
