@@ -9,7 +9,9 @@
 #include <vector>
 
 #include <muster/codec/volume_plan.hpp>
+#include <muster/codec/volume_zones.hpp>
 #include <muster/model/constraints.hpp>
+#include <muster/model/labels.hpp>
 #include <muster/model/node.hpp>
 
 namespace muster::inline v0_1 {
@@ -55,8 +57,38 @@ using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*
                                : text;
 }
 
-/// Says for each volume how many of the nodes can use it, fewest first: at most three volumes, and
-/// the number of further ones. Empty if every node can use every volume. O(volumes × nodes).
+namespace detail {
+
+/// Returns " is in zone a" if every term requires a zone or a node without one, as zone_terms()
+/// adds it. Empty otherwise.
+[[nodiscard]] inline std::string zone_text(const std::vector<node_term>& terms) {
+    std::set<std::string> zones;
+    for (const node_term& term : terms) {
+        bool in_zone = false;
+        bool without = false;
+        for (const label_requirement& each : term.labels.requirements) {
+            if (each.key != zone_labels[0].first && each.key != zone_labels[0].second)
+                continue;
+            without = without || each.op == label_operator::does_not_exist;
+            if (each.op != label_operator::in)
+                continue;
+            in_zone = true;
+            zones.insert(each.values.begin(), each.values.end());
+        }
+        if (!in_zone && !without)
+            return {};
+    }
+    std::string text;
+    for (const std::string& zone : zones)
+        text += (text.empty() ? "" : ", ") + zone;
+    return text.empty() ? "" : (zones.size() == 1 ? " is in zone " : " is in zones ") + text;
+}
+
+} // namespace detail
+
+/// Says for each volume its zone, if it has one, and how many of the nodes can use it, fewest
+/// first: at most three volumes, and the number of further ones. Empty if every node can use every
+/// volume. O(volumes × nodes).
 template<std::size_t Width>
 [[nodiscard]] std::string volume_reach_text(const volumes_of_pods& pods,
                                             const std::vector<const node<Width>*>& nodes) {
@@ -70,7 +102,7 @@ template<std::size_t Width>
                         terms, [&](const node_term& term) { return term.matches(*each); });
                 }));
             if (count < nodes.size())
-                found.emplace(count, volumes->reach_of[at]);
+                found.emplace(count, volumes->reach_of[at] + detail::zone_text(terms));
         }
     constexpr std::size_t most = 3;
     std::string text;
