@@ -473,7 +473,7 @@ std::string changes_text(const group_line& group) {
             for (const std::string& option : each.options)
                 options += (options.empty() ? "" : " ") + option;
         }
-        out += "- " + what + "\n    " + options + "\n";
+        out += "- " + what + "\n" + (options.empty() ? "" : "    " + options + "\n");
     }
     if (!out.empty())
         out = "It would start if\n" + out;

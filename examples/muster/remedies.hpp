@@ -160,25 +160,31 @@ public:
 
     [[nodiscard]] change_line operator()(const muster::ready_volumes&) const {
         std::set<std::string> claims;
+        std::set<std::string> devices;
         for (const muster::pod_index member : (*known_)[which_].members) {
             const auto& pod = (*known_)[member];
             const auto* const volumes = volumes_->find(pod.key);
-            if (volumes && pod.placeable())
-                for (const std::string& claim : volumes->missing)
-                    claims.insert(short_name(pod.key.name_space, claim));
+            if (!volumes || !pod.placeable())
+                continue;
+            for (const std::string& claim : volumes->missing)
+                claims.insert(short_name(pod.key.name_space, claim));
+            for (const std::string& claim : volumes->missing_devices)
+                devices.insert(short_name(pod.key.name_space, claim));
         }
         change_line line;
-        boost::json::array names;
-        for (const std::string& claim : claims) {
-            line.text += (line.text.empty() ? "" : ", ") + claim;
-            line.options.push_back("--bind-claim " + claim);
-            names.emplace_back(claim);
-        }
-        line.text = (claims.size() == 1
-                         ? "this claim is bound: "
-                         : "these " + std::to_string(claims.size()) + " claims are bound: ") +
-                    line.text;
-        line.details = {{"kind", "BindClaims"}, {"claims", std::move(names)}};
+        if (!claims.empty())
+            line.text = counted(claims, "claim", "bound");
+        if (!devices.empty())
+            line.text += (claims.empty() ? "" : ", and ") +
+                         counted(devices, "resource claim", "allocated and usable by its pods");
+        line.details = {{"kind", "BindClaims"},
+                        {"claims", boost::json::array(claims.begin(), claims.end())}};
+        // No option of `muster whatif` allocates a ResourceClaim.
+        if (devices.empty())
+            for (const std::string& claim : claims)
+                line.options.push_back("--bind-claim " + claim);
+        else
+            line.details["resourceClaims"] = boost::json::array(devices.begin(), devices.end());
         return line;
     }
 
@@ -200,6 +206,17 @@ public:
     }
 
 private:
+    /// Returns "this claim is bound: a" or "these 2 claims are bound: a, b".
+    [[nodiscard]] static std::string counted(const std::set<std::string>& names, const char* noun,
+                                             const char* state) {
+        std::string text = names.size() == 1 ? "this " + std::string(noun) + " is " + state + ": "
+                                             : "these " + std::to_string(names.size()) + " " +
+                                                   noun + "s are " + state + ": ";
+        for (const std::string& name : names)
+            text += (name == *names.begin() ? "" : ", ") + name;
+        return text;
+    }
+
     [[nodiscard]] change_line dropped(const std::string& what, const std::string& field,
                                       const char* kind) const {
         return {"its pods have no required " + what,

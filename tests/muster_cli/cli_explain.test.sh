@@ -48,6 +48,9 @@ golden volumes.explain 3 explain -f volumes.yaml
 golden volumes.explain.json 3 explain tune -f volumes.yaml -o json
 confirm volumes.yaml 4
 run 1 whatif -f volumes.yaml --bind-claim nobody
+# ResourceClaims that are not ready are named, without options: none allocates them.
+golden resource_claims.explain 3 explain -f resource_claims.yaml
+golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o json
 # The number of needed members does not count those that run.
 golden more_needed.explain 3 explain -f more_needed.yaml --tries 0
 golden more_needed.json 3 explain -f more_needed.yaml --tries 0 -o json

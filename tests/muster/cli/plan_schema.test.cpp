@@ -227,7 +227,8 @@ TEST_CASE("what `muster explain` prints is a list of groups as the plan's schema
     validator groups(schema);
     const value& defs = schema.at("$defs");
     std::size_t changes = 0;
-    for (const char* name : {"lab.explain.json", "everything.explain.json"}) {
+    for (const char* name :
+         {"lab.explain.json", "everything.explain.json", "resource_claims.explain.json"}) {
         CAPTURE(name);
         const value explained = golden(name);
         for (const std::string& each : groups.check(explained))
