@@ -31,9 +31,10 @@ namespace cli {
     return kind == "pods" ? "Too many pods" : "Insufficient " + kind;
 }
 
-/// True if the reason is about volumes and its text names the claims.
+/// True if the reason is about volumes, which the counts of nodes do not name.
 [[nodiscard]] inline bool names_claims(const reason_line& why) {
     return why.code == code_name(muster::reason_code::volume_out_of_reach) ||
+           why.code == volume_in_use ||
            (why.code == code_name(muster::reason_code::insufficient_resource) && why.resource &&
             muster::codec::storage_catalog::counts_storage(*why.resource));
 }
@@ -101,6 +102,21 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
     return "";
 }
 
+/// Returns kube-scheduler's message for a node that a pod term rules out. Volumes that pods share
+/// are anti-affinity terms by labels of Muster's own.
+[[nodiscard]] inline std::string term_text(const muster::affinity_refusal::place& refused) {
+    const bool apart = refused.why == muster::pod_obstacle::anti_affinity ||
+                       refused.why == muster::pod_obstacle::existing_anti_affinity;
+    if (apart && refused.topology == muster::codec::cluster_mark)
+        return "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod "
+               "access mode";
+    if (apart && refused.topology == muster::codec::node_mark)
+        return "node(s) had no available disk";
+    if (apart && refused.topology == muster::codec::supply_mark)
+        return "node(s) didn't find available persistent volumes to bind";
+    return term_text(refused.why);
+}
+
 /// The same as `refusals` for a gang on which terms between pods bear.
 template<class Traits, class Score>
 [[nodiscard]] std::map<std::string, std::size_t>
@@ -122,7 +138,7 @@ refusals_among_pods(const muster::state<Traits>& known, const muster::kind_table
         std::map<std::string, std::size_t> own;
         count_refusals(known, kinds, into, of, query, each.node, own);
         if (own.empty() && each.why != muster::pod_obstacle::none)
-            ++own[term_text(each.why)];
+            ++own[term_text(each)];
         for (const auto& [text, count] : own)
             counts[text] += count;
     }

@@ -105,6 +105,13 @@ std::vector<reason_line> live_words::reasons(const live_state& known,
         }
         line.code = code_name(each);
         line.kind = kind_name(each.kind);
+        if (is_about_volume(each))
+            context.lone_claims = codec::lone_claims_text(
+                volumes_of(*cluster, gang.key), cluster->objects().storage().plan(),
+                [&](const codec::object_key& pod) {
+                    const auto found = known.pod_keys().find(pod);
+                    return found != known.pod_keys().end() && known[found->second].charged();
+                });
         line.message = reason_text(each, context);
         lines.push_back(std::move(line));
     }

@@ -756,6 +756,13 @@ private:
             }
             if (each.code == muster::reason_code::volume_out_of_reach)
                 context.volumes = volume_detail(facts);
+            if (is_about_volume(each))
+                context.lone_claims = lone_claims_text(
+                    volumes_of(facts), known_->volumes, [&](const object_key& pod) {
+                        const auto found = known_->state.pod_keys().find(pod);
+                        return found != known_->state.pod_keys().end() &&
+                               known_->state[found->second].charged();
+                    });
             line.message = reason_text(each, context);
             for (const muster::role_shortage& one : each.roles)
                 line.roles.push_back(

@@ -86,9 +86,12 @@ using muster::reason_kind;
            what.topology == muster::codec::supply_mark || what.topology == muster::codec::node_mark;
 }
 
+/// The stable name of reasons about pod terms that represent a shared volume.
+inline constexpr std::string_view volume_in_use = "VolumeInUse";
+
 /// Returns the stable name of a reason, for programs.
 [[nodiscard]] inline std::string_view code_name(const muster::reason& what) {
-    return is_about_volume(what) ? "VolumeInUse" : code_name(what.code);
+    return is_about_volume(what) ? volume_in_use : code_name(what.code);
 }
 
 [[nodiscard]] constexpr std::string_view kind_name(reason_kind kind) noexcept {
@@ -145,6 +148,8 @@ struct reason_context {
     std::string volumes;
     /// The claims of the group's pods that use the resource of the reason.
     std::string claims;
+    /// The ReadWriteOncePod claims that the group's pods share with others, and their users.
+    std::string lone_claims;
     /// The groups that room is reserved for, as NAMESPACE/NAME.
     std::vector<std::string> owners;
 };
@@ -163,9 +168,8 @@ public:
                    " was to get" + roles();
         if (is_about_volume(*what_))
             return what_->topology == muster::codec::cluster_mark
-                       ? "another pod uses a claim that one pod alone may use "
-                         "(ReadWriteOncePod)" +
-                             roles()
+                       ? context_->lone_claims +
+                             ": one pod alone may use such a claim (ReadWriteOncePod)" + roles()
                        : "nodes have a pod that uses the same disk" + stopped();
         switch (what_->code) {
         case reason_code::group_missing:

@@ -51,6 +51,9 @@ run 1 whatif -f volumes.yaml --bind-claim nobody
 # ResourceClaims that are not ready are named, without options: none allocates them.
 golden resource_claims.explain 3 explain -f resource_claims.yaml
 golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o json
+# A claim in use is named with the pod that uses it, and the headline says what kube-scheduler says.
+golden busy_claim.explain 3 explain -f busy_claim.yaml
+confirm busy_claim.yaml 1
 # The number of needed members does not count those that run.
 golden more_needed.explain 3 explain -f more_needed.yaml --tries 0
 golden more_needed.json 3 explain -f more_needed.yaml --tries 0 -o json

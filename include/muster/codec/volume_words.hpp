@@ -57,6 +57,37 @@ using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*
                                : text;
 }
 
+/// Says which pod uses each ReadWriteOncePod claim that the pods share with others: "pod x uses
+/// claim c". `holds` returns true for the key of a pod that has a node. If no such pod uses any of
+/// the claims, pods without a node do, and are not named. O(claims × pods with volumes in the
+/// claim's namespace).
+template<class Holds>
+[[nodiscard]] std::string lone_claims_text(const volumes_of_pods& pods, const volume_plan& plan,
+                                           const Holds& holds) {
+    std::set<std::string> marks;
+    for (const auto& [name, volumes] : pods)
+        for (const auto& [mark, value] : volumes->labels)
+            if (value == lone_claim)
+                marks.insert(mark);
+    std::string in_use;
+    std::string shared;
+    for (const std::string& mark : marks) {
+        // The mark is claim:NAMESPACE/NAME.
+        const std::size_t colon = mark.find(':');
+        const std::size_t slash = mark.find('/', colon);
+        const std::string name_space = mark.substr(colon + 1, slash - colon - 1);
+        const std::string claim = " uses claim " + mark.substr(slash + 1);
+        shared += (shared.empty() ? "another pod" : ", another pod") + claim;
+        for (auto user = plan.pods.lower_bound({name_space, ""});
+             user != plan.pods.end() && user->first.name_space == name_space; ++user)
+            if (user->second.labels.find(mark) && holds(user->first)) {
+                in_use += (in_use.empty() ? "pod " : ", pod ") + user->first.name + claim;
+                break;
+            }
+    }
+    return in_use.empty() ? shared : in_use;
+}
+
 namespace detail {
 
 /// Returns " is in zone a" if every term requires a zone or a node without one, as zone_terms()

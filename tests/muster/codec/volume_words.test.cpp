@@ -2,6 +2,8 @@
 #include <muster/codec/volume_words.hpp>
 #include <muster/codec/volume_zones.hpp>
 
+#include <initializer_list>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +35,12 @@ std::string reach_text(std::vector<node_term> terms) {
     return volume_reach_text<1>({{"x", &effects}}, {&nodes[0], &nodes[1]});
 }
 
+volume_effects user_of(std::initializer_list<std::pair<std::string, std::string>> marks) {
+    volume_effects made;
+    made.labels = marks;
+    return made;
+}
+
 } // namespace
 
 TEST_CASE("the reach of a volume names its zone") {
@@ -53,6 +61,28 @@ TEST_CASE("the zone of a volume may be given by its labels") {
 TEST_CASE("a volume that some node reaches by another label is in no zone") {
     CHECK(reach_text({of_label("topology.kubernetes.io/zone", {"c"}), of_label("rack", {"r"})}) ==
           "claim c (volume p): 0 of 2 nodes");
+}
+
+TEST_CASE("claims that one pod alone may use are named with the pod that uses them") {
+    volume_plan plan;
+    plan.pods[{"a", "x"}] = user_of({{"claim:a/c", "alone"}, {"claim:a/s", "shared"}});
+    plan.pods[{"a", "y"}] = user_of({{"claim:a/c", "alone"}, {"claim:a/d", "alone"}});
+    plan.pods[{"a", "z"}] = user_of({{"claim:a/d", "alone"}, {"disk:k", "used"}});
+    plan.pods[{"b", "x"}] = user_of({{"claim:b/c", "alone"}});
+    std::set<object_key> placed;
+    const auto text = [&](const char* pod) {
+        const object_key key{"a", pod};
+        return lone_claims_text({{pod, &plan.pods.at(key)}}, plan,
+                                [&](const object_key& each) { return placed.contains(each); });
+    };
+    CHECK(text("y") == "another pod uses claim c, another pod uses claim d");
+    placed.insert({"b", "x"});
+    CHECK(text("y") == "another pod uses claim c, another pod uses claim d");
+    placed.insert({"a", "x"});
+    CHECK(text("y") == "pod x uses claim c");
+    CHECK(text("z") == "another pod uses claim d");
+    placed.insert({"a", "z"});
+    CHECK(text("y") == "pod x uses claim c, pod z uses claim d");
 }
 
 } // namespace codec_volume_words_test
