@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,48 +40,46 @@ namespace cli {
             muster::codec::storage_catalog::counts_storage(*why.resource));
 }
 
-/// What kube-scheduler would count for one node: the first of its filters that says no, and of the
-/// last one every resource.
+/// Adds what kube-scheduler would count for one node: the first of its filters that says no, and of
+/// the last one every resource. Resources with the same message count once.
 template<class Traits>
 void count_refusals(const muster::state<Traits>& known, const muster::kind_table& kinds,
                     const muster::plan<Traits::width>& into,
                     const muster::member_class<Traits::width>& of,
                     const muster::node_query<Traits::width>& query, muster::node_index node,
-                    std::map<std::string, std::size_t>& counts) {
+                    std::set<std::string>& texts) {
     const muster::constraints& where = query.where->value;
     const auto& spec = known[node].spec;
     const unsigned found = query.where->obstacles[node.value()];
     if ((found & muster::obstacle_cordon) != 0) {
-        ++counts["node(s) were unschedulable"];
+        texts.insert("node(s) were unschedulable");
         return;
     }
     for (const muster::taint& taint : spec.taints)
         if (taint.effect != muster::taint_effect::prefer_no_schedule &&
             !muster::tolerated(taint, where.tolerations)) {
-            ++counts["node(s) had untolerated taint {" + taint.key + ": " + taint.value + "}"];
+            texts.insert("node(s) had untolerated taint {" + taint.key + ": " + taint.value + "}");
             return;
         }
     if ((found & (muster::obstacle_volume | muster::obstacle_unbound_volume)) != 0 &&
         (found & muster::obstacle_selector) == 0) {
-        ++counts[(found & muster::obstacle_volume) != 0
-                     ? "node(s) had volume node affinity conflict"
-                     : "node(s) didn't find available persistent volumes to bind"];
+        texts.insert((found & muster::obstacle_volume) != 0
+                         ? "node(s) had volume node affinity conflict"
+                         : "node(s) didn't find available persistent volumes to bind");
         return;
     }
     if (!muster::eligible(query, node)) {
-        ++counts["node(s) didn't match Pod's node affinity/selector"];
+        texts.insert("node(s) didn't match Pod's node affinity/selector");
         return;
     }
     if (muster::conflicts(*of.ports, into.accounts().ports(node))) {
-        ++counts["node(s) didn't have free ports for the requested pod ports"];
+        texts.insert("node(s) didn't have free ports for the requested pod ports");
         return;
     }
     const auto& free = into.accounts().free(node);
     for (std::size_t column = 0; column < Traits::width; ++column)
-        if (of.request[column] > 0 && of.request[column] > free[column]) {
-            const std::string& name = kinds.name(muster::kind_id{column});
-            ++counts[shortage_text(name)];
-        }
+        if (of.request[column] > 0 && of.request[column] > free[column])
+            texts.insert(shortage_text(kinds.name(muster::kind_id{column})));
 }
 
 /// What kube-scheduler says of a term between pods.
@@ -135,12 +134,12 @@ refusals_among_pods(const muster::state<Traits>& known, const muster::kind_table
     if (members.queue && known[*members.queue].present)
         query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
     for (const auto& each : refused->nodes) {
-        std::map<std::string, std::size_t> own;
+        std::set<std::string> own;
         count_refusals(known, kinds, into, of, query, each.node, own);
         if (own.empty() && each.why != muster::pod_obstacle::none)
-            ++own[term_text(each)];
-        for (const auto& [text, count] : own)
-            counts[text] += count;
+            own.insert(term_text(each));
+        for (const std::string& text : own)
+            ++counts[text];
     }
     return counts;
 }
@@ -169,9 +168,13 @@ refusals(const muster::state<Traits>& known, const muster::kind_table& kinds,
             muster::best_node(into.accounts(), known.node_order(), query, weights, score);
         if (node && into.try_place(members.of(of)[used[turn]++], *node, of.request, *of.ports, {}))
             continue;
-        for (const muster::node_index each : known.node_order())
+        for (const muster::node_index each : known.node_order()) {
+            std::set<std::string> own;
             if (known[each].present)
-                count_refusals(known, kinds, into, of, query, each, counts);
+                count_refusals(known, kinds, into, of, query, each, own);
+            for (const std::string& text : own)
+                ++counts[text];
+        }
         break;
     }
     return counts;
@@ -210,12 +213,12 @@ refusals_of_gang(const muster::state<Traits>& known, const muster::kind_table& k
     for (const muster::node_index node : known.node_order()) {
         if (!known[node].present)
             continue;
-        std::map<std::string, std::size_t> own;
+        std::set<std::string> own;
         count_refusals(known, kinds, into, of, query, node, own);
         if (own.empty())
-            ++own[gang_refusal(why)];
-        for (const auto& [text, count] : own)
-            counts[text] += count;
+            own.insert(gang_refusal(why));
+        for (const std::string& text : own)
+            ++counts[text];
     }
     return counts;
 }

@@ -54,6 +54,10 @@ golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o j
 # A claim in use is named with the pod that uses it, and the headline says what kube-scheduler says.
 golden busy_claim.explain 3 explain -f busy_claim.yaml
 confirm busy_claim.yaml 1
+# A node counts once for each message of the headline, whatever number of its resources are short.
+run 3 explain -f two_classes.yaml
+grep -qF "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't find available persistent volumes" \
+    "$work/out" || fail "the headline says: $(head -n 1 "$work/out")"
 # The number of needed members does not count those that run.
 golden more_needed.explain 3 explain -f more_needed.yaml --tries 0
 golden more_needed.json 3 explain -f more_needed.yaml --tries 0 -o json
