@@ -368,13 +368,29 @@ int print_version(const std::string& format) {
     return finish(write(format == "json" ? cli::json_text(out) : cli::yaml_text(out)), false);
 }
 
+/// Accepts the names of `all`. The message about another word suggests the nearest name.
+template<class Names>
+CLI::Validator one_of(const Names& all) {
+    std::vector<std::string> names;
+    for (const auto& each : all)
+        if constexpr (requires { each.first; })
+            names.push_back(each.first);
+        else
+            names.push_back(each);
+    CLI::Validator made = CLI::IsMember(names);
+    return made.operation([names, accept = made](std::string& word) {
+        const std::string fault = accept(word);
+        return fault.empty() ? fault : fault + cli::suggestion(word, names);
+    });
+}
+
 /// An option whose values are the names of an enumeration's.
 template<class Kind>
 void add_choice(CLI::App& to, const char* name, Kind& into, const std::map<std::string, Kind>& all,
                 const char* help) {
     to.add_option_function<std::string>(
           name, [&into, &all](const std::string& text) { into = all.at(text); }, help)
-        ->check(CLI::IsMember(all));
+        ->check(one_of(all));
 }
 
 void add_policy(CLI::App& to, cli::chosen_policy& how) {
@@ -444,7 +460,7 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
           "fair-share --surplus level --preempt fair-share --consolidate; volcano: --queue-order "
           "due --surplus in-turn --preempt deserved; kueue: --queue-order borrowing --surplus "
           "at-once --preempt queues-say (default: none)")
-        ->check(CLI::IsMember(profiles));
+        ->check(one_of(profiles));
     add_choice(to, "--score", how.score.which, scores,
                "Choice of node among those that a pod fits (default: best-fit)");
     add_choice(
@@ -464,7 +480,7 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
           "Placement of members beyond a group's minima (default: at-once). at-once: directly "
           "after the minima; in-turn: one at a time after the minima of all groups of the same "
           "priority, role by role; level: the same, for the role with the fewest members")
-        ->check(CLI::IsMember(surpluses));
+        ->check(one_of(surpluses));
     add_choice(to, "--backfill", how.reservations.which, backfills,
                "Waiting groups whose start no other group may delay, planned from declared "
                "durations (default: none). easy: the first group; conservative: the first 16");
@@ -670,7 +686,7 @@ void add_translation(CLI::App& to, cli::translate_request& asked) {
           "--kai-naming", [&](const std::string& text) { asked.how.naming = namings.at(text); },
           "Names of KAI's PodGroups: those of their gangs (backend), or those that KAI's "
           "podgrouper would choose (default: as the dialect of a PodGang does, else backend)")
-        ->check(CLI::IsMember(namings));
+        ->check(one_of(namings));
     to.add_option("--kai-topology", asked.how.kai_topology,
                   "Topology of gangs that require levels and name no Topology (default: none)")
         ->type_name("NAME");
@@ -774,7 +790,7 @@ void add_scheduling(CLI::App& to, cli::live_request& asked) {
                   asked.dialects.push_back(*muster::kube::find_dialect(each));
           },
           "API whose groups and queues are read and whose status is written; may be repeated")
-        ->check(CLI::IsMember(names))
+        ->check(one_of(names))
         ->allow_extra_args(false)
         ->default_str("t9k");
     to.add_option("--scheduler-name", asked.scheduler_names,
@@ -839,7 +855,7 @@ void add_controlling(CLI::App& to, cli::controller_request& asked) {
           },
           "API of the gangs written for Grove's sets; may be repeated. The first one is used for "
           "sets that name no scheduler (default: Kubernetes' own, and the newest of the others)")
-        ->check(CLI::IsMember(backends))
+        ->check(one_of(backends))
         ->allow_extra_args(false)
         ->type_name("BACKEND");
     add_dialect(to, asked.dialect);
@@ -848,7 +864,7 @@ void add_controlling(CLI::App& to, cli::controller_request& asked) {
 
 void add_look(CLI::App& to, look& how, const std::vector<std::string>& formats) {
     to.add_option("-o,--output", how.format, "Output format")
-        ->check(CLI::IsMember(formats))
+        ->check(one_of(formats))
         ->capture_default_str();
     to.add_flag("--no-headers", how.no_headers, "Print tables without the header line");
 }
@@ -1108,7 +1124,7 @@ int run(int argc, char** argv) {
     CLI::App& describing = *app.add_subcommand("schema", "The JSON Schema of an output");
     describing.add_option("output", schema, "Command whose output to describe")
         ->required()
-        ->check(CLI::IsMember({"plan", "diff"}));
+        ->check(one_of(std::vector<std::string>{"plan", "diff"}));
     CLI::App& version = *app.add_subcommand("version", "The version of muster");
     add_look(version, how, {"table", "json", "yaml"});
     static const std::map<std::string, cli::shell> shells{

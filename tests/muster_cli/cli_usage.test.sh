@@ -72,6 +72,12 @@ run 1 explain whoel -f lab.yaml
 says '(did you mean whole?)'
 run 1 explain default/whol -f lab.yaml
 says '(did you mean default/whole?)'
+run 1 plan -f everything.yaml -o jsno
+says '--output: jsno not in {table,wide,pods,json,yaml,name,csv,svg} (did you mean json?)'
+run 1 translate -f everything.yaml --to kai-0.15 -o ymal
+says '(did you mean yaml?)'
+run 1 plan -f everything.yaml --profile kia
+says '(did you mean kai?)'
 golden version.table 0 --version
 run 1 plan -f everything.yaml -o html
 run 1 plan -f everything.yaml --score luck
