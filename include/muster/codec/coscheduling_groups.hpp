@@ -19,17 +19,26 @@ namespace muster::inline v0_1 {
 namespace codec {
 namespace detail {
 
-/// Reads the gang group of a gang: the gangs that start together with it.
+/// Reports invalid text of a gang's metadata as an error. For an existing cluster (`stands`), it is
+/// a warning and a fault of this gang alone.
+inline void report_words(gang_definition& of, const std::string& text, diagnostics& out,
+                         bool stands) {
+    report(out, stands ? severity::warning : severity::error, of.where, {"metadata"}, text);
+    if (stands && of.fault.empty())
+        of.fault = text;
+}
+
+/// Reads the gang group of a gang: the gangs that start together with it. An invalid list counts as
+/// absent.
 inline void read_gang_group(const boost::json::object& manifest, gang_definition& to,
-                            diagnostics& out) {
+                            diagnostics& out, bool stands) {
     gang_group_list list = gang_group_of(manifest);
     const object_key own{to.gang.name_space, to.gang.name};
-    std::string wrong = std::move(list.wrong);
-    if (wrong.empty() && !list.gangs.empty() && !list.holds(own))
-        wrong = "the gang " + own.name_space + "/" + own.name +
-                " is not in its own list (expected it there)";
-    if (!wrong.empty())
-        report(out, severity::error, to.where, {"metadata"}, std::string(list.key) + ": " + wrong);
+    if (list.wrong.empty() && !list.gangs.empty() && !list.holds(own))
+        list.wrong = "the gang " + own.name_space + "/" + own.name +
+                     " is not in its own list (expected it there)";
+    if (!list.wrong.empty())
+        return report_words(to, std::string(list.key) + ": " + list.wrong, out, stands);
     to.together = std::move(list.gangs);
 }
 
@@ -38,7 +47,7 @@ inline void read_gang_group(const boost::json::object& manifest, gang_definition
 /// What ACK's and Koordinator's labels and annotations on a PodGroup, or on pods that have none,
 /// say of a gang beside its name and minimum.
 inline void read_coscheduling_words(const boost::json::object& manifest, gang_definition& to,
-                                    diagnostics& out) {
+                                    diagnostics& out, bool stands) {
     namespace keys = translate::keys;
     const auto entry = [&](std::string_view key) {
         const std::string_view note = translate::metadata_entry(manifest, "annotations", key);
@@ -46,11 +55,12 @@ inline void read_coscheduling_words(const boost::json::object& manifest, gang_de
     };
     const auto wrong = [&](std::string_view key, std::string_view value,
                            std::string_view expected) {
-        report(out, severity::error, to.where, {"metadata"},
-               std::string(key) + ": " + in_quotes(value) + " (expected " + std::string(expected) +
-                   ")");
+        detail::report_words(to,
+                             std::string(key) + ": " + in_quotes(value) + " (expected " +
+                                 std::string(expected) + ")",
+                             out, stands);
     };
-    detail::read_gang_group(manifest, to, out);
+    detail::read_gang_group(manifest, to, out, stands);
     for (const std::string_view key : {keys::koord_matching, keys::sigs_matching}) {
         const auto text = entry(key);
         if (text == "only-waiting" || text == "waiting-and-running" ||
@@ -99,7 +109,8 @@ inline void read_coscheduling_words(const boost::json::object& manifest, gang_de
 /// scheduling.sigs.k8s.io/v1alpha1 (the first scheduler-plugins, Koordinator, ACK up to 1.30).
 [[nodiscard]] inline gang_definition read_coscheduling_group(object_reader& object, bool old,
                                                              reading_context& context,
-                                                             object_place where, diagnostics& out) {
+                                                             object_place where, diagnostics& out,
+                                                             bool stands) {
     namespace keys = translate::keys;
     const auto& manifest = object.value()->get_object();
     gang_definition made =
@@ -128,7 +139,7 @@ inline void read_coscheduling_words(const boost::json::object& manifest, gang_de
                     .starts_with("gang.scheduling.koordinator.sh/"))
                 made.gang.origin = translate::target::koordinator;
     }
-    read_coscheduling_words(manifest, made, out);
+    read_coscheduling_words(manifest, made, out, stands);
     return made;
 }
 

@@ -103,6 +103,9 @@ public:
         left_out_.emplace(api, std::move(name_space), std::move(name));
     }
 
+    /// True if the input is an existing cluster.
+    [[nodiscard]] bool stands() const noexcept { return stands_; }
+
     [[nodiscard]] gang_definition& operator[](std::size_t at) { return entries_[at].made; }
 
     /// A pod that is `made` is one that a job would make: nothing else in the input holds it.
@@ -158,7 +161,9 @@ public:
                 continue;
             joined_gang joined = facts.finish(std::move(each.made), std::move(each.members));
             joined.api = each.api;
-            joined.fault = tell(found);
+            std::string fault = tell(found);
+            if (joined.fault.empty())
+                joined.fault = std::move(fault);
             gangs.push_back({each.order, std::move(joined)});
         }
         merge_gang_groups(gangs, *out_, stands_);
@@ -380,7 +385,7 @@ private:
         // Without one it is an error already; others of its pods need not complain of it.
         made.gang.tree = gang_tree(parse_count(claim.minimum, 1).value_or(1));
         made.where = pod.where;
-        read_coscheduling_words(marks, made, *out_);
+        read_coscheduling_words(marks, made, *out_, stands_);
         static_cast<void>(define(claim.api, std::move(made), pod.order));
         return anchors_.find({claim.api, pod.key.name_space, claim.group});
     }

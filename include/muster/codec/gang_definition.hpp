@@ -52,6 +52,8 @@ struct gang_definition {
     std::vector<label_subgroups> subgroups;
     /// Koordinator: the gangs, itself among them, that start together; empty: only itself.
     std::vector<object_key> together;
+    /// Why the gang of an existing cluster waits, if that is no error of the whole input.
+    std::string fault{};
     /// Members belong to leaves that are listed; others are worth a warning.
     bool closed = false;
 };

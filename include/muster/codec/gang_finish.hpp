@@ -61,6 +61,7 @@ public:
         find_queue(of, members);
         count(of, members);
         joined_gang made{{std::move(of.gang), {}}, std::move(of.where), std::move(of.together)};
+        made.fault = std::move(of.fault);
         made.made.pods.reserve(members.size());
         for (gang_member& each : members)
             made.made.pods.push_back(std::move(each.pod));

@@ -82,7 +82,7 @@ public:
         case gang_api::coscheduling:
             book_->define(api,
                           read_coscheduling_group(object, version == sigs_group_version, *context_,
-                                                  where, *out_),
+                                                  where, *out_, book_->stands()),
                           book_->reserve());
             break;
         case gang_api::volcano:

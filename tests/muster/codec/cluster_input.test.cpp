@@ -2,6 +2,7 @@
 #include <muster/codec/cluster_input.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -262,6 +263,36 @@ TEST_CASE("claims that a StatefulSet makes count where the input holds claims") 
                             "data-s-0}, spec: {}}\n";
     CHECK(claims(set) == "");
     CHECK(claims(set + one) == "data-s-0 data-s-1 ");
+}
+
+TEST_CASE("invalid words of a gang's metadata make only that gang of a cluster wait") {
+    std::string long_list = "[";
+    for (int at = 0; at < 257; ++at)
+        long_list += std::string(at == 0 ? "" : ",") + "\"ns/g" + std::to_string(at) + "\"";
+    const std::string prefix = "gang.scheduling.koordinator.sh/";
+    const std::string q = pod("q", "namespace: ns");
+    for (const auto& [key, value, wrong] :
+         {std::array<std::string, 3>{"groups", long_list + "]",
+                                     "groups: lists too many gangs (expected at most 256)"},
+          {"groups", R"(["ns/g1","ns/g2"])",
+           "groups: the gang ns/g0 is not in its own list (expected it there)"},
+          {"waiting-time", "long",
+           R"(waiting-time: "long" (expected a duration such as 90s or 10m))"}}) {
+        const std::string mark = prefix + key + ": '" + value + "'";
+        for (const std::string& text :
+             {object("scheduling.sigs.k8s.io/v1alpha1", "PodGroup",
+                     "name: g0, namespace: ns, annotations: {" + mark + "}",
+                     "spec: {minMember: 1}") +
+                  pod("p", "namespace: ns, labels: {pod-group.scheduling.sigs.k8s.io: g0}"),
+              pod("p", "namespace: ns, annotations: {" + mark + ", " + prefix + "name: g0, " +
+                           prefix + "min-available: '1'}")}) {
+            const std::string lines = read(text + q);
+            CAPTURE(lines);
+            CHECK(lines.starts_with("coscheduling PodGroup ns/g0 :1 wrong: " + prefix + wrong +
+                                    " /p\npod q\nin:"));
+            CHECK(lines.ends_with("warning: metadata: " + prefix + wrong + "\n"));
+        }
+    }
 }
 
 } // namespace codec_cluster_input_test

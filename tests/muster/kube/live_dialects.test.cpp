@@ -540,9 +540,8 @@ TEST_CASE("a gang group has at most 256 gangs, and larger groups wait with a rea
     for (const json::object& each : group(codec::most_linked_gangs + 1))
         of.take(each);
     CHECK(of.told().find("team/g0 3 queue - priority 0 fault 2") != std::string::npos);
-    CHECK(of.objects.broken().at("PodGroup team/g0").front() ==
-          "metadata: gang.scheduling.koordinator.sh/groups: lists too many gangs (expected at "
-          "most 256)");
+    CHECK(of.objects.gangs().wrong_with({"team", "g0", codec::group_origin::coscheduling}) ==
+          "gang.scheduling.koordinator.sh/groups: lists too many gangs (expected at most 256)");
 }
 
 TEST_CASE("gangs in an endless chain of lists wait with a reason until the chain is cut") {
