@@ -322,9 +322,10 @@ private:
             const array_reader list = list_at.as_array();
             if (key == "containers" && list.is_present() && list.size() == 0)
                 list_at.error("no containers (expected at least one)");
+            std::vector<std::string> unsupported; // read_pod() finds them in the pods again
             list.for_each_object([&](object_reader& each) {
                 static_cast<void>(each.required("name").as_string());
-                static_cast<void>(read_container_requests(each.optional("resources")));
+                static_cast<void>(read_container_requests(each.optional("resources"), unsupported));
                 each.ignore_rest();
             });
         }

@@ -70,6 +70,13 @@ inline void finish(object_reader& object, std::span<const pod_field> fields,
     });
 }
 
+/// Handles the fields of an object that were not read yet and that bear on no decision. Checks the
+/// type of fields that are in the table. An unknown field is a warning.
+inline void finish(object_reader& object, std::span<const pod_field> fields) {
+    check_types(object, fields);
+    object.finish();
+}
+
 /// Takes fields of a container that stand in the spec of its pod. The API server drops them, so
 /// that each is a warning. O(fields of the object · log).
 inline void drop_container_fields(object_reader& spec) {

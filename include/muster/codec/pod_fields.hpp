@@ -193,6 +193,65 @@ inline constexpr std::array volume{
     pod_field{"vsphereVolume", object, honoured, "as a volume of its CSI driver"},
 };
 
+inline constexpr std::array claim_source{
+    pod_field{"claimName", text, honoured},
+    pod_field{"readOnly", boolean, irrelevant},
+};
+
+inline constexpr std::array ephemeral_source{
+    pod_field{"volumeClaimTemplate", object, honoured},
+};
+
+inline constexpr std::array claim_template{
+    pod_field{"metadata", object, irrelevant},
+    pod_field{"spec", object, honoured},
+};
+
+inline constexpr std::array claim_spec{
+    pod_field{"accessModes", list, honoured},
+    pod_field{"dataSource", object, irrelevant, "applies when the volume is provisioned"},
+    pod_field{"dataSourceRef", object, irrelevant, "applies when the volume is provisioned"},
+    pod_field{"resources", object, honoured},
+    pod_field{"selector", object, honoured},
+    pod_field{"storageClassName", text, honoured},
+    pod_field{"volumeAttributesClassName", text, honoured},
+    pod_field{"volumeMode", text, honoured},
+    pod_field{"volumeName", text, honoured},
+};
+
+inline constexpr std::array claim_resources{
+    pod_field{"limits", object, irrelevant},
+    pod_field{"requests", object, honoured, "storage"},
+};
+
+inline constexpr std::array csi_source{
+    pod_field{"driver", text, honoured},
+    pod_field{"fsType", text, irrelevant},
+    pod_field{"nodePublishSecretRef", object, irrelevant},
+    pod_field{"readOnly", boolean, irrelevant},
+    pod_field{"volumeAttributes", object, irrelevant},
+};
+
+/// The fields of all in-tree disks that CSI migration covers. A handle that belongs to another type
+/// of disk makes the pod wait.
+inline constexpr std::array disk_source{
+    pod_field{"cachingMode", text, irrelevant},
+    pod_field{"diskName", text, honoured},
+    pod_field{"diskURI", text, irrelevant},
+    pod_field{"fsType", text, irrelevant},
+    pod_field{"kind", text, irrelevant},
+    pod_field{"partition", integer, irrelevant},
+    pod_field{"pdName", text, honoured},
+    pod_field{"readOnly", boolean, honoured},
+    pod_field{"secretName", text, irrelevant},
+    pod_field{"secretRef", object, irrelevant},
+    pod_field{"shareName", text, honoured},
+    pod_field{"storagePolicyID", text, irrelevant},
+    pod_field{"storagePolicyName", text, irrelevant},
+    pod_field{"volumeID", text, honoured},
+    pod_field{"volumePath", text, honoured},
+};
+
 inline constexpr std::array container{
     pod_field{"args", list, irrelevant},
     pod_field{"command", list, irrelevant},
@@ -290,10 +349,17 @@ inline constexpr std::array pod_field_places{
     pod_field_place{"TopologySpreadConstraint", detail::pod_tables::spread},
     pod_field_place{"Toleration", detail::pod_tables::toleration},
     pod_field_place{"Volume", detail::pod_tables::volume},
+    pod_field_place{"PersistentVolumeClaimVolumeSource", detail::pod_tables::claim_source},
+    pod_field_place{"EphemeralVolumeSource", detail::pod_tables::ephemeral_source},
+    pod_field_place{"PersistentVolumeClaimTemplate", detail::pod_tables::claim_template},
+    pod_field_place{"PersistentVolumeClaimSpec of a template", detail::pod_tables::claim_spec},
+    pod_field_place{"VolumeResourceRequirements", detail::pod_tables::claim_resources},
+    pod_field_place{"CSIVolumeSource", detail::pod_tables::csi_source},
+    pod_field_place{"Volume sources of in-tree disks", detail::pod_tables::disk_source},
     pod_field_place{"PodResourceClaim", detail::pod_tables::resource_claim},
     pod_field_place{"Container", detail::pod_tables::container, false},
     pod_field_place{"ContainerPort", detail::pod_tables::port, false},
-    pod_field_place{"ResourceRequirements", detail::pod_tables::resources, false},
+    pod_field_place{"ResourceRequirements", detail::pod_tables::resources},
     pod_field_place{"PodStatus", detail::pod_tables::status, false},
 };
 

@@ -248,7 +248,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     pod_request request;
     const auto with_set_aside = [&](object_reader& container) {
         const field resources = container.optional("resources");
-        named_amounts amounts = read_container_requests(resources);
+        named_amounts amounts = read_container_requests(resources, read.unsupported);
         detail::note_share_resources(amounts, resources, read.unsupported);
         const auto name = container.optional("name").as_string();
         if (const auto known = set_aside.find(name.value_or("")); known != set_aside.end())
@@ -276,7 +276,8 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         request.add_container(with_set_aside(each));
         detail::finish_container(each);
     });
-    const resource_lists pod_level = read_pod_level_resources(spec.optional("resources"));
+    const resource_lists pod_level =
+        read_pod_level_resources(spec.optional("resources"), read.unsupported);
     read.requests = request.total(pod_level, read_amounts(spec.optional("overhead")));
     // Every pod takes one of `pods`, whatever it writes.
     if (const auto own = read.requests.find("pods"); own != read.requests.end())

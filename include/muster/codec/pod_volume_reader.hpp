@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <muster/codec/csi_migration.hpp>
 #include <muster/codec/field_reader.hpp>
@@ -15,18 +17,20 @@ namespace codec {
 namespace detail {
 
 /// Reads a generic ephemeral volume: the claim that is created for the pod.
-inline void read_ephemeral(const field& at, pod_volume& volume) {
+inline void read_ephemeral(const field& at, pod_volume& volume,
+                           std::vector<std::string>& unsupported) {
     object_reader object = at.as_object();
     const field template_at = object.required("volumeClaimTemplate");
     object_reader claim = template_at.as_object();
     const field spec_at = claim.required("spec");
     object_reader spec = spec_at.as_object();
-    volume.draft = read_claim_request(spec, {});
-    claim.ignore_rest();
-    object.finish();
+    volume.draft = read_claim_request(spec, {}, &unsupported);
+    finish(claim, pod_tables::claim_template, unsupported);
+    finish(object, pod_tables::ephemeral_source, unsupported);
 }
 
-inline void read_disk(const field& at, const disk_source& from, pod_volume& volume) {
+inline void read_disk(const field& at, const disk_source& from, pod_volume& volume,
+                      std::vector<std::string>& unsupported) {
     object_reader disk = at.as_object();
     volume.driver = csi_driver_of(from.plugin);
     volume.handle = string_or_empty(disk.optional(from.handle));
@@ -34,7 +38,7 @@ inline void read_disk(const field& at, const disk_source& from, pod_volume& volu
     volume.exclusive = from.exclusive;
     if (!from.readers_share)
         volume.read_only = false;
-    disk.ignore_rest();
+    finish(disk, pod_tables::disk_source, unsupported);
 }
 
 /// Reads the volumes of a pod that may restrict its nodes. Volumes that may do so and are not
@@ -48,27 +52,26 @@ inline void read_volumes(const field& at, pod_object& pod) {
         if (const field source = each.optional("persistentVolumeClaim"); source.is_present()) {
             object_reader claim = source.as_object();
             made.claim = string_or_empty(claim.required("claimName"));
-            claim.ignore({"readOnly"});
-            claim.finish();
+            finish(claim, pod_tables::claim_source, pod.unsupported);
             bears = true;
         }
         if (const field source = each.optional("ephemeral"); source.is_present()) {
             made.from = pod_volume::source::ephemeral;
             made.claim = pod.metadata.key.name + "-" + made.name;
-            read_ephemeral(source, made);
+            read_ephemeral(source, made, pod.unsupported);
             bears = true;
         }
         if (const field source = each.optional("csi"); source.is_present()) {
             made.from = pod_volume::source::csi;
             object_reader csi = source.as_object();
             made.driver = string_or_empty(csi.required("driver"));
-            csi.ignore_rest();
+            finish(csi, pod_tables::csi_source, pod.unsupported);
             bears = true;
         }
         for (const disk_source& disk : disk_sources)
             if (const field source = each.optional(disk.field); source.is_present()) {
                 made.from = pod_volume::source::disk;
-                read_disk(source, disk, made);
+                read_disk(source, disk, made, pod.unsupported);
                 bears = true;
             }
         finish(each, pod_tables::volume, pod.unsupported);

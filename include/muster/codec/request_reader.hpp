@@ -5,9 +5,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/pod_field_types.hpp>
+#include <muster/codec/pod_fields.hpp>
 #include <muster/codec/reading_context.hpp>
 
 namespace muster::inline v0_1 {
@@ -45,8 +48,9 @@ struct resource_lists {
     named_amounts limits;
 };
 
-/// A limit below its request is an error.
-[[nodiscard]] inline resource_lists read_resources(const field& at) {
+/// A limit below its request is an error. An unknown field makes the pod wait (`unsupported`).
+[[nodiscard]] inline resource_lists read_resources(const field& at,
+                                                   std::vector<std::string>& unsupported) {
     resource_lists read;
     object_reader object = at.as_object();
     read.requests = read_amounts(object.optional("requests"));
@@ -59,22 +63,23 @@ struct resource_lists {
             limits.optional(kind).error("the limit of " + kind +
                                         " is below its request (expected at least the request)");
     }
-    object.ignore({"claims"});
-    object.finish();
+    detail::finish(object, detail::pod_tables::resources, unsupported);
     return read;
 }
 
 /// What a container requests: where it names no request of a kind, the limit.
-[[nodiscard]] inline named_amounts read_container_requests(const field& at) {
-    resource_lists read = read_resources(at);
+[[nodiscard]] inline named_amounts read_container_requests(const field& at,
+                                                           std::vector<std::string>& unsupported) {
+    resource_lists read = read_resources(at, unsupported);
     for (const auto& [kind, limit] : read.limits)
         read.requests.try_emplace(kind, limit);
     return std::move(read.requests);
 }
 
 /// `resources` of a pod, which may name only what containers can share.
-[[nodiscard]] inline resource_lists read_pod_level_resources(const field& at) {
-    resource_lists read = read_resources(at);
+[[nodiscard]] inline resource_lists
+read_pod_level_resources(const field& at, std::vector<std::string>& unsupported) {
+    resource_lists read = read_resources(at, unsupported);
     for (const named_amounts* list : {&read.requests, &read.limits})
         for (const auto& [kind, amount] : *list)
             if (kind != "cpu" && kind != "memory" && !kind.starts_with("hugepages-"))

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,8 @@
 #include <muster/codec/csi_migration.hpp>
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/node_affinity_reader.hpp>
+#include <muster/codec/pod_field_types.hpp>
+#include <muster/codec/pod_fields.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/storage_objects.hpp>
 
@@ -74,15 +77,23 @@ namespace detail {
     return named ? std::optional(std::string(*named)) : std::nullopt;
 }
 
-/// Reads the spec of a claim, without the fields that matter only to provisioners.
-[[nodiscard]] inline claim_request read_claim_request(object_reader& spec,
-                                                      const object_metadata& of) {
+/// Reads the spec of a claim, without the fields that matter only to provisioners. With
+/// `unsupported`, an unknown field makes the pod of the claim wait; without, it is a warning.
+[[nodiscard]] inline claim_request
+read_claim_request(object_reader& spec, const object_metadata& of,
+                   std::vector<std::string>* unsupported = nullptr) {
+    const auto end = [&](object_reader& object, std::span<const pod_field> fields) {
+        if (unsupported)
+            finish(object, fields, *unsupported);
+        else
+            finish(object, fields);
+    };
     claim_request read;
     read.storage_class = read_class(spec.optional("storageClassName"), of);
     read.volume = string_or_empty(spec.optional("volumeName"));
     read.access = read_access_modes(spec.optional("accessModes"));
     read.block = read_block(spec.optional("volumeMode"));
-    read.labels = read_label_selector(spec.optional("selector"));
+    read.labels = read_label_selector(spec.optional("selector"), unsupported);
     read.attributes_class = string_or_empty(spec.optional("volumeAttributesClassName"));
     const field resources_at = spec.optional("resources");
     object_reader resources = resources_at.as_object();
@@ -90,9 +101,8 @@ namespace detail {
     object_reader requests = requests_at.as_object();
     read.bytes = read_bytes(requests.optional("storage"), true).value_or(0);
     requests.ignore_rest();
-    resources.ignore_rest();
-    spec.ignore({"dataSource", "dataSourceRef"});
-    spec.finish();
+    end(resources, pod_tables::claim_resources);
+    end(spec, pod_tables::claim_spec);
     return read;
 }
 

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <muster/codec/csi_migration.hpp>
 #include <muster/codec/device_shares.hpp>
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/read_documents.hpp>
@@ -179,6 +180,53 @@ TEST_CASE("an unknown field makes the pod wait where it bears on placement") {
     CHECK(at("  volumes: [{name: v, x: {}}]\n") == "spec.volumes[0].x");
     CHECK(at("  resourceClaims: [{name: a, resourceClaimName: c, x: 1}]\n") ==
           "spec.resourceClaims[0].x");
+    CHECK(at("  resources: {x: 1}\n") == "spec.resources.x");
+    CHECK(at("  initContainers: [{resources: {x: 1}}]\n") == "spec.initContainers[0].resources.x");
+    const std::string volume = "  volumes: [{name: v, ";
+    const std::string claim = volume + "ephemeral: {volumeClaimTemplate: {";
+    const std::string claim_path = "spec.volumes[0].ephemeral.volumeClaimTemplate";
+    CHECK(at(volume + "persistentVolumeClaim: {claimName: c, x: 1}}]\n") ==
+          "spec.volumes[0].persistentVolumeClaim.x");
+    CHECK(at(volume + "ephemeral: {volumeClaimTemplate: {spec: {}}, x: 1}}]\n") ==
+          "spec.volumes[0].ephemeral.x");
+    CHECK(at(claim + "spec: {}, x: 1}}}]\n") == claim_path + ".x");
+    CHECK(at(claim + "spec: {x: 1}}}}]\n") == claim_path + ".spec.x");
+    CHECK(at(claim + "spec: {resources: {x: 1}}}}}]\n") == claim_path + ".spec.resources.x");
+    CHECK(at(claim + "spec: {selector: {x: 1}}}}}]\n") == claim_path + ".spec.selector.x");
+    CHECK(at(volume + "csi: {driver: d, x: 1}}]\n") == "spec.volumes[0].csi.x");
+    for (const disk_source& each : disk_sources) {
+        const std::string disk(each.field);
+        CAPTURE(disk);
+        CHECK(at(volume + disk + ": {" + std::string(each.handle) + ": h, x: 1}}]\n") ==
+              "spec.volumes[0]." + disk + ".x");
+    }
+}
+
+TEST_CASE("every field that Kubernetes knows in a volume that is honoured lets the pod run") {
+    const std::string claim =
+        "accessModes: [ReadWriteOnce], dataSource: {}, dataSourceRef: {}, resources: {limits: {}, "
+        "requests: {storage: 1Gi}}, selector: {}, storageClassName: s, volumeAttributesClassName: "
+        "a, volumeMode: Block, volumeName: v";
+    for (const std::string& source :
+         {std::string("persistentVolumeClaim: {claimName: c, readOnly: true}"),
+          "ephemeral: {volumeClaimTemplate: {metadata: {labels: {a: b}}, spec: {" + claim + "}}}",
+          std::string("csi: {driver: d, fsType: f, nodePublishSecretRef: {}, readOnly: true, "
+                      "volumeAttributes: {a: b}}"),
+          std::string("awsElasticBlockStore: {fsType: f, partition: 1, readOnly: true, volumeID: "
+                      "v}"),
+          std::string("azureDisk: {cachingMode: None, diskName: d, diskURI: u, fsType: f, kind: "
+                      "Managed, readOnly: true}"),
+          std::string("azureFile: {readOnly: true, secretName: s, shareName: a}"),
+          std::string("cinder: {fsType: f, readOnly: true, secretRef: {}, volumeID: v}"),
+          std::string("gcePersistentDisk: {fsType: f, partition: 1, pdName: p, readOnly: true}"),
+          std::string("portworxVolume: {fsType: f, readOnly: true, volumeID: v}"),
+          std::string("vsphereVolume: {fsType: f, storagePolicyID: i, storagePolicyName: a, "
+                      "volumePath: p}")}) {
+        CAPTURE(source);
+        const auto result = read(containers + "  volumes: [{name: v, " + source + "}]\n");
+        CHECK(result.pod.unsupported.empty());
+        CHECK(result.findings.empty());
+    }
 }
 
 TEST_CASE("an unknown field that is null or an empty list is ignored") {
@@ -197,7 +245,7 @@ TEST_CASE("a field of a container in the pod's spec is a warning, and the pod do
 }
 
 TEST_CASE("an unknown field of a container is a warning only") {
-    const auto result = read("  containers: [{x: 1, ports: [{y: 1}], resources: {z: 1}}]\n");
+    const auto result = read("  containers: [{x: 1, ports: [{y: 1}]}]\n");
     CHECK(result.pod.unsupported.empty());
     CHECK(result.findings.find("containers[0].x: unknown field, ignored") != std::string::npos);
 }
