@@ -49,6 +49,8 @@ const char* origin_name(group_origin origin) {
         return "workload";
     case group_origin::grove:
         return "grove";
+    case group_origin::kueue:
+        return "kueue";
     case group_origin::job:
         break;
     }

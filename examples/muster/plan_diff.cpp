@@ -406,7 +406,7 @@ const char* const diff_schema = R"json({
       "properties": {
         "namespace": {"type": "string", "minLength": 1},
         "name": {"type": "string", "minLength": 1},
-        "origin": {"enum": ["podGroup", "labels", "pod", "coscheduling", "volcano", "kai", "workload", "grove", "job"]},
+        "origin": {"enum": ["podGroup", "labels", "pod", "coscheduling", "volcano", "kai", "workload", "grove", "job", "kueue"]},
         "queue": {"type": ["string", "null"]},
         "change": {"description": "More or fewer of its members stand, it starts or no longer does; it is only in the one plan or the other; its members stand elsewhere; its answer or first reason is another.", "enum": ["gained", "lost", "gone", "new", "moved", "changed"]},
         "before": {"$ref": "#/$defs/side"},

@@ -63,7 +63,7 @@ const char* const plan_schema = R"json({
       "properties": {
         "namespace": {"type": "string", "minLength": 1},
         "name": {"type": "string", "minLength": 1},
-        "origin": {"description": "A T9k PodGroup (or pods that name one), gang labels on pods, a pod of its own, another gang API's object, or a job.", "enum": ["podGroup", "labels", "pod", "coscheduling", "volcano", "kai", "workload", "grove", "job"]},
+        "origin": {"description": "A T9k PodGroup (or pods that name one), gang labels on pods, a pod of its own, another gang API's object, or a job.", "enum": ["podGroup", "labels", "pod", "coscheduling", "volcano", "kai", "workload", "grove", "job", "kueue"]},
         "queue": {"type": ["string", "null"]},
         "priority": {"type": "integer"},
         "answer": {"description": "Nominated: the group starts once other pods have left. Evicted: so many of its members leave that it falls below its minima.", "enum": ["admitted", "nominated", "evicted", "waiting", "never", "undecided"]},

@@ -353,10 +353,27 @@ private:
         if (!claim.copy.empty())
             at = copy_of(at, claim.copy);
         const std::int64_t least = entries_[at].made.gang.tree[0].min_member;
-        if (!claim.minimum.empty() && parse_count(claim.minimum) != least)
+        if (!claim.minimum.empty() && parse_count(claim.minimum) != least) {
+            if (stands_ && claim.api == translate::gang_api::kueue)
+                return refuse(at, std::move(member), claim, pod);
             return complain(pod, "the minimum " + in_quotes(claim.minimum) +
                                      " is not that of its group " + in_quotes(claim.group) + ", " +
                                      std::to_string(least) + " (expected all to agree)");
+        }
+        entries_[at].members.push_back(std::move(member));
+    }
+
+    /// Kueue admits no pod of a group whose pods disagree on their count.
+    void refuse(std::size_t at, gang_member member, const translate::gang_claim& claim,
+                const loose_pod& pod) {
+        gang_definition& of = entries_[at].made;
+        const std::string text = "pod " + pod.key.name + " has the minimum " + claim.minimum +
+                                 ", other pods of its group " + in_quotes(claim.group) + " have " +
+                                 std::to_string(of.gang.tree[0].min_member) +
+                                 " (expected all to agree)";
+        report(*out_, severity::warning, pod.where, {"metadata", "annotations"}, text);
+        if (of.fault.empty())
+            of.fault = text;
         entries_[at].members.push_back(std::move(member));
     }
 
@@ -378,14 +395,17 @@ private:
                                           const loose_pod& pod) {
         gang_definition made;
         made.gang.kind = "PodGroup";
-        made.gang.origin = claim.key == translate::keys::koord_name ? translate::target::koordinator
-                                                                    : translate::target::ack_1_31;
+        if (claim.api == translate::gang_api::coscheduling)
+            made.gang.origin = claim.key == translate::keys::koord_name
+                                   ? translate::target::koordinator
+                                   : translate::target::ack_1_31;
         made.gang.name_space = pod.key.name_space;
         made.gang.name = claim.group;
         // Without one it is an error already; others of its pods need not complain of it.
         made.gang.tree = gang_tree(parse_count(claim.minimum, 1).value_or(1));
         made.where = pod.where;
-        read_coscheduling_words(marks, made, *out_, stands_);
+        if (claim.api == translate::gang_api::coscheduling)
+            read_coscheduling_words(marks, made, *out_, stands_);
         static_cast<void>(define(claim.api, std::move(made), pod.order));
         return anchors_.find({claim.api, pod.key.name_space, claim.group});
     }

@@ -39,6 +39,8 @@ namespace codec {
         return group_origin::workload;
     case translate::gang_api::grove:
         return group_origin::grove;
+    case translate::gang_api::kueue:
+        return group_origin::kueue;
     case translate::gang_api::none:
     case translate::gang_api::t9k:
         break;
@@ -210,11 +212,34 @@ private:
                 return each.metadata.key.name == gang.topology_name;
             }))
             made.unsupported = "Topology " + gang.topology_name + ", which the input does not hold";
-        if (!of.fault.empty()) {
+        const std::string fault = of.fault.empty() ? disagreement_of(made) : of.fault;
+        if (!fault.empty()) {
             made.fault = gang_fault::malformed;
-            made.fault_detail = of.fault;
+            made.fault_detail = fault;
         }
         return made;
+    }
+
+    /// Returns why Kueue does not admit the members of a plain pod group as they are: their queues
+    /// differ. Pods that have failed do not count.
+    [[nodiscard]] std::string disagreement_of(const declared_gang& gang) {
+        if (gang.origin != group_origin::kueue)
+            return {};
+        const pod_object* first = nullptr;
+        for (const auto& [key, leaf] : gang.members) {
+            const pod_object& pod = pod_at(key);
+            if (pod.phase == pod_phase::failed)
+                continue;
+            if (!first)
+                first = &pod;
+            if (detail::queue_of(*objects_, pod) == detail::queue_of(*objects_, *first))
+                continue;
+            const std::string text = "pods " + first->metadata.key.name + " and " + key.name +
+                                     " disagree on queue (expected one queue)";
+            report(*out_, severity::warning, gang.metadata.where, {"metadata", "labels"}, text);
+            return text;
+        }
+        return {};
     }
 
     /// Kueue lets a Job start when there is quota for all of its pods at a time.
@@ -246,6 +271,11 @@ private:
         if (const auto workload = translate::find_text(&gang.labels, kueue_priority_label))
             if (const auto known = lookup.workload_class_value(*workload))
                 return *known;
+        if (made.origin == group_origin::kueue && !made.members.empty())
+            if (const auto* const workload =
+                    label(pod_at(made.members.begin()->first), kueue_priority_label))
+                if (const auto known = lookup.workload_class_value(*workload))
+                    return *known;
         const std::string& name = gang.priority.class_name;
         if (const auto known = lookup.class_value(name))
             return *known;

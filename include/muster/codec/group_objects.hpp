@@ -75,6 +75,7 @@ public:
         switch (api) {
         case gang_api::none:
         case gang_api::grove:
+        case gang_api::kueue:
             return false;
         case gang_api::t9k:
             book_->define(api, read_t9k_group(object, *context_, where), book_->reserve());

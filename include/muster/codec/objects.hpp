@@ -138,6 +138,8 @@ enum class group_origin : std::uint8_t {
     grove,
     /// A job whose pods are still to be made.
     job,
+    /// Marks of Kueue's plain pod groups on its pods.
+    kueue,
 };
 
 /// A gang that another API than T9k's and ACK's defines, or that a job makes.

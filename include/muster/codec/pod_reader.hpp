@@ -162,8 +162,8 @@ inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod)
             note_gang_mark("metadata.labels[" + std::string(key) + "]", pod);
     for (const std::string_view key :
          {"pod-group.scheduling.sigs.k8s.io/groups", "gang.scheduling.koordinator.sh/name",
-          "scheduling.k8s.io/group-name", "pod-group-name",
-          "gang.scheduling.koordinator.sh/groups"})
+          "scheduling.k8s.io/group-name", "pod-group-name", "gang.scheduling.koordinator.sh/groups",
+          "kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/pod-group-total-count"})
         if (metadata.annotations.find(key))
             note_gang_mark("metadata.annotations[" + std::string(key) + "]", pod);
 }

@@ -18,10 +18,11 @@
 namespace muster::inline v0_1 {
 namespace codec {
 
-/// Whether a pod's marks make a gang when nothing else in the input describes it. ACK's names
-/// without a minimum do not: both belong together.
+/// Whether a pod's marks make a gang when nothing else in the input describes it. ACK's and
+/// Kueue's names without a minimum do not: both belong together.
 [[nodiscard]] inline bool stands_alone(const translate::gang_claim& claim) {
-    return claim.key != translate::keys::sigs_name && claim.key != translate::keys::koord_name;
+    return claim.key != translate::keys::sigs_name && claim.key != translate::keys::koord_name &&
+           claim.api != translate::gang_api::kueue;
 }
 
 /// A gang whose object the input does not hold, as far as a pod's marks tell: its API and name.
@@ -36,6 +37,7 @@ namespace codec {
     made.where = std::move(where);
     switch (claim.api) {
     case gang_api::none:
+    case gang_api::kueue:
         break;
     case gang_api::t9k:
         made.gang.origin = target::t9k;

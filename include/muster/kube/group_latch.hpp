@@ -57,6 +57,7 @@ find_condition(const boost::json::object* status, std::string_view list, std::st
     }
     case gang_api::none:
     case gang_api::grove:
+    case gang_api::kueue:
         break;
     }
     return std::nullopt;

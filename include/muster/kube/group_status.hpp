@@ -33,6 +33,7 @@ struct group_status {
             return workload_group_status(of, wall);
         case gang_api::none:
         case gang_api::grove:
+        case gang_api::kueue:
             break;
         }
         return {};

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -57,6 +60,12 @@ private:
     const boost::json::object* pod_;
     gang_claim* into_;
 };
+
+[[nodiscard]] inline bool is_positive(std::string_view text) noexcept {
+    std::int32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() && value > 0;
+}
 
 [[nodiscard]] inline gang_claim t9k_claim(const boost::json::object& pod) {
     gang_claim made{gang_api::t9k, {}, {}, {}, {}, {}, {}};
@@ -130,13 +139,48 @@ private:
     return made;
 }
 
+/// A plain pod group of Kueue. Kueue admits it when all its pods are there; with fast admission,
+/// each pod starts when it is there.
+[[nodiscard]] inline gang_claim kueue_claim(const boost::json::object& pod) {
+    gang_claim made{gang_api::kueue, {}, {}, {}, {}, {}, {}};
+    const mark_reader read(pod, made);
+    read.take(made.group, "labels", keys::kueue_group);
+    const std::string in_label = made.group;
+    read.take(made.group, "annotations", keys::kueue_group);
+    if (const std::string_view note = metadata_entry(pod, "annotations", keys::kueue_group);
+        !in_label.empty() && !note.empty() && note != in_label)
+        made.error = std::string(keys::kueue_group) + " is '" + in_label + "' as a label and '" +
+                     std::string(note) + "' as an annotation (expected them to be equal)";
+    const bool is_named = !made.key.empty();
+    const std::string_view total = metadata_entry(pod, "annotations", keys::kueue_total);
+    if (!is_named && total.data() == nullptr)
+        return made;
+    made.key = keys::kueue_group;
+    made.minimum = total;
+    if (!made.error.empty())
+        return made;
+    if (!is_named)
+        made.error = std::string(keys::kueue_total) + " is there, but " +
+                     std::string(keys::kueue_group) + " is not (expected both)";
+    else if (total.data() == nullptr)
+        made.error = std::string(keys::kueue_group) + " is there, but " +
+                     std::string(keys::kueue_total) + " is not (expected both)";
+    else if (!is_positive(total))
+        made.error = std::string(keys::kueue_total) + " says '" + made.minimum +
+                     "' (expected a whole number from 1 to 2147483647)";
+    else if (metadata_entry(pod, "annotations", keys::kueue_fast) == "true")
+        made.minimum = "1";
+    return made;
+}
+
 } // namespace detail
 
 /// What a pod's marks say, API by API; a pod without marks claims nothing.
 [[nodiscard]] inline std::vector<gang_claim> claims_of(const boost::json::object& pod) {
     std::vector<gang_claim> claims;
-    for (const auto& claim : {detail::t9k_claim, detail::coscheduling_claim, detail::volcano_claim,
-                              detail::kai_claim, detail::workload_claim, detail::grove_claim})
+    for (const auto& claim :
+         {detail::t9k_claim, detail::coscheduling_claim, detail::volcano_claim, detail::kai_claim,
+          detail::workload_claim, detail::grove_claim, detail::kueue_claim})
         if (gang_claim made = claim(pod); !made.key.empty())
             claims.push_back(std::move(made));
     return claims;
@@ -199,6 +243,13 @@ inline void strip_marks(gang_pod& pod, gang_api of) {
         remove.gate(keys::grove_gate);
         remove.gate(keys::grove_upstream_gate);
         break;
+    case gang_api::kueue:
+        // Kueue is no scheduler, and its gate stays until Kueue removes it.
+        remove.label(keys::kueue_group);
+        for (const std::string_view key : {keys::kueue_group, keys::kueue_total, keys::kueue_fast,
+                                           keys::kueue_serving, keys::kueue_retriable})
+            remove.annotation(key);
+        return;
     }
     remove.field("schedulerName");
 }

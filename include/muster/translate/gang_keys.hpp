@@ -61,6 +61,14 @@ inline constexpr std::string_view kueue_slice_required =
 inline constexpr std::string_view kueue_slice_size = "kueue.x-k8s.io/podset-slice-size";
 inline constexpr std::string_view kueue_podset_group = "kueue.x-k8s.io/podset-group-name";
 
+/// The marks of Kueue's plain pod groups. The group's name is a label, or an annotation where
+/// Kueue's gate WorkloadIdentifierAnnotations is on.
+inline constexpr std::string_view kueue_group = "kueue.x-k8s.io/pod-group-name";
+inline constexpr std::string_view kueue_total = "kueue.x-k8s.io/pod-group-total-count";
+inline constexpr std::string_view kueue_fast = "kueue.x-k8s.io/pod-group-fast-admission";
+inline constexpr std::string_view kueue_serving = "kueue.x-k8s.io/pod-group-serving";
+inline constexpr std::string_view kueue_retriable = "kueue.x-k8s.io/retriable-in-group";
+
 /// Annotations by which a pod asks for a part of a GPU.
 inline constexpr std::array<std::string_view, 2> kai_device_shares{"gpu-fraction", "gpu-memory"};
 

@@ -25,14 +25,14 @@ namespace muster::inline v0_1 {
 namespace translate {
 
 /// Labels of a pod that tie it to a gang.
-inline constexpr std::array membership_labels{keys::t9k_group,     keys::sigs_group,
-                                              keys::sigs_name,     keys::sigs_minimum,
-                                              keys::plugins_group, keys::sigs_groups};
+inline constexpr std::array membership_labels{
+    keys::t9k_group,     keys::sigs_group,  keys::sigs_name,  keys::sigs_minimum,
+    keys::plugins_group, keys::sigs_groups, keys::kueue_group};
 
 /// Annotations of a pod that do.
-inline constexpr std::array membership_annotations{keys::volcano_group, keys::volcano_own_group,
-                                                   keys::kai_group,     keys::koord_name,
-                                                   keys::koord_groups,  keys::sigs_groups};
+inline constexpr std::array membership_annotations{
+    keys::volcano_group, keys::volcano_own_group, keys::kai_group,  keys::koord_name,
+    keys::koord_groups,  keys::sigs_groups,       keys::kueue_group};
 
 /// The first mark by which a PodTemplateSpec ties its pods to a gang of its own; empty if none.
 [[nodiscard]] inline std::string_view membership_mark(const boost::json::object* pod_template) {

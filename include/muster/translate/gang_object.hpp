@@ -49,6 +49,8 @@ enum class gang_api : std::uint8_t {
     /// Kubernetes' Workload and PodGroup.
     workload,
     grove,
+    /// The marks of Kueue's plain pod groups.
+    kueue,
 };
 
 /// Something that only the API it comes from has a word for, verbatim. A writer for the same API

@@ -92,7 +92,8 @@ private:
         // A number on each pod that says how many of them start together, and with which others.
         if (all([](const boost::json::object& pod) {
                 return metadata_entry(pod, "labels", keys::sigs_minimum).data() != nullptr ||
-                       metadata_entry(pod, "annotations", keys::koord_minimum).data() != nullptr;
+                       metadata_entry(pod, "annotations", keys::koord_minimum).data() != nullptr ||
+                       metadata_entry(pod, "annotations", keys::kueue_total).data() != nullptr;
             }))
             return;
         const std::string total = std::to_string(minima.total) + " members start together: ";

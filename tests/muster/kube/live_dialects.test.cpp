@@ -590,6 +590,25 @@ TEST_CASE("gangs in an endless chain of lists wait with a reason until the chain
           "its gang group is linked with more than 256 gangs (expected at most so many)");
 }
 
+TEST_CASE("a plain pod group of Kueue is one gang, live as in a file") {
+    const auto member = [](const std::string& name, const std::string& group,
+                           const std::string& count, const std::string& spec = "") {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+               ", labels: {kueue.x-k8s.io/pod-group-name: " + group +
+               "}, annotations: {kueue.x-k8s.io/pod-group-total-count: '" + count +
+               "'}}\nspec: {schedulerName: gangs, " + spec + "containers: [{name: c, image: i}]}\n";
+    };
+    const std::string fine =
+        member("a", "g", "2", "schedulingGates: [{name: kueue.x-k8s.io/admission}], ") +
+        member("b", "g", "2");
+    agree(kube::dialect::workload, nodes + fine,
+          "team/g 9 queue - priority 0 fault 0 ( 2)\n  a 0\n  b 0");
+    agree(kube::dialect::workload,
+          nodes + fine + member("c", "odd", "2") + member("d", "odd", "3") +
+              member("e", "few", "none"),
+          "team/odd 9 queue - priority 0 fault 2 ( 2)\n  c 0\n  d 0");
+}
+
 TEST_CASE("a gang group of which a part is not there yet waits as a whole") {
     const std::vector<json::object> objects = objects_of(
         "---\napiVersion: scheduling.sigs.k8s.io/v1alpha1\nkind: PodGroup\nmetadata: {name: ps, "
