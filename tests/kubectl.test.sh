@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests kubectl on `muster up`: server-side apply, `kubectl create`, which sends protobuf, and pods that
-# name no scheduler.
+# Tests kubectl on `muster up`: server-side apply, `kubectl create`, which sends protobuf, manifests of
+# kind List, and pods that name no scheduler.
 # Skipped without a kubectl in PATH or built by tests/live/run.
 set -euo pipefail
 . "$(dirname "$0")/script_tools.sh"
@@ -68,6 +68,19 @@ runs "serverside-applied" apply --server-side --force-conflicts --field-manager=
 runs "genericjob.batch.tensorstack.dev/generic-example serverside-applied" \
     apply --server-side -f "$source/examples/tour/job.yaml"
 runs "deleted" delete -f "$source/examples/tour/job.yaml"
+
+# A manifest of kind List is split by kubectl. The server validates its items.
+cat >list.yaml <<'END'
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: listed}, data: {a: b}}
+- {apiVersion: v1, kind: Pod, metadata: {name: listed}, spec: {containers: [{name: c, image: i}]}}
+END
+runs "pod/listed created" apply -f list.yaml
+runs "configmap/listed unchanged" apply -f list.yaml
+runs "pod/listed serverside-applied" apply --server-side -f list.yaml
+runs "deleted" delete -f list.yaml
 
 # A pod that names no scheduler runs; one that cannot says why.
 runs "pod/plain created" run plain --image=i

@@ -62,6 +62,7 @@ struct answer {
     int retry_after = 0;
     /// Plain text in the place of the body.
     std::string text = {};
+    std::string_view type_of_text = "text/plain";
 };
 
 /// A failure as Kubernetes words it: code 404, reason "NotFound".

@@ -196,6 +196,14 @@ groups_of(const kind_table& kinds) {
         made.body = {{"paths", std::move(paths)}};
         return made;
     }
+    if (path == "/openapi/v2") {
+        // kubectl validates an object of kind List by the kinds of this document. There are none,
+        // so that kubectl leaves the items to the server. In protobuf: the version 2.0.
+        made.text = "\n\x03"
+                    "2.0";
+        made.type_of_text = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+        return made;
+    }
     const auto served = [&](std::string_view group, std::string_view version) {
         for (const auto& [name, versions] : groups())
             for (const std::string& each : versions)

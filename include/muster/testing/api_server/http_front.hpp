@@ -271,8 +271,8 @@ private:
     void give(const shared_connection& with, const answer& made, bool half = false) {
         const bool plain = !made.text.empty();
         std::string body = plain ? made.text : json::serialize(made.body) + "\n";
-        std::string text = head(made.code, with->closes) +
-                           "\r\nContent-Type: " + (plain ? "text/plain" : "application/json") +
+        std::string text = head(made.code, with->closes) + "\r\nContent-Type: " +
+                           (plain ? std::string(made.type_of_text) : "application/json") +
                            "\r\nContent-Length: " + std::to_string(body.size());
         if (made.retry_after > 0)
             text += "\r\nRetry-After: " + std::to_string(made.retry_after);

@@ -95,4 +95,15 @@ TEST_CASE("discovery names what is served, and no more once its definition is go
     CHECK(server.get("/apis/example.dev/v1").code == 404);
 }
 
+TEST_CASE(
+    "the OpenAPI v2 document names no kind, so that kubectl leaves the items of a List to the "
+    "server") {
+    asking server;
+    const answer made = server.get("/openapi/v2");
+    CHECK(made.code == 200);
+    CHECK(made.text == "\n\x03"
+                       "2.0");
+    CHECK(made.type_of_text.find("openapi.spec.v2.v1.0+protobuf") != std::string_view::npos);
+}
+
 } // namespace api_server_test
