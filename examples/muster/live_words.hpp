@@ -2,15 +2,34 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include <muster/admission/explain.hpp>
 #include <muster/base/id.hpp>
+#include <muster/codec/volume_words.hpp>
+#include <muster/model/answer.hpp>
 
 #include "chosen_policy.hpp"
 #include "live_cluster.hpp"
-#include "report.hpp"
+#include "reason_text.hpp"
 
 namespace cli {
+
+/// What `reason_lines` asks of a group of a live cluster.
+struct live_facts {
+    const live_cluster* cluster = nullptr;
+    muster::codec::group_key key;
+    std::string queue_name;
+
+    [[nodiscard]] std::string detail(reason_code why) const;
+    [[nodiscard]] muster::codec::volumes_of_pods volumes() const;
+    [[nodiscard]] const muster::codec::volume_plan& volume_plan() const;
+    [[nodiscard]] const std::string& queue() const { return queue_name; }
+};
+
+/// Returns how reasons are sought on a live cluster, for a gang with this answer. The scheduler
+/// waits for them, so they get fewer steps than those of `muster explain`.
+[[nodiscard]] muster::explain_options explain_options_of(const live_cluster& cluster,
+                                                         muster::answer last);
 
 /// Why a gang of a live cluster waits, in one line: that with which `muster explain` begins.
 struct live_words {
@@ -18,14 +37,6 @@ struct live_words {
     chosen_score score{};
 
     [[nodiscard]] std::string operator()(const live_state& known, muster::gang_index which) const;
-
-    /// Returns the text of `muster explain` for the gang, from the last cycle: the headline, the
-    /// gang's line and its reasons. Does not search for changes that would start the gang.
-    [[nodiscard]] std::string explain(const live_state& known, muster::gang_index which) const;
-
-private:
-    [[nodiscard]] std::vector<reason_line> reasons(const live_state& known,
-                                                   muster::gang_index which) const;
 };
 
 } // namespace cli

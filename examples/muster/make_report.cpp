@@ -19,11 +19,11 @@
 
 #include "check_plan.hpp"
 #include "deciding.hpp"
-#include "fewest_members.hpp"
+#include "group_lines.hpp"
 #include "headline.hpp"
 #include "proof.hpp"
 #include "queue_lines.hpp"
-#include "reason_text.hpp"
+#include "reason_lines.hpp"
 #include "remedies.hpp"
 
 namespace cli {
@@ -135,8 +135,7 @@ public:
                 placed_.insert(one.pod);
             }
         }
-        std::map<std::optional<muster::queue_index>, std::size_t> waiting;
-        std::size_t all_waiting = 0;
+        waiting_positions waiting;
         std::map<muster::gang_index, std::size_t> line_of;
         for (const muster::decision& decision : result.decisions) {
             const auto queue = state[decision.gang].queue;
@@ -163,8 +162,7 @@ public:
                 line.created = born;
             line.holding = static_cast<std::int64_t>(held[decision.gang]);
             if (line.answer == "waiting" || line.answer == "undecided") {
-                line.position = ++waiting[queue];
-                line.overall_position = ++all_waiting;
+                line.position = waiting.next(queue);
                 if (const auto start = starts_.find(decision.gang); start != starts_.end())
                     line.expected_start = start->second;
             }
@@ -319,17 +317,9 @@ private:
         muster::what_helps_options options;
         options.probes = std::min(tries_, tries_left_);
         options.limit = limit_;
-        const auto found = muster::what_helps(before_, which, known_->now, how_, options);
-        tries_left_ -= found.probes;
-        line.changes_sought = true;
-        line.changes_complete = found.complete;
         const change_teller<Width> tell(before_, known_->kinds, known_->volumes, which,
                                         asked_->default_namespace);
-        for (const muster::remedy& each : found.remedies) {
-            auto& to = line.remedies.emplace_back();
-            for (const muster::change& one : each)
-                to.push_back(std::visit(tell, one));
-        }
+        tries_left_ -= add_changes(before_, which, known_->now, how_, options, tell, line);
     }
 
     [[nodiscard]] std::map<std::string, resource_use> use_of_nodes() const {
@@ -434,13 +424,6 @@ private:
                });
     }
 
-    [[nodiscard]] std::optional<std::string> role_name(const muster::gang_tree& tree,
-                                                       muster::vertex_index role) const {
-        if (role.value() == 0 || tree[role].name.empty())
-            return std::nullopt;
-        return tree[role].name;
-    }
-
     [[nodiscard]] pod_line pod_of(muster::pod_index index) const {
         const auto& state = known_->state;
         const auto& pod = state[index];
@@ -483,23 +466,8 @@ private:
         return line;
     }
 
-    /// Adds the placements of a decision, now or later, and the pods that must leave first.
-    void add_placements(const muster::decision& decision, group_line& to) const {
-        const auto& state = known_->state;
-        const muster::gang_tree& tree = state[decision.gang].spec.tree;
-        const auto full_name = [&](muster::pod_index pod) {
-            return state[pod].key.name_space + "/" + state[pod].key.name;
-        };
-        for (const muster::placement& one : decision.placements)
-            to.placements.push_back({state[one.pod].key.name, role_name(tree, state[one.pod].role),
-                                     state[one.node].key, decision.nominated});
-        for (const muster::pod_index victim : decision.evictions)
-            to.evictions.push_back(full_name(victim));
-        for (const auto& [pod, node] : decision.moves)
-            to.moves.push_back({full_name(pod), state[node].key});
-    }
     void add_surplus(const muster::decision& decision, group_line& to) const {
-        add_placements(decision, to);
+        add_placements(known_->state, decision, to);
         to.waited += decision.placements.size();
         if (decision.nominated)
             to.waits += decision.placements.size();
@@ -511,19 +479,8 @@ private:
         const auto& facts = facts_of(decision.gang);
         const muster::gang_tree& tree = group.spec.tree;
         const auto& outcome = decision.outcome;
-        group_line line;
-        line.name_space = group.key.name_space;
-        line.name = group.key.name;
+        group_line line = line_of(state, decision);
         line.origin = origin_name(group.key.origin);
-        line.queue = group.spec.queue;
-        line.priority = group.spec.priority;
-        line.answer = answer_name(outcome.kind);
-        if (outcome.at != muster::gate::none)
-            line.gate = gate_name(outcome.at);
-        line.could_start = outcome.could_start;
-        add_placements(decision, line);
-        if (decision.nominated)
-            line.answer = "nominated";
 
         group_standing standing;
         standing.object = facts.object;
@@ -541,7 +498,8 @@ private:
             line.members += pod.alive() ? 1 : 0;
             line.waits += pod.placeable() ? 1U : 0U;
             if (const auto to = evicted_for_.find(index); to != evicted_for_.end())
-                line.lost.push_back({pod.key.name, name_of(to->second), new_node_of(index)});
+                line.lost.push_back(
+                    {pod.key.name, full_name(state[to->second].key), new_node_of(index)});
         }
         line.waited = line.waits + decision.placements.size();
         if (decision.nominated)
@@ -550,17 +508,15 @@ private:
             std::ranges::any_of(now_holding.holding, [](std::int64_t count) { return count > 0; });
         if (!line.lost.empty() && !(stands && muster::reaches_minima(tree, now_holding.holding)))
             line.answer = "evicted";
-        line.minimum = fewest_members(tree);
         if (facts.object)
             line.status = status_of(standing, known_->now);
         if (line.is_settled()) {
             line.gate.reset();
             return line;
         }
-        line.kept = kept_for(decision.gang);
-        if (const auto& lacks = decision.short_after_evictions; lacks && asked_->evicts())
-            line.short_after_evictions = {lacks->kind ? known_->kinds.name(*lacks->kind) : "",
-                                          lacks->needed, lacks->there};
+        line.kept = kept_for(state, known_->kinds, decision.gang);
+        if (asked_->evicts())
+            line.short_after_evictions = shortage_of(decision, known_->kinds);
         // The members are those that the proof is about, as long as none was lost since.
         if (outcome.proof && line.lost.empty())
             line.certificate = certificate_of(decision, now_holding);
@@ -581,11 +537,6 @@ private:
         return to == moves_to_.end() ? std::string() : known_->state[to->second].key;
     }
 
-    [[nodiscard]] std::string name_of(muster::gang_index group) const {
-        const auto& key = known_->state[group].key;
-        return key.name_space + "/" + key.name;
-    }
-
     /// Per vertex: members that were placed by now, whether or not they are to go; not those that
     /// are nominated.
     [[nodiscard]] std::vector<std::int64_t> placed_of(muster::gang_index group) const {
@@ -598,29 +549,6 @@ private:
                 ++counts[pod.role.value()];
         }
         return counts;
-    }
-
-    [[nodiscard]] amounts_by_kind amounts_of(const muster::resources<Width>& all) const {
-        amounts_by_kind found;
-        for (std::size_t column = 0; column < known_->kinds.size(); ++column)
-            if (all[column] > 0)
-                found.emplace(known_->kinds.name(muster::kind_id{column}), all[column]);
-        return found;
-    }
-
-    [[nodiscard]] std::optional<kept_line> kept_for(muster::gang_index owner) const {
-        const auto& state = known_->state;
-        for (const auto& each : state.reservations()) {
-            if (each.owner.index != owner)
-                continue;
-            kept_line line;
-            line.start = each.start;
-            for (const auto& part : each.parts)
-                line.nodes.emplace(state[part.node].key, amounts_of(part.amount));
-            line.quota = amounts_of(each.quota);
-            return line;
-        }
-        return std::nullopt;
     }
 
     /// What exactly is wrong with a group, or with its members.
@@ -651,6 +579,21 @@ private:
         return others > 0 ? out + " (+" + std::to_string(others) + " pods)" : out;
     }
 
+    /// What `reason_lines` asks of a group.
+    struct told_facts {
+        const reporter* from;
+        const group_facts* facts;
+
+        [[nodiscard]] std::string detail(muster::reason_code) const {
+            return from->detail_of(*facts);
+        }
+        [[nodiscard]] volumes_of_pods volumes() const { return from->volumes_of(*facts); }
+        [[nodiscard]] const muster::codec::volume_plan& volume_plan() const {
+            return from->known_->volumes;
+        }
+        [[nodiscard]] const std::string& queue() const { return facts->queue; }
+    };
+
     /// Returns the volume effects of the group's waiting members.
     [[nodiscard]] volumes_of_pods volumes_of(const group_facts& facts) const {
         volumes_of_pods found;
@@ -662,14 +605,6 @@ private:
         }
         return found;
     }
-    [[nodiscard]] std::string volume_detail(const group_facts& facts) const {
-        std::vector<const muster::node<Width>*> nodes;
-        for (const muster::node_index node : known_->state.node_order())
-            if (known_->state[node].present)
-                nodes.push_back(&known_->state[node].spec);
-        return volume_reach_text(volumes_of(facts), nodes);
-    }
-
     /// All that bears on the reasons of a group that was stopped at the search: groups alike in it
     /// are explained once.
     using likeness = std::vector<std::int64_t>;
@@ -709,8 +644,8 @@ private:
                                                       const muster::explain_options& options) {
         const muster::gate at = decision.outcome.at;
         // What is kept for a gang is no hindrance to it alone.
-        if ((at != muster::gate::space && at != muster::gate::quota) || kept_for(decision.gang) ||
-            !is_plain(*members.tree))
+        if ((at != muster::gate::space && at != muster::gate::quota) ||
+            kept_for(known_->state, known_->kinds, decision.gang) || !is_plain(*members.tree))
             return now.explain(decision.gang, options);
         const auto [place, fresh] = explained_.try_emplace(likeness_of(decision, members));
         if (fresh)
@@ -721,57 +656,12 @@ private:
     [[nodiscard]] std::vector<reason_line> reasons_of(const muster::decision& decision,
                                                       const muster::gang_members<Width>& members,
                                                       muster::without_reservations<traits>& now) {
-        const auto& group = known_->state[decision.gang];
-        const auto& facts = facts_of(decision.gang);
         muster::explain_options options;
         options.kinds = &known_->kinds;
-        const auto scope = decision.outcome.kind == muster::answer::never
-                               ? muster::certificate_scope::emptied
-                               : muster::certificate_scope::free_now;
-        options.scope = scope;
-        reason_context context;
-        context.kinds = &known_->kinds;
-        context.tree = &group.spec.tree;
-        context.scope = scope;
-        context.single_pod = group.key.origin == group_origin::single_pod;
-        context.name_space = group.key.name_space;
-        context.group = group.key.name;
-        context.detail = detail_of(facts);
-        std::vector<reason_line> lines;
-        for (const muster::reason& each : explain(decision, members, now, options)) {
-            reason_line line;
-            for (const muster::gang_index owner : each.owners)
-                line.kept_for.push_back(name_of(owner));
-            context.owners = line.kept_for;
-            line.code = code_name(each);
-            line.kind = kind_name(each.kind);
-            line.not_minimal = each.not_minimal;
-            // That of another queue may stand in the way.
-            context.queue = each.queue ? known_->state[*each.queue].key : facts.queue;
-            if (each.queue && speaks_of_queue(each.code))
-                line.queue = context.queue;
-            if (each.resource) {
-                line.resource = known_->kinds.name(*each.resource);
-                line.needed = amount_text(*line.resource, each.amount_needed);
-                line.left = amount_text(*line.resource, each.amount_left);
-                context.claims = unbound_claims_text(volumes_of(facts), *line.resource);
-            }
-            if (each.code == muster::reason_code::volume_out_of_reach)
-                context.volumes = volume_detail(facts);
-            if (is_about_volume(each))
-                context.lone_claims = lone_claims_text(
-                    volumes_of(facts), known_->volumes, [&](const object_key& pod) {
-                        const auto found = known_->state.pod_keys().find(pod);
-                        return found != known_->state.pod_keys().end() &&
-                               known_->state[found->second].charged();
-                    });
-            line.message = reason_text(each, context);
-            for (const muster::role_shortage& one : each.roles)
-                line.roles.push_back(
-                    {role_name(group.spec.tree, one.role), one.needed, one.possible});
-            lines.push_back(std::move(line));
-        }
-        return lines;
+        options.scope = scope_of(decision.outcome.kind);
+        return reason_lines(known_->state, known_->kinds, decision.gang, *options.scope,
+                            explain(decision, members, now, options),
+                            told_facts{this, &facts_of(decision.gang)});
     }
 
     [[nodiscard]] std::optional<boost::json::object>
@@ -780,7 +670,8 @@ private:
         proof_writer writer(known_->state, known_->kinds, members, proof);
         auto tree = writer.write();
         if (!tree) {
-            faults_.push_back("the proof for group " + name_of(decision.gang) + " is not in order");
+            faults_.push_back("the proof for group " + full_name(known_->state[decision.gang].key) +
+                              " is not in order");
             return std::nullopt;
         }
         boost::json::array classes;

@@ -352,7 +352,8 @@ object group_object(const group_line& group) {
     if (group.kept)
         out["reservation"] = kept_object(*group.kept);
     if (group.position)
-        out["position"] = object{{"queue", *group.position}, {"overall", *group.overall_position}};
+        out["position"] =
+            object{{"queue", group.position->in_queue}, {"overall", group.position->overall}};
     if (group.expected_start)
         out["expectedStart"] = muster::time_text(*group.expected_start);
     if (group.changes_sought) {
@@ -550,8 +551,8 @@ std::string explanation(const group_line& group, const request& asked, bool with
                std::to_string(group.members),
                group.minimum > 0 ? std::to_string(group.minimum) : "",
                std::to_string(group.holding), group.queue.value_or(""),
-               group.position ? std::to_string(*group.position) : "",
-               group.overall_position ? std::to_string(*group.overall_position) : "",
+               group.position ? std::to_string(group.position->in_queue) : "",
+               group.position ? std::to_string(group.position->overall) : "",
                capitalised(group.answer), first_reason(group)});
     out += facts.text(with_header);
     std::size_t longest = 0;

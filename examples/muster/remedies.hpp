@@ -14,6 +14,7 @@
 #include <muster/cycle/what_helps.hpp>
 #include <muster/resource/kind_table.hpp>
 
+#include "deciding.hpp"
 #include "reason_text.hpp"
 #include "report.hpp"
 
@@ -237,5 +238,23 @@ private:
     muster::gang_index which_;
     std::string default_namespace_;
 };
+
+/// Searches for changes that would start the gang, and adds them to its line. Returns the number of
+/// cycles that were tried. The state is read only.
+template<std::size_t Width>
+std::int64_t add_changes(const state_of_width<Width>& known, muster::gang_index which,
+                         std::int64_t now, const chosen_policy& how,
+                         const muster::what_helps_options& options,
+                         const change_teller<Width>& tell, group_line& line) {
+    const auto found = muster::what_helps(known, which, now, how, options);
+    line.changes_sought = true;
+    line.changes_complete = found.complete;
+    for (const muster::remedy& each : found.remedies) {
+        auto& to = line.remedies.emplace_back();
+        for (const muster::change& one : each)
+            to.push_back(std::visit(tell, one));
+    }
+    return found.probes;
+}
 
 } // namespace cli

@@ -184,6 +184,12 @@ struct shortage_line {
     std::int64_t there = 0;
 };
 
+/// The place of a group among those that wait, from 1: in its queue, and among all.
+struct queue_position {
+    std::size_t in_queue = 0;
+    std::size_t overall = 0;
+};
+
 struct group_line {
     std::string name_space;
     std::string name;
@@ -220,10 +226,8 @@ struct group_line {
     std::int64_t members = 0;
     std::int64_t minimum = 0;
     std::int64_t holding = 0;
-    /// Its place among those of its queue that wait.
-    std::optional<std::size_t> position;
-    /// And among all that wait.
-    std::optional<std::size_t> overall_position;
+    /// Of a group that waits.
+    std::optional<queue_position> position;
     /// When it starts if nothing happens but that pods end when they declare to.
     std::optional<muster::codec::timestamp> expected_start;
     /// What would start it: each list on its own, all of its changes together.

@@ -16,6 +16,7 @@
 #include "deciding.hpp"
 #include "live_cluster.hpp"
 #include "live_connect.hpp"
+#include "live_explain.hpp"
 #include "live_presence.hpp"
 #include "live_words.hpp"
 #include "report.hpp"
@@ -132,17 +133,6 @@ struct status_text {
     }
 };
 
-/// Returns why each gang of that name (NAMESPACE/NAME) waits. Several gangs may have the name: a
-/// pod may have the same name as a group.
-std::optional<std::string> explain_group(const std::string& group, const live_state& known,
-                                         const live_words& words) {
-    std::string text;
-    for (const auto& [key, which] : known.gang_keys())
-        if (key.name_space + "/" + key.name == group)
-            text += (text.empty() ? "" : "\n") + words.explain(known, which);
-    return text.empty() ? std::nullopt : std::optional(std::move(text));
-}
-
 /// Returns the exit code, or nullopt if the scheduler must restart: some of its resource kinds are
 /// no longer requested, and it has no room for new ones.
 std::optional<int> run_scheduler(const schedule_request& asked, kube::transport& by) {
@@ -189,9 +179,10 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
                       {"new", std::to_string(driver.counters().bound - bound)}});
         bound = driver.counters().bound;
         shown->tell_troubles(troubles_of(cluster));
+        live_explainer explain(cluster, driver.known(), asked.how);
         shown->serve(
             now, [&] { return status.metrics(driver, cluster, made.leads); },
-            [&](const std::string& group) { return explain_group(group, driver.known(), words); });
+            [&](const std::string& group) { return explain(group); });
         if (const auto ended = shown->ended(cluster, now))
             return ended;
         if (now >= looks_at_kinds) {

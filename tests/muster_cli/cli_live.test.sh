@@ -118,14 +118,18 @@ answers 200 /readyz
 answers 404 /
 answers 404 /healthz/ping
 # The metrics show why a gang waits, and on loopback the page prints the text of `muster explain`.
-body='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"vast","namespace":"default"},"spec":{"schedulerName":
-"t9k-scheduler","containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"64"}}}]}}'
-exec 3<>"/dev/tcp/127.0.0.1/${line_of_server##*:}"
-printf 'POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' \
-    "${#body}" "$body" >&3
-said=$(cat <&3)
-exec 3<&-
-[[ $said == *" 201 "* ]] || fail "the pod is not taken: $said"
+# create POD CPUS
+create() {
+    local body='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"'$1'","namespace":"default"},"spec":{"schedulerName":
+"t9k-scheduler","containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"'$2'"}}}]}}'
+    exec 3<>"/dev/tcp/127.0.0.1/${line_of_server##*:}"
+    printf 'POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' \
+        "${#body}" "$body" >&3
+    said=$(cat <&3)
+    exec 3<&-
+    [[ $said == *" 201 "* ]] || fail "the pod is not taken: $said"
+}
+create vast 64
 for ((tries = 0; tries < 100; ++tries)); do
     ask /metrics
     ! grep -qE '^muster_pending_gangs\{queue=".*",gate="space"\} 1$' <<<"$said" || break
@@ -140,6 +144,24 @@ done
 answers 200 '/debug/explain?group=default%2Fvast'
 [[ $said == *"0/1 nodes are available: "*"Insufficient cpu"*vast*1.\ * ]] || fail "it explains: $said"
 answers 200 '/debug/explain?group=default/train'
+# The page has the positions and the changes that `muster explain` finds in a snapshot.
+for pod in first second; do
+    create $pod 1
+    for ((tries = 0; tries < 100; ++tries)); do
+        ask "/debug/explain?group=default/$pod"
+        [[ $said != *" 200 "*Waiting* ]] || break
+        sleep 0.1
+    done
+done
+"$muster" snapshot "${at[@]}" -o "$work/waiting.json" 2>"$work/err" || fail "snapshot: $(cat "$work/err")"
+for pod in first second vast; do
+    answers 200 "/debug/explain?group=default/$pod"
+    planned=$("$muster" explain -f "$work/waiting.json" "default/$pod" 2>&1) || true
+    diff -u <(echo "$planned") <(echo "${said#*$'\r\n\r\n'}") >"$work/diff" ||
+        fail "the page differs from muster explain: $(cat "$work/diff")"
+done
+ask '/debug/explain?group=default/second'
+[[ $said == *second*" 2 "*" 2 "*"It would start if"* ]] || fail "no position, or no change: $said"
 answers 404 '/debug/explain?group=default/nothing'
 answers 400 /debug/explain
 answers 400 '/debug/explain?group='

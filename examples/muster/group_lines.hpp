@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <muster/base/id.hpp>
+#include <muster/cycle/decision.hpp>
+#include <muster/model/state.hpp>
+#include <muster/resource/kind_table.hpp>
+
+#include "fewest_members.hpp"
+#include "reason_text.hpp"
+#include "report.hpp"
+
+namespace cli {
+
+/// Returns the role's name, or nullopt for the gang itself and for roles without a name.
+[[nodiscard]] inline std::optional<std::string> role_name(const muster::gang_tree& tree,
+                                                          muster::vertex_index role) {
+    if (role.value() == 0 || tree[role].name.empty())
+        return std::nullopt;
+    return tree[role].name;
+}
+
+/// Returns NAMESPACE/NAME of a gang or pod.
+template<class Key>
+[[nodiscard]] std::string full_name(const Key& key) {
+    return key.name_space + "/" + key.name;
+}
+
+/// Adds the placements of a decision, now or later, and the pods that must leave first.
+template<class Traits>
+void add_placements(const muster::state<Traits>& known, const muster::decision& decision,
+                    group_line& to) {
+    const muster::gang_tree& tree = known[decision.gang].spec.tree;
+    for (const muster::placement& one : decision.placements)
+        to.placements.push_back({known[one.pod].key.name, role_name(tree, known[one.pod].role),
+                                 known[one.node].key, decision.nominated});
+    for (const muster::pod_index victim : decision.evictions)
+        to.evictions.push_back(full_name(known[victim].key));
+    for (const auto& [pod, node] : decision.moves)
+        to.moves.push_back({full_name(known[pod].key), known[node].key});
+}
+
+/// Returns what the state and the decision say of a gang. Its members are left to the caller.
+template<class Traits>
+[[nodiscard]] group_line line_of(const muster::state<Traits>& known,
+                                 const muster::decision& decision) {
+    const auto& gang = known[decision.gang];
+    group_line line;
+    line.name_space = gang.key.name_space;
+    line.name = gang.key.name;
+    line.queue = gang.spec.queue;
+    line.priority = gang.spec.priority;
+    line.minimum = fewest_members(gang.spec.tree);
+    line.answer = answer_name(decision.outcome.kind);
+    if (decision.outcome.at != muster::gate::none)
+        line.gate = gate_name(decision.outcome.at);
+    line.could_start = decision.outcome.could_start;
+    add_placements(known, decision, line);
+    if (decision.nominated)
+        line.answer = "nominated";
+    return line;
+}
+
+[[nodiscard]] inline bool is_waiting(const muster::decision& decision) noexcept {
+    return !decision.nominated && (decision.outcome.kind == muster::answer::waiting ||
+                                   decision.outcome.kind == muster::answer::undecided);
+}
+
+/// Numbers the groups that wait, in the order in which they were decided.
+class waiting_positions {
+public:
+    [[nodiscard]] queue_position next(std::optional<muster::queue_index> queue) {
+        return {++in_queue_[queue], ++all_};
+    }
+
+private:
+    std::map<std::optional<muster::queue_index>, std::size_t> in_queue_;
+    std::size_t all_ = 0;
+};
+
+/// Returns the room that is reserved for the gang, if any.
+template<class Traits>
+[[nodiscard]] std::optional<kept_line> kept_for(const muster::state<Traits>& known,
+                                                const muster::kind_table& kinds,
+                                                muster::gang_index owner) {
+    const auto amounts_of = [&](const muster::resources<Traits::width>& all) {
+        amounts_by_kind found;
+        for (std::size_t column = 0; column < kinds.size(); ++column)
+            if (all[column] > 0)
+                found.emplace(kinds.name(muster::kind_id{column}), all[column]);
+        return found;
+    };
+    for (const auto& each : known.reservations()) {
+        if (each.owner.index != owner)
+            continue;
+        kept_line line;
+        line.start = each.start;
+        for (const auto& part : each.parts)
+            line.nodes.emplace(known[part.node].key, amounts_of(part.amount));
+        line.quota = amounts_of(each.quota);
+        return line;
+    }
+    return std::nullopt;
+}
+
+/// Returns what all evictions together would leave the gang of the decision short of, if known.
+[[nodiscard]] inline std::optional<shortage_line> shortage_of(const muster::decision& decision,
+                                                              const muster::kind_table& kinds) {
+    const auto& lacks = decision.short_after_evictions;
+    if (!lacks)
+        return std::nullopt;
+    return shortage_line{lacks->kind ? kinds.name(*lacks->kind) : "", lacks->needed, lacks->there};
+}
+
+} // namespace cli

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <muster/admission/certificate.hpp>
+#include <muster/admission/reason.hpp>
+#include <muster/codec/volume_words.hpp>
+#include <muster/model/state.hpp>
+#include <muster/resource/kind_table.hpp>
+
+#include "group_lines.hpp"
+#include "reason_text.hpp"
+#include "report.hpp"
+
+namespace cli {
+
+/// Returns the scope in which the reasons of a gang with this answer are sought.
+[[nodiscard]] constexpr muster::certificate_scope scope_of(muster::answer kind) noexcept {
+    return kind == muster::answer::never ? muster::certificate_scope::emptied
+                                         : muster::certificate_scope::free_now;
+}
+
+/// Returns the lines of the reasons why a gang waits, which were found in that scope. `facts` has
+/// what the state lacks:
+/// - `detail(code)`: what is wrong with the group, or not modelled of its members,
+/// - `volumes()`: the volume effects of its waiting members,
+/// - `volume_plan()`: those of all pods,
+/// - `queue()`: the name of its queue.
+template<class Traits, class Facts>
+[[nodiscard]] std::vector<reason_line>
+reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds,
+             muster::gang_index which, muster::certificate_scope scope,
+             const std::vector<muster::reason>& found, const Facts& facts) {
+    const auto& gang = known[which];
+    reason_context context;
+    context.kinds = &kinds;
+    context.tree = &gang.spec.tree;
+    context.scope = scope;
+    context.single_pod = gang.key.origin == muster::codec::group_origin::single_pod;
+    context.name_space = gang.key.name_space;
+    context.group = gang.key.name;
+    std::vector<reason_line> lines;
+    for (const muster::reason& each : found) {
+        reason_line line;
+        for (const muster::gang_index owner : each.owners)
+            line.kept_for.push_back(full_name(known[owner].key));
+        context.owners = line.kept_for;
+        line.code = code_name(each);
+        line.kind = kind_name(each.kind);
+        line.not_minimal = each.not_minimal;
+        context.detail = facts.detail(each.code);
+        // That of another queue may stand in the way.
+        context.queue = each.queue ? known[*each.queue].key : facts.queue();
+        if (each.queue && speaks_of_queue(each.code))
+            line.queue = context.queue;
+        if (each.resource) {
+            line.resource = kinds.name(*each.resource);
+            line.needed = amount_text(*line.resource, each.amount_needed);
+            line.left = amount_text(*line.resource, each.amount_left);
+            context.claims = muster::codec::unbound_claims_text(facts.volumes(), *line.resource);
+        }
+        if (each.code == reason_code::volume_out_of_reach) {
+            std::vector<const muster::node<Traits::width>*> nodes;
+            for (const muster::node_index node : known.node_order())
+                if (known[node].present)
+                    nodes.push_back(&known[node].spec);
+            context.volumes = muster::codec::volume_reach_text(facts.volumes(), nodes);
+        }
+        if (is_about_volume(each))
+            context.lone_claims = muster::codec::lone_claims_text(
+                facts.volumes(), facts.volume_plan(), [&](const muster::codec::object_key& pod) {
+                    const auto at = known.pod_keys().find(pod);
+                    return at != known.pod_keys().end() && known[at->second].charged();
+                });
+        line.message = reason_text(each, context);
+        for (const muster::role_shortage& one : each.roles)
+            line.roles.push_back({role_name(gang.spec.tree, one.role), one.needed, one.possible});
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+} // namespace cli
