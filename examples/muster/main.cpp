@@ -556,7 +556,7 @@ void add_default_spread(CLI::App& to, reading_rules& rules) {
                   rules.default_spread = default_spread_of(text);
           },
           "Spread constraints for pods that have none of their own and that a Service, "
-          "ReplicaSet, StatefulSet or ReplicationController of the input selects: none, "
+          "ReplicaSet, StatefulSet or ReplicationController selects: none, "
           "kube-scheduler's defaults (system), or those of a KubeSchedulerConfiguration (FILE)")
         ->default_str("none")
         ->type_name("none|system|FILE");
@@ -801,6 +801,7 @@ void add_scheduling(CLI::App& to, cli::live_request& asked) {
     add_queue_namespace(to, asked);
     add_topology(to, asked.topology);
     add_rules(to, asked.rules);
+    add_default_spread(to, asked.rules);
     add_policy(to, asked.how);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,8 +13,8 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/pod_terms_reader.hpp>
-#include <muster/codec/reading_context.hpp>
 #include <muster/codec/reading_rules.hpp>
+#include <muster/codec/spread_owners.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -91,112 +91,63 @@ namespace detail {
     return read ? std::move(*read) : system_default_spread();
 }
 
-namespace detail {
-
-/// True if default constraints use the pod selectors of this kind.
-[[nodiscard]] constexpr bool selects_for_spread(std::string_view version,
-                                                std::string_view kind) noexcept {
-    return (version == "v1" && (kind == "Service" || kind == "ReplicationController")) ||
-           (version == "apps/v1" && (kind == "ReplicaSet" || kind == "StatefulSet"));
+/// Returns those of the default constraints of the rules whose topology label some node has.
+/// O(constraints · nodes).
+template<class HasLabel>
+[[nodiscard]] std::vector<const spread_term*> usable_default_spread(const reading_rules& rules,
+                                                                    const HasLabel& some_node_has) {
+    std::vector<const spread_term*> found;
+    for (const spread_term& each : rules.default_spread)
+        if (some_node_has(each.topology))
+            found.push_back(&each);
+    return found;
 }
 
-/// Reads a Service, ReplicationController, ReplicaSet or StatefulSet.
-[[nodiscard]] inline spread_owner_object
-read_spread_owner(object_reader& object, std::string_view kind, reading_context& context) {
-    spread_owner_object read;
-    read.metadata = read_metadata(object, true, context);
-    read.kind = kind;
-    const field spec_at = object.optional("spec");
-    object_reader spec = spec_at.as_object();
-    const field selector_at = spec.optional("selector");
-    if (kind == "ReplicaSet" || kind == "StatefulSet") {
-        read.pods = read_label_selector(selector_at);
-    } else if (selector_at.is_present()) {
-        read.pods = {{require_equal(read_labels(selector_at))}};
-    } else if (kind == "ReplicationController") {
-        const field template_at = spec.optional("template");
-        object_reader made = template_at.as_object();
-        const field metadata_at = made.optional("metadata");
-        object_reader metadata = metadata_at.as_object();
-        read.pods = {{require_equal(read_labels(metadata.optional("labels")))}};
+/// Returns the default spread constraints of a pod: none if it has a node or constraints of its
+/// own. As in kube-scheduler, a constraint counts the pods that all Services of the pod and its
+/// controller select; a pod that none of them selects gets no constraint.
+[[nodiscard]] inline std::vector<spread_term>
+default_spread_of(const pod_object& pod, const spread_owners& owners,
+                  const std::vector<const spread_term*>& defaults) {
+    std::vector<spread_term> found;
+    if (defaults.empty() || pod.phase != pod_phase::pending || !pod.node.empty() ||
+        (pod.where.pods && !pod.where.pods->spread.empty()))
+        return found;
+    const std::set<label_requirement> selected = owners.selectors_of(pod);
+    if (selected.empty())
+        return found;
+    for (const spread_term* const each : defaults) {
+        spread_term& made = found.emplace_back(*each);
+        made.pods.tenants = {detail::namespaces_named({pod.metadata.key.name_space})};
+        made.pods.labels.requirements.assign(selected.begin(), selected.end());
     }
-    return read;
+    return found;
 }
 
-/// Returns the pod's owner that is its controller, if any.
-[[nodiscard]] inline std::optional<controller_reference> read_controller(object_reader& pod) {
-    std::optional<controller_reference> read;
-    const field metadata_at = pod.optional("metadata");
-    object_reader metadata = metadata_at.as_object();
-    const field owners_at = metadata.optional("ownerReferences");
-    const array_reader owners = owners_at.as_array();
-    owners.for_each_object([&](object_reader& each) {
-        if (read || !each.optional("controller").as_boolean().value_or(false))
-            return;
-        read.emplace();
-        read->version = each.optional("apiVersion").as_string().value_or("");
-        read->kind = each.optional("kind").as_string().value_or("");
-        read->name = each.optional("name").as_string().value_or("");
-    });
-    return read;
+/// Adds spread constraints to those of a pod.
+inline void add_spread(std::vector<spread_term> terms, constraints& where) {
+    if (terms.empty())
+        return;
+    if (!where.pods)
+        where.pods.emplace();
+    std::ranges::move(terms, std::back_inserter(where.pods->spread));
 }
 
-} // namespace detail
-
-/// Adds the default spread constraints to waiting pods that have none. As in kube-scheduler, a
-/// constraint counts the pods that all Services of the pod and its controller select; a pod that
-/// none of them selects gets no constraint. Leaves out constraints whose topology label no node
-/// has. Idempotent.
+/// Adds the default spread constraints to the pods of an input. Idempotent.
 /// O(pods · log objects + pods · Services of their namespaces).
 inline void apply_default_spread(manifests& objects, const reading_rules& rules) {
-    std::vector<const spread_term*> defaults;
-    for (const spread_term& each : rules.default_spread)
-        if (std::ranges::any_of(objects.nodes, [&](const node_object& node) {
-                return node.metadata.labels.find(each.topology) != nullptr;
-            }))
-            defaults.push_back(&each);
+    const auto defaults = usable_default_spread(rules, [&](const std::string& label) {
+        return std::ranges::any_of(objects.nodes, [&](const node_object& node) {
+            return node.metadata.labels.find(label) != nullptr;
+        });
+    });
     if (defaults.empty())
         return;
-    std::map<std::string_view, std::vector<const spread_owner_object*>> services;
-    std::map<std::pair<std::string_view, object_key>, const spread_owner_object*> controllers;
-    for (const spread_owner_object& each : objects.spread_owners) {
-        if (!each.pods)
-            continue;
-        if (each.kind == "Service")
-            services[each.metadata.key.name_space].push_back(&each);
-        else
-            controllers.emplace(std::pair(std::string_view(each.kind), each.metadata.key), &each);
-    }
-    for (pod_object& pod : objects.pods) {
-        if (pod.phase != pod_phase::pending || !pod.node.empty() ||
-            (pod.where.pods && !pod.where.pods->spread.empty()))
-            continue;
-        std::set<label_requirement> selected;
-        const auto add = [&](const spread_owner_object& owner) {
-            selected.insert(owner.pods->requirements.begin(), owner.pods->requirements.end());
-        };
-        const std::string& home = pod.metadata.key.name_space;
-        if (const auto at = services.find(home); at != services.end())
-            for (const spread_owner_object* const each : at->second)
-                if (each->pods->matches(pod.metadata.labels))
-                    add(*each);
-        if (pod.controller &&
-            detail::selects_for_spread(pod.controller->version, pod.controller->kind)) {
-            const auto at = controllers.find({pod.controller->kind, {home, pod.controller->name}});
-            if (at != controllers.end())
-                add(*at->second);
-        }
-        if (selected.empty())
-            continue;
-        if (!pod.where.pods)
-            pod.where.pods.emplace();
-        for (const spread_term* const each : defaults) {
-            spread_term made = *each;
-            made.pods.tenants = {detail::namespaces_named({home})};
-            made.pods.labels.requirements.assign(selected.begin(), selected.end());
-            pod.where.pods->spread.push_back(std::move(made));
-        }
-    }
+    spread_owners owners;
+    for (const spread_owner_object& each : objects.spread_owners)
+        owners.add(each);
+    for (pod_object& pod : objects.pods)
+        add_spread(default_spread_of(pod, owners, defaults), pod.where);
 }
 
 } // namespace codec

@@ -115,11 +115,7 @@ public:
 private:
     /// Behind the scheduler's own gate a pod waits like any other.
     pod_object read_waiting_pod(object_reader& object) {
-        std::optional<controller_reference> controller;
-        if (!context_.rules.default_spread.empty())
-            controller = read_controller(object);
-        pod_object read = read_pod(object, context_);
-        read.controller = std::move(controller);
+        pod_object read = read_pod_with_controller(object, context_);
         if (read.schedulers_gate)
             read.phase = pod_phase::pending;
         return read;

@@ -80,6 +80,7 @@ enum class content : std::uint8_t {
     queue,
     group,
     pod,
+    spread_owner, ///< selects pods for default spread constraints
 };
 
 /// Objects of one kind of an API server.
@@ -147,9 +148,20 @@ inline constexpr std::array<collection, 26> collections{{
     {"v1", "Pod", "pods", content::pod},
 }};
 
+/// Followed only if there are default spread constraints.
+inline constexpr std::array<collection, 4> spread_collections{{
+    {"v1", "Service", "services", content::spread_owner, {}, true},
+    {"v1", "ReplicationController", "replicationcontrollers", content::spread_owner, {}, true},
+    {"apps/v1", "ReplicaSet", "replicasets", content::spread_owner, {}, true},
+    {"apps/v1", "StatefulSet", "statefulsets", content::spread_owner, {}, true},
+}};
+
 /// What a scheduler of these dialects follows, in the same order.
-[[nodiscard]] inline std::vector<collection> collections_of(std::span<const dialect> which) {
+[[nodiscard]] inline std::vector<collection> collections_of(std::span<const dialect> which,
+                                                            bool with_spread_owners = false) {
     std::vector<collection> found;
+    if (with_spread_owners)
+        found.assign(spread_collections.begin(), spread_collections.end());
     for (const collection& each : collections)
         if (!each.of || std::ranges::find(which, *each.of) != which.end())
             found.push_back(each);

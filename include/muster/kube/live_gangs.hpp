@@ -460,6 +460,8 @@ private:
         seen.spec = codec::core_pod<Width>(object, role, *how.kinds, how.pods_kind, volumes);
         seen.unbound_volumes = volumes && !volumes->unbound.empty();
         seen.spec.where.unsupported |= unsupported;
+        if (record.ours)
+            how.scope->spread.add_to(seen.spec.where, object);
         if (!object.node.empty())
             seen.on = object.node;
         if (!object.nominated_node.empty())

@@ -65,9 +65,10 @@ public:
 
     explicit live_objects(live_options how)
         : how_(std::move(how)),
-          collections_(collections_of(how_.dialects)),
+          collections_(collections_of(how_.dialects, !how_.rules.default_spread.empty())),
           default_queues_(default_queues_of(how_.dialects)),
-          pods_kind_(*kinds_.intern("pods")) {}
+          pods_kind_(*kinds_.intern("pods")),
+          scope_(how_.rules) {}
     live_objects(const live_objects&) = delete;
     live_objects& operator=(const live_objects&) = delete;
 
@@ -92,6 +93,8 @@ public:
             return take_budget(of, object);
         case content::storage:
             return take_storage(of, object);
+        case content::spread_owner:
+            return scope_.spread.put(read(of, object, detail::spread_owner_reader(of.kind)).made);
         case content::topology:
             return take_topology(of, object);
         case content::queue:
@@ -121,6 +124,8 @@ public:
             return budgets_.lose(who.key);
         case content::storage:
             return storage_.lose(of.kind, who.key);
+        case content::spread_owner:
+            return scope_.spread.lose(of.kind, who.key);
         case content::topology:
             return scope_.lose_topology(name);
         case content::queue:
@@ -149,6 +154,7 @@ public:
     bool tell(view_type& view, whole all) {
         if (scope_.renew())
             gangs_.touch_all();
+        scope_.spread.renew(nodes_, !dirty_nodes_.empty(), gangs_);
         renew_volumes();
         note_kinds_of_nodes();
         bool told = tell_nodes(view, all.nodes);
@@ -310,7 +316,7 @@ private:
 
     void take_pod(const collection& of, const arrived& object) {
         const object_key& key = object.who().key;
-        auto [read_pod, is_broken] = read(of, object, &codec::read_pod);
+        auto [read_pod, is_broken] = read(of, object, &codec::read_pod_with_controller);
         pod_record made;
         made.object = std::move(read_pod);
         std::string hidden_on; // the pod's node, if the pod's requests could not be read

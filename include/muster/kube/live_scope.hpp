@@ -11,6 +11,8 @@
 
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/reading_rules.hpp>
+#include <muster/kube/live_spread.hpp>
 
 namespace muster::inline v0_1 {
 namespace kube {
@@ -20,12 +22,13 @@ namespace kube {
 /// lent to codec's finder of groups.
 class live_scope {
 public:
-    live_scope() : lookup_(lent) {}
+    explicit live_scope(codec::reading_rules rules) : spread(std::move(rules)), lookup_(lent) {}
     live_scope(const live_scope&) = delete;
     live_scope& operator=(const live_scope&) = delete;
 
     /// The pods, groups and gangs in it are lent; the rest is its own.
     codec::manifests lent;
+    live_spread spread;
 
     void take(codec::namespace_object object) {
         const std::string name = object.metadata.key.name;

@@ -5,79 +5,17 @@
 #include <string>
 #include <utility>
 
-#include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
-#include <muster/codec/read_documents.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/kube/live_objects.hpp>
-#include <muster/kube/sent_objects.hpp>
+
+#include "fed_objects.hpp"
 
 namespace live_devices_test {
 
-namespace adapter = muster::adapter;
-namespace codec = muster::codec;
-namespace json = boost::json;
-namespace kube = muster::kube;
-
 namespace {
 
-constexpr std::size_t width = 8;
-using live_type = kube::live_objects<width>;
-
-/// A live cluster that is fed by hand.
-struct live {
-    live_type objects{options()};
-    muster::state<live_type::traits> known{objects.pods_kind()};
-    adapter::cluster_view<live_type::traits> view{known};
-    live_type::whole first{true, true, true, true};
-
-    static kube::live_options options() {
-        kube::live_options how;
-        how.dialects = {kube::dialect::t9k};
-        how.scheduler_names = {"gangs"};
-        return how;
-    }
-    std::size_t stream_of(const json::object& object) const {
-        const auto& all = objects.collections();
-        for (std::size_t at = 0; at < all.size(); ++at)
-            if (object.at("apiVersion").as_string() == all[at].version &&
-                object.at("kind").as_string() == all[at].kind)
-                return at;
-        FAIL("no collection has " << json::serialize(object));
-        return 0;
-    }
-    template<class Use>
-    void for_each_object(const std::string& yaml, const Use& use) {
-        codec::diagnostics found;
-        for (const codec::document& each :
-             codec::read_documents("input", yaml, found, codec::input_format::yaml)) {
-            json::object one = each.root().as_object();
-            json::object& metadata = one["metadata"].as_object();
-            metadata.emplace("uid", "u-" + std::string(metadata.at("name").as_string()));
-            metadata["resourceVersion"] = "1";
-            const auto& kind = one["kind"].as_string();
-            if (kind == "Pod" || kind == "ResourceClaim")
-                metadata["namespace"] = "team";
-            use(one);
-        }
-        REQUIRE(found.ok());
-    }
-    void take(const std::string& yaml) {
-        for_each_object(yaml, [&](const json::object& object) {
-            const auto read = kube::read_sent_object("sent", json::serialize(object));
-            REQUIRE(read);
-            objects.take(stream_of(object),
-                         kube::arrived(*kube::detail::identify(json::value(object)), read->document,
-                                       read->faults));
-        });
-    }
-    void lose(const std::string& yaml) {
-        for_each_object(yaml, [&](const json::object& object) {
-            objects.lose(stream_of(object), *kube::detail::identify(json::value(object)));
-        });
-    }
+struct live : fed_objects {
     /// The reason why pod `a` waits, or the node that a cycle gives it.
     std::string outcome() {
         objects.tell(view, std::exchange(first, {}));
