@@ -6,6 +6,7 @@
 #include <string>
 
 #include <muster/cycle/cycle.hpp>
+#include <muster/model/state.hpp>
 
 #include "figures.hpp"
 #include "muster_engine.hpp"

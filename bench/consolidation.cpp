@@ -85,8 +85,8 @@ public:
     void carry_out(const muster::cycle_result& told) {
         for (const muster::decision& made : told.decisions)
             for (const auto& [pod, node] : made.moves) {
-                const std::uint32_t gang = known_[known_[pod].gang].key;
-                applied(known_.remove_pod(known_[pod].key));
+                const std::uint32_t gang = known_.key(known_[pod].gang);
+                applied(known_.remove_pod(known_.key(pod)));
                 applied(known_.upsert_pod(next_pod_++, gang, asking(1)));
             }
     }

@@ -108,7 +108,7 @@ public:
         const auto& record = known_[known_.find_gang(gang)->index];
         std::vector<std::uint32_t> members;
         for (const muster::pod_index member : record.members)
-            members.push_back(known_[member].key);
+            members.push_back(known_.key(member));
         for (const std::uint32_t member : members)
             applied(known_.remove_pod(member));
         applied(known_.remove_gang(gang));
@@ -148,8 +148,8 @@ std::vector<double> preempt_once(std::size_t nodes, std::size_t members, std::si
         std::vector<std::uint32_t> gone;
         for (const muster::decision& made : result.decisions)
             for (const muster::pod_index pod : made.evictions) {
-                nodes_left.push_back(on.known()[*on.known()[pod].node].key);
-                gone.push_back(on.known()[on.known()[pod].gang].key);
+                nodes_left.push_back(on.known().key(*on.known()[pod].node));
+                gone.push_back(on.known().key(on.known()[pod].gang));
             }
         std::sort(gone.begin(), gone.end());
         gone.erase(std::unique(gone.begin(), gone.end()), gone.end());

@@ -65,7 +65,7 @@ private:
             if (!which)
                 continue;
             for (const muster::pod_index member : at_.known()[which->index].members) {
-                const auto& pod = at_.known()[member].key;
+                const auto& pod = at_.known().key(member);
                 const auto* const facts = at_.view.find_pod(pod);
                 if (facts == nullptr || !facts->ours || facts->on || nodes.empty())
                     continue;

@@ -81,7 +81,7 @@ public:
         const std::size_t first_role = known_[last.gang].spec.tree.size() == 1 ? 0 : 1;
         for (const auto& [pod, node] : last.placements)
             made.push_back({static_cast<std::uint32_t>(known_[pod].role.value() - first_role),
-                            known_[node].key});
+                            known_.key(node)});
         return made;
     }
     [[nodiscard]] bool undecided() const noexcept {

@@ -61,9 +61,9 @@ int main() {
     const muster::cycle_result result = muster::cycle(known, now);
 
     for (const muster::decision& made : result.decisions) {
-        std::printf("%s\n", known[made.gang].key.c_str());
+        std::printf("%s\n", known.key(made.gang).c_str());
         for (const auto& [pod, node] : made.placements)
-            std::printf("  start %s on %s\n", known[pod].key.c_str(), known[node].key.c_str());
+            std::printf("  start %s on %s\n", known.key(pod).c_str(), known.key(node).c_str());
 
         // Reasons are made on demand; a gang that starts has none.
         if (made.outcome.kind == muster::answer::admitted)

@@ -74,9 +74,9 @@ template<class Policy>
 void show(const char* title, const cluster& known, std::int64_t now, const Policy& how) {
     std::printf("%s\n", title);
     for (const muster::decision& made : muster::preview(known, now, how).decisions) {
-        std::printf("  %-6s", known[made.gang].key.c_str());
+        std::printf("  %-6s", known.key(made.gang).c_str());
         for (const auto& [pod, node] : made.placements)
-            std::printf(" %s", known[node].key.c_str());
+            std::printf(" %s", known.key(node).c_str());
         std::printf("%s\n", made.placements.empty() ? " waits" : "");
     }
 }

@@ -64,9 +64,8 @@ void add_gang(cluster& to, const std::string& key, const std::vector<role>& role
 }
 
 void print(const cluster& known, const decision& made) {
-    const auto& group = known[made.gang];
     const bool never = made.outcome.kind == answer::never;
-    std::printf("%s %s\n", group.key.c_str(), never ? "can never start" : "waits");
+    std::printf("%s %s\n", known.key(made.gang).c_str(), never ? "can never start" : "waits");
     explain_options options;
     // What can never start is explained by what the emptied cluster lacks.
     options.scope = never ? certificate_scope::emptied : certificate_scope::free_now;
@@ -79,7 +78,8 @@ void print(const cluster& known, const decision& made) {
             std::printf(", %s: %d needed, %d there", kind_names[why.resource->value()],
                         static_cast<int>(why.amount_needed), static_cast<int>(why.amount_left));
         for (const role_shortage& one : why.roles)
-            std::printf("; %s: %d needed, %d possible", group.spec.tree[one.role].name.c_str(),
+            std::printf("; %s: %d needed, %d possible",
+                        known[made.gang].spec.tree[one.role].name.c_str(),
                         static_cast<int>(one.needed), static_cast<int>(one.possible));
         std::printf("\n");
     }

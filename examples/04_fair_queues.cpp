@@ -85,9 +85,9 @@ void replay(const char* title, QueueOrder order) {
         for (const muster::decision& made : muster::cycle(known, hour, how).decisions) {
             if (made.placements.empty())
                 continue;
-            const auto& started = known[made.gang];
-            running.emplace(started.key, *started.spec.queue);
-            nodes[*started.spec.queue] += 2;
+            const std::string& queue = known.key(*known[made.gang].queue);
+            running.emplace(known.key(made.gang), queue);
+            nodes[queue] += 2;
         }
         if (hour % 12 == 11) {
             std::printf("            hour %2d  %8d  %6d\n", static_cast<int>(hour + 1),

@@ -77,10 +77,10 @@ void submit(cluster& to, const std::string& name, int members, std::int64_t gpus
 
 void plan(cluster& known) {
     for (const muster::decision& made : muster::cycle(known, 0).decisions) {
-        std::printf("  %-10s", known[made.gang].key.c_str());
+        std::printf("  %-10s", known.key(made.gang).c_str());
         std::map<std::string, int> on;
         for (const auto& [pod, node] : made.placements)
-            ++on[known[node].key];
+            ++on[known.key(node)];
         for (const auto& [node, count] : on)
             std::printf(" %s x%d", node.c_str(), count);
         if (on.empty())

@@ -58,7 +58,7 @@ void replay(const char* title, Rule rule) {
         for (const muster::decision& made : muster::cycle(known, hour, how).decisions) {
             if (made.placements.empty())
                 continue;
-            const std::string& name = known[made.gang].key;
+            const std::string& name = known.key(made.gang);
             ends.emplace(hour + *known[made.gang].spec.duration, name);
             if (name == "large") {
                 std::printf("  hour %2d: large starts, passed by %d\n", static_cast<int>(hour),
@@ -70,7 +70,7 @@ void replay(const char* title, Rule rule) {
         if (hour == 2)
             for (const auto& kept : known.reservations())
                 std::printf("  hour  2: %s is planned for hour %d\n",
-                            known[kept.owner.index].key.c_str(), static_cast<int>(*kept.start));
+                            known.key(kept.owner.index).c_str(), static_cast<int>(*kept.start));
     }
     std::printf("  large has not started after 24 hours, passed by %d\n", passed);
 }

@@ -43,17 +43,17 @@ void plan(const char* title, cluster& known) {
     std::vector<std::string> leaving;
     std::vector<std::string> bound;
     for (const muster::decision& made : muster::cycle(known, 0, preempting{}).decisions) {
-        std::printf("  %-8s %s", known[made.gang].key.c_str(),
+        std::printf("  %-8s %s", known.key(made.gang).c_str(),
                     made.placements.empty() ? "waits"
                     : made.nominated        ? "will start where others leave"
                                             : "starts");
         for (const muster::pod_index pod : made.evictions) {
-            std::printf(" %s", known[pod].key.c_str());
-            leaving.push_back(known[pod].key);
+            std::printf(" %s", known.key(pod).c_str());
+            leaving.push_back(known.key(pod));
         }
         for (const auto& [pod, node] : made.placements)
             if (!made.nominated)
-                bound.push_back(known[pod].key);
+                bound.push_back(known.key(pod));
         if (made.short_after_evictions)
             std::printf(": evicting all it may would not be enough");
         std::printf("\n");

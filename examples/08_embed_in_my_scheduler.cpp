@@ -79,15 +79,15 @@ void decide(cluster& known, int now, int broken = 0) {
     std::printf("at %d\n", now);
     for (const muster::decision& made : muster::cycle(known, now).decisions) {
         const muster::answer said = made.outcome.kind;
-        std::printf("  job %d %s\n", known[made.gang].key->id,
+        std::printf("  job %d %s\n", known.key(made.gang)->id,
                     said == muster::answer::admitted ? "starts"
                     : said == muster::answer::never  ? "is too large for these machines"
                                                      : "waits");
         for (const auto& [pod, node] : made.placements) {
-            const bool bound = known[node].key != broken;
-            std::printf("    task %d on machine %d%s\n", known[pod].key.rank, known[node].key,
+            const bool bound = known.key(node) != broken;
+            std::printf("    task %d on machine %d%s\n", known.key(pod).rank, known.key(node),
                         bound ? "" : ", where the bind fails");
-            must(bound ? known.confirm_bound(known[pod].key) : known.forget(known[pod].key));
+            must(bound ? known.confirm_bound(known.key(pod)) : known.forget(known.key(pod)));
         }
     }
 }

@@ -12,7 +12,7 @@
 namespace cli {
 
 template<std::size_t Width>
-using state_of_width = muster::state<muster::codec::kubernetes_traits<Width>>;
+using state_of_width = muster::cluster_state<muster::core_traits<Width>>;
 
 } // namespace cli
 

@@ -31,18 +31,25 @@ template<class Key>
     return key.name_space + "/" + key.name;
 }
 
+/// Returns the name of the queue, or an empty text if there is none.
+template<class Traits>
+[[nodiscard]] std::string queue_name(const muster::state<Traits>& known,
+                                     std::optional<muster::queue_index> queue) {
+    return queue ? known.key(*queue) : std::string();
+}
+
 /// Adds the placements of a decision, now or later, and the pods that must leave first.
 template<class Traits>
 void add_placements(const muster::state<Traits>& known, const muster::decision& decision,
                     group_line& to) {
     const muster::gang_tree& tree = known[decision.gang].spec.tree;
     for (const muster::placement& one : decision.placements)
-        to.placements.push_back({known[one.pod].key.name, role_name(tree, known[one.pod].role),
-                                 known[one.node].key, decision.nominated});
+        to.placements.push_back({known.key(one.pod).name, role_name(tree, known[one.pod].role),
+                                 known.key(one.node), decision.nominated});
     for (const muster::pod_index victim : decision.evictions)
-        to.evictions.push_back(full_name(known[victim].key));
+        to.evictions.push_back(full_name(known.key(victim)));
     for (const auto& [pod, node] : decision.moves)
-        to.moves.push_back({full_name(known[pod].key), known[node].key});
+        to.moves.push_back({full_name(known.key(pod)), known.key(node)});
 }
 
 /// Returns what the state and the decision say of a gang. Its members are left to the caller.
@@ -51,9 +58,10 @@ template<class Traits>
                                  const muster::decision& decision) {
     const auto& gang = known[decision.gang];
     group_line line;
-    line.name_space = gang.key.name_space;
-    line.name = gang.key.name;
-    line.queue = gang.spec.queue;
+    line.name_space = known.key(decision.gang).name_space;
+    line.name = known.key(decision.gang).name;
+    if (gang.queue)
+        line.queue = known.key(*gang.queue);
     line.priority = gang.spec.priority;
     line.minimum = fewest_members(gang.spec.tree);
     line.answer = answer_name(decision.outcome.kind);
@@ -101,7 +109,7 @@ template<class Traits>
         kept_line line;
         line.start = each.start;
         for (const auto& part : each.parts)
-            line.nodes.emplace(known[part.node].key, amounts_of(part.amount));
+            line.nodes.emplace(known.key(part.node), amounts_of(part.amount));
         line.quota = amounts_of(each.quota);
         return line;
     }

@@ -90,10 +90,10 @@ group_line live_explainer::line_of_gang(muster::gang_index which) {
     if (how_->victims.which != preemption_kind::none)
         line.short_after_evictions = shortage_of(decision, kinds);
     const muster::explain_options options = explain_options_of(*cluster_, decision.outcome.kind);
-    muster::without_reservations<live_cluster::traits> all_free(state);
+    muster::without_reservations<muster::core_of<live_cluster::traits>> all_free(state);
     line.reasons =
         reason_lines(state, kinds, which, *options.scope, all_free.explain(which, options),
-                     live_facts{cluster_, gang.key, gang.spec.queue.value_or("")});
+                     live_facts{cluster_, state.key(which), queue_name(state, gang.queue)});
     line.headline = headline(state, kinds, muster::members_of(state, which), decision.outcome.at,
                              how_->score, line.reasons);
     muster::what_helps_options search;

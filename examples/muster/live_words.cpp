@@ -83,7 +83,7 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
     const muster::explain_options options = explain_options_of(*cluster, gang.last.kind);
     const auto reasons =
         reason_lines(known, kinds, which, *options.scope, muster::explain(known, which, options),
-                     live_facts{cluster, gang.key, gang.spec.queue.value_or("")});
+                     live_facts{cluster, known.key(which), queue_name(known, gang.queue)});
     return headline(known, kinds, muster::members_of(known, which), gang.last.at, score, reasons);
 }
 

@@ -118,20 +118,20 @@ public:
         for (const muster::decision& decision : result.decisions) {
             nominates = nominates || decision.nominated;
             for (const muster::pod_index victim : decision.evictions) {
-                gone.insert(state[victim].key);
+                gone.insert(state.key(victim));
                 listed[state[victim].gang] = is_selected(state[victim].gang);
                 evicted_for_.emplace(victim, decision.gang);
             }
             for (const muster::placement& one : decision.moves) {
-                moved.insert(state[one.pod].key);
-                placed_later.emplace(state[one.pod].key, state[one.node].key);
+                moved.insert(state.key(one.pod));
+                placed_later.emplace(state.key(one.pod), state.key(one.node));
                 moves_to_.emplace(one.pod, one.node);
             }
             for (const muster::placement& one : decision.placements) {
-                placed_later.emplace(state[one.pod].key, state[one.node].key);
+                placed_later.emplace(state.key(one.pod), state.key(one.node));
                 if (decision.nominated)
                     continue;
-                placed.emplace(state[one.pod].key, state[one.node].key);
+                placed.emplace(state.key(one.pod), state.key(one.node));
                 placed_.insert(one.pod);
             }
         }
@@ -259,7 +259,7 @@ private:
     }
 
     [[nodiscard]] const auto& facts_of(muster::gang_index group) const {
-        return known_->groups.at(known_->state[group].key);
+        return known_->groups.at(known_->state.key(group));
     }
 
     [[nodiscard]] bool is_wanted(const group_line& line) const {
@@ -298,7 +298,7 @@ private:
         const auto ahead = muster::forecast(
             state, known_->now, how_,
             [&](muster::pod_index pod, std::optional<timestamp> start) {
-                return end_of(*objects.at(state[pod].key), facts_of(state[pod].gang).queue, start);
+                return end_of(*objects.at(state.key(pod)), facts_of(state[pod].gang).queue, start);
             },
             options);
         for (const muster::expected_start& each : ahead.starts)
@@ -370,7 +370,7 @@ private:
             if (!state[node].present)
                 continue;
             node_line line;
-            line.name = state[node].key;
+            line.name = state.key(node);
             line.unschedulable = state[node].spec.unschedulable;
             const auto add = [&](muster::kind_id kind) {
                 const std::int64_t all = state.accounts().allocatable(node)[kind];
@@ -407,8 +407,9 @@ private:
                     if (amount == 0)
                         ++use.others;
                     else
-                        use.pods.push_back({pod.key.name_space, pod.key.name, key.name, amount,
-                                            placed_.contains(index), pod.nominated});
+                        use.pods.push_back({state.key(index).name_space, state.key(index).name,
+                                            key.name, amount, placed_.contains(index),
+                                            pod.nominated});
                 }
             }
         return lines;
@@ -428,12 +429,12 @@ private:
         const auto& state = known_->state;
         const auto& pod = state[index];
         pod_line line;
-        line.name_space = pod.key.name_space;
-        line.name = pod.key.name;
+        line.name_space = state.key(index).name_space;
+        line.name = state.key(index).name;
         line.role = role_name(state[pod.gang].spec.tree, pod.role);
         line.placed_now = placed_.contains(index);
         if (pod.node)
-            line.node = state[*pod.node].key;
+            line.node = state.key(*pod.node);
         switch (pod.phase) {
         case muster::pod_phase::gated:
             line.status = "SchedulingGated";
@@ -480,7 +481,7 @@ private:
         const muster::gang_tree& tree = group.spec.tree;
         const auto& outcome = decision.outcome;
         group_line line = line_of(state, decision);
-        line.origin = origin_name(group.key.origin);
+        line.origin = origin_name(state.key(decision.gang).origin);
 
         group_standing standing;
         standing.object = facts.object;
@@ -499,7 +500,7 @@ private:
             line.waits += pod.placeable() ? 1U : 0U;
             if (const auto to = evicted_for_.find(index); to != evicted_for_.end())
                 line.lost.push_back(
-                    {pod.key.name, full_name(state[to->second].key), new_node_of(index)});
+                    {state.key(index).name, full_name(state.key(to->second)), new_node_of(index)});
         }
         line.waited = line.waits + decision.placements.size();
         if (decision.nominated)
@@ -524,7 +525,7 @@ private:
             return line;
         // Reasons are computed without reserved room. If there are none, the reservations are the
         // reason.
-        muster::without_reservations<traits> all_free(known_->state);
+        muster::without_reservations<muster::core_of<traits>> all_free(known_->state);
         line.reasons = reasons_of(decision, now_holding, all_free);
         if (asked_->headlines)
             line.headline =
@@ -534,7 +535,7 @@ private:
 
     [[nodiscard]] std::string new_node_of(muster::pod_index pod) const {
         const auto to = moves_to_.find(pod);
-        return to == moves_to_.end() ? std::string() : known_->state[to->second].key;
+        return to == moves_to_.end() ? std::string() : known_->state.key(to->second);
     }
 
     /// Per vertex: members that were placed by now, whether or not they are to go; not those that
@@ -638,10 +639,10 @@ private:
         return all;
     }
 
-    [[nodiscard]] std::vector<muster::reason> explain(const muster::decision& decision,
-                                                      const muster::gang_members<Width>& members,
-                                                      muster::without_reservations<traits>& now,
-                                                      const muster::explain_options& options) {
+    [[nodiscard]] std::vector<muster::reason>
+    explain(const muster::decision& decision, const muster::gang_members<Width>& members,
+            muster::without_reservations<muster::core_of<traits>>& now,
+            const muster::explain_options& options) {
         const muster::gate at = decision.outcome.at;
         // What is kept for a gang is no hindrance to it alone.
         if ((at != muster::gate::space && at != muster::gate::quota) ||
@@ -653,9 +654,9 @@ private:
         return place->second;
     }
 
-    [[nodiscard]] std::vector<reason_line> reasons_of(const muster::decision& decision,
-                                                      const muster::gang_members<Width>& members,
-                                                      muster::without_reservations<traits>& now) {
+    [[nodiscard]] std::vector<reason_line>
+    reasons_of(const muster::decision& decision, const muster::gang_members<Width>& members,
+               muster::without_reservations<muster::core_of<traits>>& now) {
         muster::explain_options options;
         options.kinds = &known_->kinds;
         options.scope = scope_of(decision.outcome.kind);
@@ -670,7 +671,7 @@ private:
         proof_writer writer(known_->state, known_->kinds, members, proof);
         auto tree = writer.write();
         if (!tree) {
-            faults_.push_back("the proof for group " + full_name(known_->state[decision.gang].key) +
+            faults_.push_back("the proof for group " + full_name(known_->state.key(decision.gang)) +
                               " is not in order");
             return std::nullopt;
         }
@@ -681,7 +682,7 @@ private:
             one["role"] = role ? boost::json::value(*role) : boost::json::value(nullptr);
             boost::json::array pods;
             for (const muster::pod_index pod : members.of(each))
-                pods.emplace_back(known_->state[pod].key.name);
+                pods.emplace_back(known_->state.key(pod).name);
             one["pods"] = std::move(pods);
             classes.push_back(std::move(one));
         }

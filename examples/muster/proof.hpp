@@ -79,7 +79,7 @@ private:
             return std::nullopt;
         object out;
         out["class"] = vertex.member_class;
-        out["node"] = (*known_)[vertex.node].key;
+        out["node"] = known_->key(vertex.node);
         out["atMost"] = vertex.at_most;
         out["low"] = std::move(*low);
         out["high"] = std::move(*high);

@@ -67,10 +67,10 @@ private:
         const auto& state = known_->state;
         const auto& record = state[queue];
         queue_line line;
-        line.name = record.key;
+        line.name = state.key(queue);
         line.depth = depth;
         if (record.parent)
-            line.parent = state[*record.parent].key;
+            line.parent = state.key(*record.parent);
         line.state = !record.present ? "unknown" : record.spec.closed ? "closed" : "open";
         line.priority = record.spec.priority;
         line.weight = record.spec.weight;

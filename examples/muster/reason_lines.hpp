@@ -34,25 +34,26 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
              muster::gang_index which, muster::certificate_scope scope,
              const std::vector<muster::reason>& found, const Facts& facts) {
     const auto& gang = known[which];
+    const auto& key = known.key(which);
     reason_context context;
     context.kinds = &kinds;
     context.tree = &gang.spec.tree;
     context.scope = scope;
-    context.single_pod = gang.key.origin == muster::codec::group_origin::single_pod;
-    context.name_space = gang.key.name_space;
-    context.group = gang.key.name;
+    context.single_pod = key.origin == muster::codec::group_origin::single_pod;
+    context.name_space = key.name_space;
+    context.group = key.name;
     std::vector<reason_line> lines;
     for (const muster::reason& each : found) {
         reason_line line;
         for (const muster::gang_index owner : each.owners)
-            line.kept_for.push_back(full_name(known[owner].key));
+            line.kept_for.push_back(full_name(known.key(owner)));
         context.owners = line.kept_for;
         line.code = code_name(each);
         line.kind = kind_name(each.kind);
         line.not_minimal = each.not_minimal;
         context.detail = facts.detail(each.code);
         // That of another queue may stand in the way.
-        context.queue = each.queue ? known[*each.queue].key : facts.queue();
+        context.queue = each.queue ? known.key(*each.queue) : facts.queue();
         if (each.queue && speaks_of_queue(each.code))
             line.queue = context.queue;
         if (each.resource) {

@@ -46,13 +46,14 @@ public:
         boost::json::array pods;
         for (const muster::pod_index index : what.pods) {
             const auto& pod = (*known_)[index];
-            const std::string name = short_name(pod.key.name_space, pod.key.name);
+            const auto& key = known_->key(index);
+            const std::string name = short_name(key.name_space, key.name);
             line.text += (line.text.empty() ? "" : ", ") + name;
             line.options.push_back("--remove-pod " + name);
-            pods.push_back(object{{"namespace", pod.key.name_space},
-                                  {"name", pod.key.name},
-                                  {"group", (*known_)[pod.gang].key.name},
-                                  {"node", (*known_)[*pod.node].key}});
+            pods.push_back(object{{"namespace", key.name_space},
+                                  {"name", key.name},
+                                  {"group", known_->key(pod.gang).name},
+                                  {"node", known_->key(*pod.node)}});
         }
         line.text = (what.pods.size() == 1
                          ? "this pod is gone: "
@@ -63,7 +64,7 @@ public:
     }
 
     [[nodiscard]] change_line operator()(const muster::add_nodes& what) const {
-        const std::string& like = (*known_)[what.like].key;
+        const std::string& like = known_->key(what.like);
         const std::string count = std::to_string(what.count);
         change_line line;
         line.text = count + (what.count == 1 ? " node more like " : " nodes more like ") + like +
@@ -77,7 +78,7 @@ public:
         change_line line;
         boost::json::array nodes;
         for (const muster::node_index node : what.nodes) {
-            const std::string& name = (*known_)[node].key;
+            const std::string& name = known_->key(node);
             line.text += (line.text.empty() ? "" : ", ") + name;
             line.options.push_back("--uncordon " + name);
             nodes.emplace_back(name);
@@ -89,7 +90,7 @@ public:
     }
 
     [[nodiscard]] change_line operator()(const muster::raise_quota& what) const {
-        const std::string& queue = (*known_)[what.queue].key;
+        const std::string& queue = known_->key(what.queue);
         const std::string& kind = kinds_->name(what.kind);
         const auto& spec = (*known_)[what.queue].spec;
         const auto& ceilings = what.firm ? spec.firm_quota : spec.quota;
@@ -109,7 +110,7 @@ public:
     }
 
     [[nodiscard]] change_line operator()(const muster::open_queue& what) const {
-        const std::string& queue = (*known_)[what.queue].key;
+        const std::string& queue = known_->key(what.queue);
         return {"queue " + queue + " is open",
                 {"--set queue." + queue + ".closed=false"},
                 {{"kind", "OpenQueue"}, {"queue", queue}}};
@@ -164,13 +165,14 @@ public:
         std::set<std::string> devices;
         for (const muster::pod_index member : (*known_)[which_].members) {
             const auto& pod = (*known_)[member];
-            const auto* const volumes = volumes_->find(pod.key);
+            const auto& key = known_->key(member);
+            const auto* const volumes = volumes_->find(key);
             if (!volumes || !pod.placeable())
                 continue;
             for (const std::string& claim : volumes->missing)
-                claims.insert(short_name(pod.key.name_space, claim));
+                claims.insert(short_name(key.name_space, claim));
             for (const std::string& claim : volumes->missing_devices)
-                devices.insert(short_name(pod.key.name_space, claim));
+                devices.insert(short_name(key.name_space, claim));
         }
         change_line line;
         if (!claims.empty())
@@ -228,7 +230,7 @@ private:
         return home == default_namespace_ ? name : home + "/" + name;
     }
     [[nodiscard]] std::string group() const {
-        const auto& key = (*known_)[which_].key;
+        const auto& key = known_->key(which_);
         return short_name(key.name_space, key.name);
     }
 
@@ -241,11 +243,11 @@ private:
 
 /// Searches for changes that would start the gang, and adds them to its line. Returns the number of
 /// cycles that were tried. The state is read only.
-template<std::size_t Width>
-std::int64_t add_changes(const state_of_width<Width>& known, muster::gang_index which,
+template<class Traits>
+std::int64_t add_changes(const muster::state<Traits>& known, muster::gang_index which,
                          std::int64_t now, const chosen_policy& how,
                          const muster::what_helps_options& options,
-                         const change_teller<Width>& tell, group_line& line) {
+                         const change_teller<Traits::width>& tell, group_line& line) {
     const auto found = muster::what_helps(known, which, now, how, options);
     line.changes_sought = true;
     line.changes_complete = found.complete;

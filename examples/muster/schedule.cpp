@@ -44,13 +44,13 @@ int decide_once(const schedule_request& asked, kube::transport& by) {
     const muster::cycle_result made = decide(known, cluster.now().wall, asked.how);
     bool waits = false;
     for (const muster::decision& each : made.decisions) {
-        const auto& key = known[each.gang].key;
+        const auto& key = known.key(each.gang);
         for (const muster::placement& one : each.placements)
             std::printf("start\t%s\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
-                        name_of(known[one.pod].key).c_str(), known[one.node].key.c_str());
+                        name_of(known.key(one.pod)).c_str(), known.key(one.node).c_str());
         for (const muster::pod_index pod : each.evictions)
             std::printf("evict\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
-                        name_of(known[pod].key).c_str());
+                        name_of(known.key(pod)).c_str());
         // An admitted gang without placements runs already.
         if (!each.placements.empty() || each.outcome.kind == muster::answer::admitted)
             continue;

@@ -44,7 +44,7 @@ void write_pending_gangs(const State& known, const IsHeld& is_held,
             continue;
         const bool has_queue = gang.queue && known[*gang.queue].present;
         const auto at = gang.last.known ? gang.last.at : muster::gate::none;
-        ++counts[{has_queue ? std::string_view(known[*gang.queue].key) : std::string_view{},
+        ++counts[{has_queue ? std::string_view(known.key(*gang.queue)) : std::string_view{},
                   held ? std::string_view("held") : gate_label(at)}];
     }
     out.family("muster_pending_gangs", "gauge",

@@ -55,19 +55,19 @@ public:
         for (const muster::decision& decision : made.decisions) {
             const std::string why(kube::to_text(decision.outcome.at));
             for (const muster::pod_index pod : known[decision.gang].members) {
-                const auto* const facts = view_->find_pod(known[pod].key);
+                const auto* const facts = view_->find_pod(known.key(pod));
                 if (facts == nullptr || !facts->ours || facts->on)
                     continue;
                 // If surplus is placed in separate turns, a cycle decides a gang more than once.
-                opinion& of = opinions_[known[pod].key];
+                opinion& of = opinions_[known.key(pod)];
                 of.uid = facts->uid;
                 of.why = why;
             }
             if (decision.nominated)
                 continue;
             for (const muster::placement& one : decision.placements)
-                if (const auto at = opinions_.find(known[one.pod].key); at != opinions_.end())
-                    at->second.node = known[one.node].key;
+                if (const auto at = opinions_.find(known.key(one.pod)); at != opinions_.end())
+                    at->second.node = known.key(one.node);
         }
     }
 

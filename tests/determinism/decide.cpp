@@ -312,7 +312,7 @@ void add(digest& to, const cluster& known, const certificate& proof) {
         if (each.leaf)
             continue;
         to.add(each.member_class);
-        to.add(std::string_view(known[each.node].key));
+        to.add(std::string_view(known.key(each.node)));
         to.add(each.at_most);
     }
 }
@@ -323,7 +323,7 @@ void add(digest& to, const cluster& known, gang_index which, const explain_optio
         to.add(why.kind);
         to.add(why.not_minimal);
         to.add(why.resource ? why.resource->value() : width);
-        to.add(std::string_view(why.queue ? known[*why.queue].key : ""));
+        to.add(std::string_view(why.queue ? known.key(*why.queue) : ""));
         to.add(why.amount_needed);
         to.add(why.amount_left);
         for (const role_shortage& each : why.roles) {
@@ -336,14 +336,14 @@ void add(digest& to, const cluster& known, gang_index which, const explain_optio
 
 void add(digest& to, const cluster& known, const cycle_result& result) {
     for (const decision& made : result.decisions) {
-        to.add(std::string_view(known[made.gang].key));
+        to.add(std::string_view(known.key(made.gang)));
         to.add(made.outcome.kind);
         to.add(made.outcome.at);
         to.add(made.outcome.could_start);
         to.add(made.outcome.steps);
         for (const auto& [pod, node] : made.placements) {
-            to.add(std::string_view(known[pod].key));
-            to.add(std::string_view(known[node].key));
+            to.add(std::string_view(known.key(pod)));
+            to.add(std::string_view(known.key(node)));
         }
         if (made.outcome.proof)
             add(to, known, *made.outcome.proof);
@@ -361,12 +361,12 @@ void let_time_pass(cluster& known, numbers& draw, const cycle_result& result) {
     std::vector<std::string> placed;
     for (const decision& made : result.decisions)
         for (const auto& [pod, node] : made.placements)
-            placed.push_back(known[pod].key);
+            placed.push_back(known.key(pod));
     for (const std::string& key : placed)
         must(draw.percent(60) ? known.confirm_bound(key) : known.forget(key));
     if (!placed.empty() && draw.percent(50))
         must(known.remove_pod(placed.front()));
-    const std::string first = known[known.node_order().front()].key;
+    const std::string first = known.key(known.node_order().front());
     if (!known[known.node_order().front()].present)
         return;
     if (draw.percent(20)) {

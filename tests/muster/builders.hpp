@@ -121,7 +121,7 @@ inline void add_running(cluster& to, const std::string& name, std::int64_t cpus,
     const auto found = in.find_pod(pod);
     if (!found || !in[found->index].node)
         return {};
-    return in[*in[found->index].node].key;
+    return in.key(*in[found->index].node);
 }
 
 /// What a gang was answered last.
@@ -150,14 +150,14 @@ inline void add_running(cluster& to, const std::string& name, std::int64_t cpus,
     std::vector<std::string> names;
     for (const muster::decision& made : by.decisions)
         if (!made.placements.empty())
-            names.push_back(in[made.gang].key);
+            names.push_back(in.key(made.gang));
     return names;
 }
 
 [[nodiscard]] inline const muster::decision*
 decision_for(const cluster& in, const muster::cycle_result& by, const std::string& gang) {
     for (const muster::decision& made : by.decisions)
-        if (in[made.gang].key == gang)
+        if (in.key(made.gang) == gang)
             return &made;
     return nullptr;
 }

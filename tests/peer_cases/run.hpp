@@ -226,14 +226,14 @@ public:
             mine = {pod_state::pending, {}};
             if (!record.node)
                 return;
-            const std::string& node = known_[*record.node].key;
+            const std::string& node = known_.key(*record.node);
             mine = {record.evicted     ? pod_state::leaving
                     : record.nominated ? pod_state::nominated
                                        : pod_state::bound,
                     node};
             const auto moved = known_.find_pod(again(key));
             if (record.evicted && moved && known_[moved->index].node)
-                mine = {pod_state::nominated, known_[*known_[moved->index].node].key};
+                mine = {pod_state::nominated, known_.key(*known_[moved->index].node)};
         });
         return found;
     }
@@ -391,7 +391,7 @@ private:
             const gang_case& gang = of_->gangs[at];
             if (gang.preemption_delay <= -created[at] * minute)
                 continue;
-            cluster::gang_type spec = known_[known_.find_gang(gang.name)->index].spec;
+            cluster::gang_type spec = known_.spec_of(known_.find_gang(gang.name)->index);
             spec.may_preempt = !on;
             ok(known_.upsert_gang(gang.name, std::move(spec)), gang.name);
         }

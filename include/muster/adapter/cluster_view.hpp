@@ -362,7 +362,7 @@ private:
             return;
         const auto& record = (*known_)[found->index];
         if (record.assumed && record.node)
-            facts.carried = (*known_)[*record.node].key;
+            facts.carried = known_->key(*record.node);
         static_cast<void>(known_->remove_pod(key));
     }
 
@@ -375,7 +375,7 @@ private:
         std::vector<std::pair<pod_key, muster::pod<Traits::width>>> members;
         for (const pod_index member : (*known_)[gang->index].members)
             if (!(*known_)[member].promised)
-                members.emplace_back((*known_)[member].key, known_->spec_of(member));
+                members.emplace_back(known_->key(member), known_->spec_of(member));
         for (const auto& [pod, spec] : members)
             take_out(pod, pods_.at(pod));
         // Without members any tree will do.
@@ -441,7 +441,7 @@ private:
         std::vector<pod_key> members;
         for (const pod_index member : (*known_)[gang->index].members)
             if (!(*known_)[member].promised)
-                members.push_back((*known_)[member].key);
+                members.push_back(known_->key(member));
         for (const pod_key& each : members)
             reconsider_waiting(each, pods_.at(each));
     }

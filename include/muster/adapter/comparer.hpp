@@ -77,7 +77,7 @@ template<class Traits>
         bool same = facts->uid == listed.uid && facts->on == listed.on;
         if (same && in_state && listed.on && !listed.ended) {
             const auto& record = known[in_state->index];
-            same = record.node && known[*record.node].key == *listed.on && record.charged();
+            same = record.node && known.key(*record.node) == *listed.on && record.charged();
         }
         if (!same)
             note(object_kind::pod, difference::other).pod = listed.key;

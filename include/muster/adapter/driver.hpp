@@ -319,7 +319,7 @@ private:
             at_.hold_back(key, outcome::refused);
             std::vector<pod_key> going;
             for (const pod_index pod : standing_of(at_.view, gang->index).standing)
-                going.push_back(at_.known()[pod].key);
+                going.push_back(at_.known().key(pod));
             for (const pod_key& pod : going)
                 if (at_.view.known().evict(pod) == event_result::applied)
                     evictions_.add(pod, eviction_cause::never_completed);
@@ -364,7 +364,7 @@ private:
         counters_.deciding += cluster_->now().steady - began;
         const state<traits>& known = at_.known();
         for (const decision& made : decisions_.decisions) {
-            const gang_key& key = known[made.gang].key;
+            const gang_key& key = known.key(made.gang);
             reports_.note(key);
             count_attempt(made);
             if (!made.placements.empty() && !made.nominated) {
@@ -382,10 +382,10 @@ private:
         for (const pod_index pod : made.evictions) {
             const bool moves = std::ranges::any_of(
                 made.moves, [&](const placement& each) { return each.pod == pod; });
-            evictions_.add(known[pod].key, moves ? eviction_cause::moved : why,
+            evictions_.add(known.key(pod), moves ? eviction_cause::moved : why,
                            made.stale ? std::nullopt
-                                      : std::optional(gang_key(known[made.gang].key)));
-            ++victims[known[known[pod].gang].key];
+                                      : std::optional(gang_key(known.key(made.gang))));
+            ++victims[known.key(known[pod].gang)];
         }
         for (const auto& [key, count] : victims)
             tell_evicted(key, count, why);

@@ -37,7 +37,7 @@ template<class Traits>
         const auto& record = known[member];
         if (record.promised)
             continue;
-        const auto* const facts = view.find_pod(record.key);
+        const auto* const facts = view.find_pod(known.key(member));
         if (facts == nullptr)
             continue;
         if (facts->phase == pod_phase::failed)
@@ -62,7 +62,7 @@ template<class Traits>
     found.judged = group.present && group.spec.fault == gang_fault::none;
     status.holds_minima =
         found.judged && status.holding > 0 && reaches_minima(group.spec.tree, counts);
-    const auto* const facts = view.find_gang(group.key);
+    const auto* const facts = view.find_gang(known.key(which));
     status.reached = facts != nullptr && (facts->reached || status.holds_minima);
     if (status.waiting > 0 && group.last.known) {
         status.verdict = group.last.kind;

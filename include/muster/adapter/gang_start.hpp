@@ -127,7 +127,7 @@ template<class Traits>
         return false;
     const auto& record = known[at->index];
     const bool assumed = (record.assumed || facts->carried) && record.node && record.alive();
-    if (!assumed || known[*record.node].key != member.node ||
+    if (!assumed || known.key(*record.node) != member.node ||
         known.where(at->index).obstacles[record.node->value()] != obstacle_none)
         return false;
     const resources<Traits::width> left = known.accounts().present(*record.node);

@@ -61,11 +61,11 @@ public:
         start.due = 0;
         const auto* const held = at_->held.find(gang);
         for (const auto& [pod, node] : placed) {
-            const auto* const pod_facts = at_->view.find_pod(known[pod].key);
+            const auto* const pod_facts = at_->view.find_pod(known.key(pod));
             member_type member;
-            member.pod = known[pod].key;
+            member.pod = known.key(pod);
             member.uid = pod_facts != nullptr ? pod_facts->uid : object_uid{};
-            member.node = known[node].key;
+            member.node = known.key(node);
             member.stage = pod_facts != nullptr && pod_facts->unbound_volumes
                                ? bind_stage::to_prepare
                                : after_volumes(pod_facts);

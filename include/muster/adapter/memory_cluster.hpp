@@ -119,9 +119,9 @@ public:
             if (each.nominated)
                 continue;
             for (const placement& one : each.placements) {
-                const pod_key key = (*known_)[one.pod].key;
+                const pod_key key = known_->key(one.pod);
                 entry& of = pods_.at(key);
-                of.node = (*known_)[one.node].key;
+                of.node = known_->key(one.node);
                 of.spec.phase = pod_phase::running;
                 of.spec.started = now;
                 report(known_->confirm_bound(key));

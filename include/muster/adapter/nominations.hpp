@@ -42,7 +42,7 @@ public:
         for (const gang_index gang : known.gangs_with_nominations())
             for (const pod_index member : known[gang].members)
                 if (const auto& record = known[member]; record.awaited() && !record.promised)
-                    coming.emplace(record.key, known[*record.node].key);
+                    coming.emplace(known.key(member), known.key(*record.node));
         for (auto& [pod, node] : told_)
             if (!coming.contains(pod))
                 drop(pod, node, coming, into);

@@ -20,7 +20,7 @@
 #include <muster/admission/tree_standing.hpp>
 #include <muster/admission/verdict.hpp>
 #include <muster/index/flat_finder.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/placement_concept.hpp>
 
@@ -31,6 +31,7 @@ namespace muster::inline v0_1 {
 template<class Traits>
 class admission {
     static constexpr std::size_t width = Traits::width;
+    using cluster = cluster_state<Traits>;
 
 public:
     /// Decides one gang. Admitted: its placements stand in `into`, minima first, then the surplus
@@ -40,7 +41,7 @@ public:
     /// Greedy placement comes first; then what can be proven without a search; then the search,
     /// with `steps`, and again as many for whether the gang could ever start.
     template<class Finder, class DomainOrder>
-    [[nodiscard]] verdict decide(const state<Traits>& known, gang_index which, plan<width>& into,
+    [[nodiscard]] verdict decide(const cluster& known, gang_index which, plan<width>& into,
                                  Finder& finder, placer<Traits, Finder, DomainOrder>& placing,
                                  std::int64_t steps, surplus_wish surplus = {}) {
         verdict outcome;
@@ -85,14 +86,14 @@ public:
     }
 
     /// Gets ready to try the gang's minima; false when it is stopped at a gate or asks for nothing.
-    [[nodiscard]] bool prepare(const state<Traits>& known, gang_index which) {
+    [[nodiscard]] bool prepare(const cluster& known, gang_index which) {
         sorter_.sort(known, which, members_);
         fixed_ = fixed_needs(members_, needs_);
         return gate_before_search(known, which, members_, at_gates_) == gate::none &&
                !reaches_minima(*members_.tree, members_.holding, at_gates_.standing);
     }
     /// The same for a gang that has its minima and is to have one member more.
-    [[nodiscard]] bool prepare_one_more(const state<Traits>& known, gang_index which) {
+    [[nodiscard]] bool prepare_one_more(const cluster& known, gang_index which) {
         sorter_.sort(known, which, members_);
         if (gate_before_search(known, which, members_, at_gates_) != gate::none ||
             members_.turns.empty())
@@ -113,7 +114,7 @@ public:
     /// As `decide`, for the minima of the prepared gang, and without asking whether it could ever
     /// start. Terms between pods see those whom the plan has vacated no more.
     template<class Finder, class DomainOrder>
-    [[nodiscard]] answer try_minima(const state<Traits>& known, plan<width>& into, Finder& finder,
+    [[nodiscard]] answer try_minima(const cluster& known, plan<width>& into, Finder& finder,
                                     placer<Traits, Finder, DomainOrder>& placing,
                                     std::int64_t& steps) {
         placing.begin(known, members_, into, finder);
@@ -154,23 +155,23 @@ public:
 
     /// A gang's members, sorted. What was told of the gang decided last is gone, as it is after all
     /// of these.
-    const gang_members<width>& sort(const state<Traits>& known, gang_index which) {
+    const gang_members<width>& sort(const cluster& known, gang_index which) {
         sorter_.sort(known, which, members_);
         return members_;
     }
-    [[nodiscard]] gate gate_of(const state<Traits>& known, gang_index which) {
+    [[nodiscard]] gate gate_of(const cluster& known, gang_index which) {
         return gate_before_search(known, which, sort(known, which), at_gates_);
     }
     /// Whether the gang fits what is left of its queue's quotas, with all the room it could want;
     /// the steps taken are taken off `steps`. O(members) and a search without nodes.
-    [[nodiscard]] fit_outcome fits_quotas(const state<Traits>& known, gang_index which,
+    [[nodiscard]] fit_outcome fits_quotas(const cluster& known, gang_index which,
                                           std::int64_t& steps) {
         return search_.run_quotas(known, sort(known, which), certificate_scope::free_now, steps);
     }
     /// The proof that the quota alone keeps a gang out, where prices alone are one. O(members), and
     /// a search without nodes where members can be chosen, whose steps are taken off `steps`.
-    [[nodiscard]] std::optional<certificate> quota_proof(const state<Traits>& known,
-                                                         gang_index which, std::int64_t& steps) {
+    [[nodiscard]] std::optional<certificate> quota_proof(const cluster& known, gang_index which,
+                                                         std::int64_t& steps) {
         constexpr auto now = certificate_scope::free_now;
         if (fixed_needs(sort(known, which), needs_)) {
             const auto kind = over_quota(known, members_, needs_, now);
@@ -197,7 +198,7 @@ private:
     /// What a single quota or a single class proves.
     template<class Finder>
     [[nodiscard]] bool
-    refuse(const state<Traits>& known, std::optional<constraint_index> queue_nodes, Finder& finder,
+    refuse(const cluster& known, std::optional<constraint_index> queue_nodes, Finder& finder,
            const std::optional<std::pair<std::size_t, std::int64_t>>& stopped, verdict& outcome) {
         outcome.kind = answer::waiting;
         const std::size_t classes = members_.classes.size();
@@ -233,7 +234,7 @@ private:
 
     /// True when the search found a placement, which then stands in the plan.
     template<class Finder, class DomainOrder>
-    [[nodiscard]] bool search(const state<Traits>& known, plan<width>& into,
+    [[nodiscard]] bool search(const cluster& known, plan<width>& into,
                               placer<Traits, Finder, DomainOrder>& placing, Finder& finder,
                               verdict& outcome, std::int64_t steps, surplus_wish surplus) {
         std::int64_t left = steps;
@@ -258,7 +259,7 @@ private:
     /// Decides a gang that terms between pods may keep off nodes. The search is asked as if there
     /// were none, and its "no" holds with them too; then with what they come to on each node.
     template<class Finder, class DomainOrder>
-    void among_pods(const state<Traits>& known, gang_index which, plan<width>& into, Finder& finder,
+    void among_pods(const cluster& known, gang_index which, plan<width>& into, Finder& finder,
                     placer<Traits, Finder, DomainOrder>& placing, verdict& outcome,
                     std::int64_t steps, surplus_wish surplus) {
         const bool fixed = fixed_needs(members_, needs_);
@@ -313,7 +314,7 @@ private:
 
     /// As if there were no terms between pods, and where that says nothing, within their caps.
     template<class Trying>
-    [[nodiscard]] fit_outcome search_among_pods(const state<Traits>& known, certificate_scope scope,
+    [[nodiscard]] fit_outcome search_among_pods(const cluster& known, certificate_scope scope,
                                                 const Trying& trying, std::int64_t& steps) {
         caps_apply_ = false;
         const fit_outcome without = search_.run(known, members_, scope, steps);
@@ -322,9 +323,8 @@ private:
         return search_within_caps(known, scope, trying, steps);
     }
     template<class Trying>
-    [[nodiscard]] fit_outcome search_within_caps(const state<Traits>& known,
-                                                 certificate_scope scope, const Trying& trying,
-                                                 std::int64_t& steps) {
+    [[nodiscard]] fit_outcome search_within_caps(const cluster& known, certificate_scope scope,
+                                                 const Trying& trying, std::int64_t& steps) {
         caps_apply_ = caps_.know(known, members_, trying.members(), trying.counts(), scope);
         return caps_apply_ ? search_.run(known, members_, scope, steps, &caps_)
                            : fit_outcome::undecided;
@@ -334,9 +334,9 @@ private:
     static constexpr std::int64_t steps_of_try = std::int64_t{1} << 16;
 
     template<class Finder, class DomainOrder>
-    [[nodiscard]] answer
-    try_among_pods(const state<Traits>& known, plan<width>& into, Finder& finder,
-                   placer<Traits, Finder, DomainOrder>& placing, std::int64_t& steps) {
+    [[nodiscard]] answer try_among_pods(const cluster& known, plan<width>& into, Finder& finder,
+                                        placer<Traits, Finder, DomainOrder>& placing,
+                                        std::int64_t& steps) {
         verdict without;
         if (fixed_ && refuse(known, placing.queue_nodes(), finder, {}, without)) {
             recycle(without.proof);
@@ -378,7 +378,7 @@ private:
 
     /// Whether it could ever start.
     template<class Finder>
-    void look_ahead(const state<Traits>& known, gang_index which, bool fixed,
+    void look_ahead(const cluster& known, gang_index which, bool fixed,
                     std::optional<constraint_index> queue_nodes, Finder& finder, verdict& outcome,
                     std::int64_t steps) {
         const auto& last = known[which].last;
@@ -430,7 +430,7 @@ private:
 
     /// True when looking at one domain after the other tells.
     template<class Finder>
-    [[nodiscard]] bool look_ahead_in_domains(const state<Traits>& known,
+    [[nodiscard]] bool look_ahead_in_domains(const cluster& known,
                                              std::optional<constraint_index> queue_nodes,
                                              Finder& finder, verdict& outcome) {
         switch (look_in_domains(known, members_, needs_, queue_nodes, certificate_scope::emptied,
@@ -489,9 +489,9 @@ private:
 /// O(members + pods placed × nodes × width), and the search for a gang that the greedy order does
 /// not place.
 template<class Traits, placement_score<Traits::width> Score>
-[[nodiscard]] verdict admit(const state<Traits>& known, gang_index which, plan<Traits::width>& into,
-                            const placement_weights<Traits::width>& weights, const Score& score,
-                            std::int64_t steps) {
+[[nodiscard]] verdict
+admit(const cluster_state<Traits>& known, gang_index which, plan<Traits::width>& into,
+      const placement_weights<Traits::width>& weights, const Score& score, std::int64_t steps) {
     flat_finder<Traits::width, Score> finder(weights, score);
     placer<Traits, flat_finder<Traits::width, Score>> placing;
     return admission<Traits>().decide(known, which, into, finder, placing, steps);

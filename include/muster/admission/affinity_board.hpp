@@ -17,7 +17,7 @@
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/node_score.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 
 namespace muster::inline v0_1 {
@@ -72,7 +72,7 @@ public:
     };
 
     affinity_board() = default;
-    affinity_board(const state<Traits>& known, const gang_members<width>& members,
+    affinity_board(const cluster_state<Traits>& known, const gang_members<width>& members,
                    std::optional<constraint_index> queue_nodes, plan<width>& into,
                    const Score& score) {
         begin(known, members, queue_nodes, into, score);
@@ -83,7 +83,7 @@ public:
     /// Turns to a gang of which nobody is placed; what was allocated stays. All arguments must
     /// outlive its use; `into` is a plan on the state's own accounts. Whom it vacated already are
     /// gone, and so are those on their way out when it looks ahead.
-    void begin(const state<Traits>& known, const gang_members<width>& members,
+    void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
                std::optional<constraint_index> queue_nodes, plan<width>& into, const Score& score) {
         known_ = &known;
         tree_ = members.tree;
@@ -257,7 +257,7 @@ private:
         return false;
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     const gang_tree* tree_ = nullptr;
     std::optional<queue_charge> queue_;
     plan<width>* into_ = nullptr;

@@ -13,7 +13,7 @@
 #include <muster/admission/affinity_members.hpp>
 #include <muster/base/id.hpp>
 #include <muster/index/flat_finder.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -23,7 +23,8 @@ namespace muster::inline v0_1 {
 /// terminating pods have left and all nominated pods have started, and then also with the pods that
 /// take promised places. O(members² · terms + nodes · terms).
 template<class Traits>
-[[nodiscard]] bool terms_let_come(const state<Traits>& known, gang_index which, bool ahead) {
+[[nodiscard]] bool terms_let_come(const cluster_state<Traits>& known, gang_index which,
+                                  bool ahead) {
     constexpr std::size_t width = Traits::width;
     const auto& group = known[which];
     std::vector<pod_index> coming;

@@ -14,7 +14,7 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/model/taints.hpp>
 #include <muster/plan/plan.hpp>
 
@@ -59,7 +59,7 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     affinity_counts() = default;
-    affinity_counts(const state<Traits>& known, const affinity_members<width>& members,
+    affinity_counts(const cluster_state<Traits>& known, const affinity_members<width>& members,
                     const other_standing& other = {}) {
         reset(known, members, other);
     }
@@ -68,7 +68,7 @@ public:
 
     /// Turns to another gang, of which nobody is placed; what was allocated stays.
     /// O(classes · (nodes + pods that match a term + pods in `other`)).
-    void reset(const state<Traits>& known, const affinity_members<width>& members,
+    void reset(const cluster_state<Traits>& known, const affinity_members<width>& members,
                const other_standing& other = {}) {
         known_ = &known;
         members_ = &members;
@@ -477,7 +477,7 @@ private:
                 effects_[other].push_back({&to, nullptr, nullptr, weight});
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     const affinity_members<width>* members_ = nullptr;
     bool ahead_ = false;
     sequence<difference> differences_;

@@ -9,7 +9,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -42,8 +42,8 @@ public:
     /// Nobody stands anywhere, and `counts(node)` tells which nodes count. What was allocated
     /// stays. O(nodes).
     template<class Traits, class Counts>
-    void reset(const state<Traits>& known, const topology_domains& by, const spread_term& term,
-               const Counts& counts) {
+    void reset(const cluster_state<Traits>& known, const topology_domains& by,
+               const spread_term& term, const Counts& counts) {
         domains_ = &by;
         term_ = &term;
         nodes_.assign(known.accounts().nodes(), 0);

@@ -12,7 +12,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -28,7 +28,7 @@ enum class pod_stake : std::uint8_t {
 
 /// O(members), and O(1) while nobody carries terms.
 template<class Traits>
-[[nodiscard]] pod_stake stake_in_pods(const state<Traits>& known,
+[[nodiscard]] pod_stake stake_in_pods(const cluster_state<Traits>& known,
                                       const gang_members<Traits::width>& members) {
     const pod_population& population = known.population();
     if (!population.in_use())
@@ -52,7 +52,7 @@ template<class Traits>
 
 /// Required terms, its own or those of pods that stand, may keep the pod off nodes.
 template<class Traits>
-[[nodiscard]] bool terms_bear_on(const state<Traits>& known, pod_index pod) {
+[[nodiscard]] bool terms_bear_on(const cluster_state<Traits>& known, pod_index pod) {
     const pod_population& population = known.population();
     if (!population.in_use())
         return false;
@@ -94,7 +94,7 @@ class identity_sorter {
 public:
     /// O(members), and O(classes) for each identity and class of `members` that is met.
     template<class Traits>
-    void sort(const state<Traits>& known, const gang_members<Width>& members,
+    void sort(const cluster_state<Traits>& known, const gang_members<Width>& members,
               std::optional<constraint_index> queue_nodes, affinity_members<Width>& into) {
         const pod_population& population = known.population();
         into.classes.clear();
@@ -140,8 +140,9 @@ private:
     };
 
     template<class Traits>
-    static void add(const state<Traits>& known, const member_class<Width>& from, identity_index who,
-                    std::optional<constraint_index> queue_nodes, affinity_members<Width>& into) {
+    static void add(const cluster_state<Traits>& known, const member_class<Width>& from,
+                    identity_index who, std::optional<constraint_index> queue_nodes,
+                    affinity_members<Width>& into) {
         affinity_class<Width>& next = into.classes.add();
         next.role = from.role.value();
         next.shape = &from;

@@ -18,7 +18,7 @@
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/surplus_concept.hpp>
 #include <muster/resource/share.hpp>
@@ -34,7 +34,7 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     /// Turns to a gang of which nobody is placed; what was allocated stays. See `affinity_board`.
-    void begin(const state<Traits>& known, const gang_members<width>& members,
+    void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
                std::optional<constraint_index> queue_nodes, plan<width>& into, const Score& score) {
         known_ = &known;
         tree_ = members.tree;
@@ -452,7 +452,7 @@ private:
         return seen_.size() == most_remembered ? !seen_.contains(picture_) : seen_.insert(picture_);
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     const gang_tree* tree_ = nullptr;
     const member_class<width>* shapes_ = nullptr;
     board board_;

@@ -12,7 +12,7 @@
 #include <muster/admission/members.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 
 namespace muster::inline v0_1 {
@@ -35,7 +35,7 @@ struct affinity_refusal {
 
 /// True when terms between pods may keep waiting members of the gang off nodes.
 template<class Traits>
-[[nodiscard]] bool terms_bear_on(const state<Traits>& known,
+[[nodiscard]] bool terms_bear_on(const cluster_state<Traits>& known,
                                  const gang_members<Traits::width>& members) {
     return detail::stake_in_pods(known, members) == detail::pod_stake::requirements;
 }
@@ -46,7 +46,7 @@ template<class Traits>
 /// passed over.
 template<class Traits, class Score>
 [[nodiscard]] std::optional<affinity_refusal>
-first_refusal(const state<Traits>& known, const gang_members<Traits::width>& members,
+first_refusal(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
               plan<Traits::width>& into, const Score& score, bool by_terms = false) {
     std::optional<constraint_index> queue_nodes;
     if (members.queue && known[*members.queue].present)

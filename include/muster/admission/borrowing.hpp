@@ -9,7 +9,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
 namespace muster::inline v0_1 {
@@ -24,7 +24,7 @@ class borrowing {
 public:
     /// The gang's queue is to take that much more.
     /// `due`: the fair shares of all queues, for terms that look at them.
-    void begin(const state<Traits>& known, std::optional<queue_index> by,
+    void begin(const cluster_state<Traits>& known, std::optional<queue_index> by,
                const resources<width>& amount,
                const detail::sequence<resources<width>>* due = nullptr) {
         known_ = &known;
@@ -263,7 +263,7 @@ private:
         return true;
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     const detail::sequence<resources<width>>* due_ = nullptr;
     /// What the gang asks for.
     resources<width> amount_;

@@ -9,8 +9,8 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/model/gang.hpp>
-#include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -28,7 +28,7 @@ struct closeness {
 
     /// One more member that occupies a node. O(levels).
     template<class Traits>
-    void hold(const state<Traits>& known, node_index node) {
+    void hold(const cluster_state<Traits>& known, node_index node) {
         const topology_domains& domains = known.topologies()[within];
         const node_index first = held ? witness : node;
         const std::size_t agreed = domains.shared_levels(first, node);
@@ -55,7 +55,7 @@ struct vertex_domain {
 
 /// Members of the vertex may stand on the node as far as these go. O(vertex domains).
 template<class Traits>
-[[nodiscard]] bool admits(const state<Traits>& known, const gang_tree& tree,
+[[nodiscard]] bool admits(const cluster_state<Traits>& known, const gang_tree& tree,
                           std::span<const vertex_domain> among, std::size_t vertex,
                           node_index node) {
     return std::ranges::all_of(among, [&](const vertex_domain& one) {
@@ -73,8 +73,9 @@ template<class Traits>
 ///
 /// O(domains), and O(nodes) where two topologies meet.
 template<class Traits>
-void list_ways_to_stand(const state<Traits>& known, const gang_tree& tree, const closeness& of,
-                        std::size_t level, bool holding, std::span<const vertex_domain> among,
+void list_ways_to_stand(const cluster_state<Traits>& known, const gang_tree& tree,
+                        const closeness& of, std::size_t level, bool holding,
+                        std::span<const vertex_domain> among,
                         detail::sequence<std::optional<domain_index>>& ways) {
     const topology_domains& domains = known.topologies()[of.within];
     ways.clear();
@@ -94,7 +95,7 @@ void list_ways_to_stand(const state<Traits>& known, const gang_tree& tree, const
 }
 template<class Traits>
 [[nodiscard]] detail::sequence<std::optional<domain_index>>
-ways_to_stand(const state<Traits>& known, const gang_tree& tree, const closeness& of,
+ways_to_stand(const cluster_state<Traits>& known, const gang_tree& tree, const closeness& of,
               std::size_t level, bool holding, std::span<const vertex_domain> among) {
     detail::sequence<std::optional<domain_index>> ways;
     list_ways_to_stand(known, tree, of, level, holding, among, ways);

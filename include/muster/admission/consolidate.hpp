@@ -16,7 +16,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/consolidation_concept.hpp>
 
@@ -40,7 +40,7 @@ public:
     /// is empty again. Takes from `steps`. `one_more`: it has its minima, and gets one member more,
     /// or not.
     template<consolidation_rule Rule, class Finder, class Placer>
-    [[nodiscard]] bool start(const state<Traits>& known, gang_index by, const Rule& rule,
+    [[nodiscard]] bool start(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
                              admission<Traits>& deciding, std::int64_t& steps,
                              bool one_more = false) {
@@ -84,7 +84,7 @@ private:
     /// What one gang is tried with.
     template<class Finder, class Placer>
     struct attempt {
-        const state<Traits>& known;
+        const cluster_state<Traits>& known;
         plan<width>& into;
         Finder& finder;
         Placer& placing;
@@ -115,15 +115,15 @@ private:
 
     /// False when the rule certainly spares everybody. O(queues).
     template<consolidation_rule Rule>
-    [[nodiscard]] static bool anybody_may_move(const state<Traits>& known, gang_index by,
+    [[nodiscard]] static bool anybody_may_move(const cluster_state<Traits>& known, gang_index by,
                                                const Rule& rule, std::int64_t now) {
         const contender mine = contender_of(known, by);
         if (rule(mine, contender::least_of(std::nullopt, 0, true), now))
             return true;
-        return std::ranges::any_of(known.queue_keys(), [&](const auto& each) {
-            const auto& queue = known[each.second];
+        return std::ranges::any_of(known.queue_order(), [&](queue_index each) {
+            const auto& queue = known[each];
             return rule(mine,
-                        contender::least_of(each.second, queue.spec.priority,
+                        contender::least_of(each, queue.spec.priority,
                                             queue.present && queue.spec.preemptible),
                         now)
                 .has_value();

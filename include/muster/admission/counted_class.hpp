@@ -9,7 +9,7 @@
 #include <muster/admission/affinity_members.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/base/checked.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -33,9 +33,9 @@ template<std::size_t Width>
 
 /// The class whose room alone decides whether the gang fits, if there is one.
 template<class Traits>
-[[nodiscard]] std::optional<std::size_t> counted_class(const state<Traits>& known, gang_index by,
-                                                       const gang_members<Traits::width>& members,
-                                                       const std::vector<std::int64_t>* needs) {
+[[nodiscard]] std::optional<std::size_t>
+counted_class(const cluster_state<Traits>& known, gang_index by,
+              const gang_members<Traits::width>& members, const std::vector<std::int64_t>* needs) {
     if (!needs || !known[by].together.empty() ||
         detail::stake_in_pods(known, members) == detail::pod_stake::requirements)
         return std::nullopt;

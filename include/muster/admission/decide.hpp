@@ -12,7 +12,7 @@
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/admission/search.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -40,9 +40,9 @@ class gang_search {
 public:
     /// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
     /// With `caps`, what is asked of a gang that is not impossible without them: only the latter.
-    [[nodiscard]] fit_outcome run(const state<Traits>& known, const gang_members<width>& members,
-                                  certificate_scope scope, std::int64_t& steps,
-                                  term_caps<Traits>* caps = nullptr) {
+    [[nodiscard]] fit_outcome run(const cluster_state<Traits>& known,
+                                  const gang_members<width>& members, certificate_scope scope,
+                                  std::int64_t& steps, term_caps<Traits>* caps = nullptr) {
         by_quota_ = false;
         slack_.reset();
         problem_ = &own_;
@@ -81,7 +81,7 @@ public:
     }
 
     /// Asks the quotas alone, as if one node could take everything; a gang that none bounds fits.
-    [[nodiscard]] fit_outcome run_quotas(const state<Traits>& known,
+    [[nodiscard]] fit_outcome run_quotas(const cluster_state<Traits>& known,
                                          const gang_members<width>& members,
                                          certificate_scope scope, std::int64_t& steps) {
         problem_ = &own_;

@@ -9,8 +9,8 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/model/disruption_budget.hpp>
-#include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -21,7 +21,7 @@ class disruption_room {
 public:
     /// Nobody is told to go yet. O(1) without budgets, and when nothing happened since; else
     /// O(pods · log kinds of pods + kinds of pods × budgets), a kind being labels and tenant.
-    void begin(const state<Traits>& known) {
+    void begin(const cluster_state<Traits>& known) {
         broken_ = 0;
         if (known.budgets().empty()) {
             known_ = nullptr;
@@ -36,9 +36,11 @@ public:
         seen_ = known.changes();
         rooms_.clear();
         covering_.clear();
-        for (const auto& [key, budget] : known.budgets())
+        for (const budget_index each : known.budgets()) {
+            const disruption_budget& budget = known.budget(each);
             rooms_.push_back({&budget, -budget.keeps, 0, 0});
-        for (const auto& [key, pod] : known.pod_keys())
+        }
+        for (const pod_index pod : known.pod_order())
             if (available(pod))
                 for (const std::size_t budget : covering(pod))
                     ++rooms_[budget].spare;
@@ -102,7 +104,7 @@ private:
         }
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     std::uint64_t seen_ = 0;
     /// One for each budget, in the order of keys.
     detail::sequence<room> rooms_;

@@ -15,7 +15,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/index/domain_sums.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/domain_order_concept.hpp>
 
@@ -55,7 +55,7 @@ class domain_choices {
 public:
     static constexpr std::size_t none = ~std::size_t{0};
 
-    void begin(const state<Traits>& known, const gang_members<width>& members) {
+    void begin(const cluster_state<Traits>& known, const gang_members<width>& members) {
         known_ = &known;
         members_ = &members;
         chosen_.assign(members.together.size(), {});
@@ -214,7 +214,7 @@ private:
         listed_.push_back(made);
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     const gang_members<width>* members_ = nullptr;
     sequence<chosen_domain> chosen_;
     std::vector<vertex_domain> among_;

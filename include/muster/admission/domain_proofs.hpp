@@ -16,7 +16,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_finder.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -41,7 +41,7 @@ struct domain_proof {
 /// are not looked into. O(nodes × classes × width) at worst.
 template<class Traits, class Finder>
 [[nodiscard]] domains_outcome
-look_in_domains(const state<Traits>& known, const gang_members<Traits::width>& members,
+look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
                 const std::vector<std::int64_t>& needs, std::optional<constraint_index> queue_nodes,
                 certificate_scope scope, Finder& finder, domain_proof& proof) {
     constexpr std::size_t width = Traits::width;

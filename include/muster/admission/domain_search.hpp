@@ -17,7 +17,7 @@
 #include <muster/admission/search.hpp>
 #include <muster/admission/term_caps.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -35,10 +35,10 @@ public:
     /// Takes what it needs from `steps`. `among` says what the members are confined to from the
     /// start, `caps` what terms between pods allow; `search` only lends its memory. What was found
     /// before is gone.
-    [[nodiscard]] fit_outcome run(const state<Traits>& known, const gang_members<width>& members,
-                                  certificate_scope scope, const constraints_in_force& force,
-                                  fit_search<width>& search, std::int64_t& steps,
-                                  std::span<const vertex_domain> among = {},
+    [[nodiscard]] fit_outcome run(const cluster_state<Traits>& known,
+                                  const gang_members<width>& members, certificate_scope scope,
+                                  const constraints_in_force& force, fit_search<width>& search,
+                                  std::int64_t& steps, std::span<const vertex_domain> among = {},
                                   term_caps<Traits>* caps = nullptr) {
         caps_ = caps;
         known_ = &known;
@@ -175,7 +175,7 @@ private:
         return nullptr;
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     const gang_members<width>* members_ = nullptr;
     certificate_scope scope_ = certificate_scope::free_now;
     constraints_in_force force_;

@@ -16,7 +16,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
@@ -45,7 +45,7 @@ public:
     /// the fair shares of all queues, for rules that look at them. `one_more`: it has its minima,
     /// and gets one member more, or not.
     template<victim_rule Rule, class Finder, class Placer>
-    [[nodiscard]] bool start(const state<Traits>& known, gang_index by, const Rule& rule,
+    [[nodiscard]] bool start(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
                              admission<Traits>& deciding, std::int64_t& steps,
                              const detail::sequence<resources<width>>* due = nullptr,
@@ -92,7 +92,7 @@ private:
     /// False, with the kind that is short, when what is free and what may be taken is too little
     /// in sum. O(nodes + queues).
     template<victim_rule Rule>
-    [[nodiscard]] bool may_help(const state<Traits>& known, gang_index by, const Rule& rule,
+    [[nodiscard]] bool may_help(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                                 std::int64_t now, const admission<Traits>& deciding) {
         const auto& members = deciding.members();
         const auto* needs = deciding.needs();
@@ -153,7 +153,7 @@ private:
     }
 
     template<victim_rule Rule, class Finder, class Placer>
-    [[nodiscard]] bool choose(const state<Traits>& known, gang_index by, const Rule& rule,
+    [[nodiscard]] bool choose(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                               std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
                               admission<Traits>& deciding, std::int64_t& steps) {
         using outcome = typename victim_search<Traits>::outcome;

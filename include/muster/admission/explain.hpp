@@ -24,7 +24,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/resource/kind_table.hpp>
 
@@ -90,7 +90,7 @@ class reason_finder {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    reason_finder(const state<Traits>& known, const gang_members<width>& members,
+    reason_finder(const cluster_state<Traits>& known, const gang_members<width>& members,
                   const explain_options& options, certificate_scope scope)
         : known_(&known), members_(&members), options_(&options), scope_(scope) {
         std::vector<kind_id> kinds;
@@ -365,7 +365,7 @@ private:
         return possible;
     }
 
-    const state<Traits>* known_;
+    const cluster_state<Traits>* known_;
     const gang_members<width>* members_;
     const explain_options* options_;
     certificate_scope scope_;
@@ -381,7 +381,7 @@ private:
 /// What stops the gang, on the state as it stands: empty for one that fits, whatever it was
 /// answered.
 template<class Traits>
-[[nodiscard]] std::vector<reason> what_stops(const state<Traits>& known, gang_index which,
+[[nodiscard]] std::vector<reason> what_stops(const cluster_state<Traits>& known, gang_index which,
                                              const explain_options& options) {
     const auto members = members_of(known, which);
     const gate at = gate_before_search(known, which, members);
@@ -413,7 +413,7 @@ template<class Traits>
 
 /// The reason of a gang that nothing stops, and that was told to wait all the same.
 template<class Traits>
-void add_answered_too_early(const state<Traits>& known, gang_index which,
+void add_answered_too_early(const cluster_state<Traits>& known, gang_index which,
                             std::vector<reason>& found) {
     const standing& last = known[which].last;
     if (!found.empty() || !last.known || last.kind == answer::admitted)
@@ -433,7 +433,7 @@ void add_answered_too_early(const state<Traits>& known, gang_index which,
 /// Cost: a fit search for every constraint that the gang has, and as many again for those that
 /// block only together.
 template<class Traits>
-[[nodiscard]] std::vector<reason> explain(const state<Traits>& known, gang_index which,
+[[nodiscard]] std::vector<reason> explain(const cluster_state<Traits>& known, gang_index which,
                                           const explain_options& options = {}) {
     std::vector<reason> found = detail::what_stops(known, which, options);
     detail::add_answered_too_early(known, which, found);

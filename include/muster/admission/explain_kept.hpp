@@ -8,7 +8,7 @@
 #include <muster/admission/explain.hpp>
 #include <muster/admission/reason.hpp>
 #include <muster/base/id.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -18,7 +18,7 @@ template<class Traits>
 class without_reservations {
 public:
     /// O(parts of all reservations).
-    explicit without_reservations(state<Traits>& known)
+    explicit without_reservations(cluster_state<Traits>& known)
         : known_(&known), lifted_(known.reservations().size(), 1) {
         for (std::size_t at = 0; at < lifted_.size(); ++at)
             known.suspend_reservation(at);
@@ -75,7 +75,7 @@ private:
         wanted ? known_->resume_reservation(at) : known_->suspend_reservation(at);
     }
 
-    state<Traits>* known_;
+    cluster_state<Traits>* known_;
     std::vector<char> lifted_;
 };
 

@@ -12,7 +12,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -98,7 +98,7 @@ struct fit_problem {
 /// What the quotas of the queue and of those above it leave of each kind that one of them lists and
 /// the gang asks for. O((classes + depth) × width).
 template<class Traits>
-void list_allowances(const state<Traits>& known, const gang_members<Traits::width>& members,
+void list_allowances(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
                      certificate_scope scope, const constraints_in_force& force,
                      detail::sequence<typename fit_problem<Traits::width>::allowance>& left) {
     left.clear();
@@ -118,7 +118,7 @@ void list_allowances(const state<Traits>& known, const gang_members<Traits::widt
 /// The gang's problem as far as the quotas go: one node that can take everything. What `problem`
 /// was is gone, but for its memory. O(members).
 template<class Traits>
-void pose_quotas(const state<Traits>& known, const gang_members<Traits::width>& members,
+void pose_quotas(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
                  certificate_scope scope, fit_problem<Traits::width>& problem) {
     problem.tree = members.tree;
     problem.holding = members.holding;
@@ -138,7 +138,7 @@ namespace detail {
 
 /// Nodes, in the order of their keys, among which are all that these leave.
 template<class Traits>
-[[nodiscard]] std::span<const node_index> nodes_left(const state<Traits>& known,
+[[nodiscard]] std::span<const node_index> nodes_left(const cluster_state<Traits>& known,
                                                      std::span<const vertex_domain> among) {
     std::span<const node_index> least = known.node_order();
     for (const vertex_domain& one : among) {
@@ -156,7 +156,7 @@ template<class Traits>
 /// True if a node may come to have more of something that a waiting member requests. The quick
 /// proofs of "never" count every kind, so they do not hold then.
 template<class Traits>
-[[nodiscard]] bool asks_for_growing_kinds(const state<Traits>& known,
+[[nodiscard]] bool asks_for_growing_kinds(const cluster_state<Traits>& known,
                                           const gang_members<Traits::width>& members) {
     return std::ranges::any_of(members.classes, [&](const auto& each) {
         return known.constraint_sets()[each.where].value.growing_kinds != 0;
@@ -169,7 +169,7 @@ template<class Traits>
 /// no others. What `problem` was is gone, but for its memory.
 /// O(nodes × classes × width), of a domain's nodes when the whole gang is confined.
 template<class Traits>
-void pose(const state<Traits>& known, const gang_members<Traits::width>& members,
+void pose(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
           certificate_scope scope, const constraints_in_force& force,
           std::span<const vertex_domain> among, fit_problem<Traits::width>& problem) {
     constexpr std::size_t width = Traits::width;
@@ -237,7 +237,7 @@ void pose(const state<Traits>& known, const gang_members<Traits::width>& members
 }
 template<class Traits>
 [[nodiscard]] fit_problem<Traits::width>
-pose(const state<Traits>& known, const gang_members<Traits::width>& members,
+pose(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
      certificate_scope scope, const constraints_in_force& force = {},
      std::span<const vertex_domain> among = {}) {
     fit_problem<Traits::width> problem;

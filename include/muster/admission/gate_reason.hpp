@@ -11,15 +11,15 @@
 #include <muster/admission/missing_members.hpp>
 #include <muster/admission/reason.hpp>
 #include <muster/model/answer.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/model/gang.hpp>
-#include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
 
 /// True if volumes are the only obstacle for each member that no node can take. O(members).
 template<class Traits>
-[[nodiscard]] bool only_volumes_hold(const state<Traits>& known, gang_index which) {
+[[nodiscard]] bool only_volumes_hold(const cluster_state<Traits>& known, gang_index which) {
     return std::ranges::none_of(known[which].members, [&](pod_index member) {
         return known[member].placeable() && known.where(member).value.unsupported;
     });
@@ -27,7 +27,7 @@ template<class Traits>
 
 /// Returns the reason for which a gate before the search stopped the gang.
 template<class Traits>
-[[nodiscard]] reason gate_reason(const state<Traits>& known, gang_index which,
+[[nodiscard]] reason gate_reason(const cluster_state<Traits>& known, gang_index which,
                                  const gang_members<Traits::width>& members, gate at) {
     const auto& group = known[which];
     reason made;

@@ -9,13 +9,14 @@
 
 #include <muster/admission/members.hpp>
 #include <muster/model/answer.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
 /// The queue itself or the nearest one above it that is closed, if any is. O(depth).
 template<class Traits>
-[[nodiscard]] std::optional<queue_index> closed_at(const state<Traits>& known, queue_index queue) {
+[[nodiscard]] std::optional<queue_index> closed_at(const cluster_state<Traits>& known,
+                                                   queue_index queue) {
     for (std::optional<queue_index> at = queue; at; at = known[*at].parent)
         if (known[*at].spec.closed)
             return at;
@@ -25,7 +26,7 @@ template<class Traits>
 /// True when the queue takes this gang: it exists, admits the tenant, and it and those above are
 /// open or the gang holds something already. A gang without a queue needs none.
 template<class Traits>
-[[nodiscard]] bool queue_takes(const state<Traits>& known, gang_index which) {
+[[nodiscard]] bool queue_takes(const cluster_state<Traits>& known, gang_index which) {
     const auto& group = known[which];
     if (!group.queue)
         return true;
@@ -45,7 +46,7 @@ struct gate_scratch {
 
 /// The first gate at which a gang is stopped before any search, or `gate::none`. O(members).
 template<class Traits>
-[[nodiscard]] gate gate_before_search(const state<Traits>& known, gang_index which,
+[[nodiscard]] gate gate_before_search(const cluster_state<Traits>& known, gang_index which,
                                       const gang_members<Traits::width>& members,
                                       gate_scratch& scratch) {
     const auto& group = known[which];
@@ -68,7 +69,7 @@ template<class Traits>
                                                                       : gate::unsupported;
 }
 template<class Traits>
-[[nodiscard]] gate gate_before_search(const state<Traits>& known, gang_index which,
+[[nodiscard]] gate gate_before_search(const cluster_state<Traits>& known, gang_index which,
                                       const gang_members<Traits::width>& members) {
     gate_scratch scratch;
     return gate_before_search(known, which, members, scratch);

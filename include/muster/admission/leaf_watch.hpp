@@ -14,7 +14,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -35,7 +35,7 @@ public:
 
     /// Takes a refusal over. Members that claim ports cannot be watched: a port that is given back
     /// shows in no amount. O(classes).
-    void watch(const state<Traits>& known, const gang_members<width>& members,
+    void watch(const cluster_state<Traits>& known, const gang_members<width>& members,
                std::optional<constraint_index> queue_nodes,
                const std::vector<std::int64_t>& weights, int128 slack) {
         slack_ = 0;
@@ -74,7 +74,8 @@ public:
 
     /// A node has other amounts free than `before`, and is what it was; or nothing is known of what
     /// it carried (nullptr).
-    void changed(const state<Traits>& known, node_index node, const resources<width>* before) {
+    void changed(const cluster_state<Traits>& known, node_index node,
+                 const resources<width>* before) {
         if (slack_ <= 0)
             return;
         most_.resize(weights_.size());
@@ -106,11 +107,11 @@ private:
         std::uint64_t stamp = 0;
     };
 
-    [[nodiscard]] static constraints_seen named(const state<Traits>& known,
+    [[nodiscard]] static constraints_seen named(const cluster_state<Traits>& known,
                                                 constraint_index which) {
         return {which, known.constraint_sets()[which].stamp};
     }
-    [[nodiscard]] static const constraint_table::row* seen(const state<Traits>& known,
+    [[nodiscard]] static const constraint_table::row* seen(const cluster_state<Traits>& known,
                                                            const constraints_seen& what) {
         if (!what.which)
             return nullptr;

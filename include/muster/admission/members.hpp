@@ -13,8 +13,8 @@
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/model/gang.hpp>
-#include <muster/model/state.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -66,7 +66,7 @@ class member_sorter {
 public:
     /// Members that no node can take (`constraints::held`) belong to no class. O(members).
     template<class Traits>
-    void sort(const state<Traits>& known, gang_index which, gang_members<Width>& into) {
+    void sort(const cluster_state<Traits>& known, gang_index which, gang_members<Width>& into) {
         const auto& group = known[which];
         const std::size_t vertices = group.spec.tree.size();
         into.tree = &group.spec.tree;
@@ -117,7 +117,7 @@ private:
     static constexpr std::uint32_t unsupported = std::numeric_limits<std::uint32_t>::max();
 
     template<class Traits>
-    static void gather(const state<Traits>& known, const gang_record<Traits>& group,
+    static void gather(const cluster_state<Traits>& known, const gang_record& group,
                        const vertex_topology& one, gang_members<Width>& into) {
         closeness made;
         made.vertex = one.vertex.value();
@@ -140,9 +140,8 @@ private:
     }
 
     template<class Traits>
-    [[nodiscard]] std::uint32_t class_of(const state<Traits>& known,
-                                         const pod_record<Traits>& record,
-                                         gang_members<Width>& into) {
+    [[nodiscard]] std::uint32_t class_of(const cluster_state<Traits>& known,
+                                         const pod_record& record, gang_members<Width>& into) {
         entry& found = class_of_[record.shape.value()];
         if (found.round == round_)
             return found.of;
@@ -177,7 +176,8 @@ enum class stake : std::uint8_t { nothing, some, minima };
 
 /// What a gang holds already. O(members).
 template<class Traits>
-[[nodiscard]] stake stake_of(const state<Traits>& known, gang_index which, stake_scratch& scratch) {
+[[nodiscard]] stake stake_of(const cluster_state<Traits>& known, gang_index which,
+                             stake_scratch& scratch) {
     const gang_tree& tree = known[which].spec.tree;
     scratch.holding.assign(tree.size(), 0);
     bool holds = false;
@@ -194,14 +194,15 @@ template<class Traits>
 }
 
 template<class Traits>
-[[nodiscard]] stake stake_of(const state<Traits>& known, gang_index which) {
+[[nodiscard]] stake stake_of(const cluster_state<Traits>& known, gang_index which) {
     stake_scratch scratch;
     return stake_of(known, which, scratch);
 }
 
 /// A gang's members, sorted. O(members + shapes of the state).
 template<class Traits>
-[[nodiscard]] gang_members<Traits::width> members_of(const state<Traits>& known, gang_index which) {
+[[nodiscard]] gang_members<Traits::width> members_of(const cluster_state<Traits>& known,
+                                                     gang_index which) {
     gang_members<Traits::width> found;
     member_sorter<Traits::width>().sort(known, which, found);
     return found;

@@ -17,7 +17,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/consolidation_concept.hpp>
 
@@ -45,7 +45,8 @@ public:
 
     /// O(gangs + admitted gangs · log + their members).
     template<consolidation_rule Rule>
-    void begin(const state<Traits>& known, gang_index by, const Rule& rule, std::int64_t now) {
+    void begin(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+               std::int64_t now) {
         known_ = &known;
         pods_.clear();
         gangs_.clear();
@@ -178,7 +179,7 @@ private:
         });
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     victim_list<Traits> list_;
     disruption_room<Traits> budgets_;
     std::vector<victim> gangs_;

@@ -26,7 +26,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/index/domain_scan.hpp>
 #include <muster/index/placement_order.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/domain_order_concept.hpp>
 #include <muster/policy/surplus_concept.hpp>
@@ -49,8 +49,8 @@ public:
 
     /// The gang to place from here on; all arguments must outlive that. `into` is a plan on the
     /// state's own accounts.
-    void begin(const state<Traits>& known, const gang_members<width>& members, plan<width>& into,
-               Finder& finder) {
+    void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
+               plan<width>& into, Finder& finder) {
         known_ = &known;
         members_ = &members;
         into_ = &into;
@@ -452,7 +452,7 @@ private:
         return stand(*members_->tree, counts_, standing_).met[vertex] != 0;
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     const gang_members<width>* members_ = nullptr;
     plan<width>* into_ = nullptr;
     /// Placements in it when the gang's began.

@@ -16,7 +16,7 @@
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/index/flat_finder.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -140,7 +140,7 @@ private:
 /// there is one. O((classes + depth) × width).
 template<class Traits>
 [[nodiscard]] std::optional<kind_id>
-over_quota(const state<Traits>& known, const gang_members<Traits::width>& members,
+over_quota(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
            const std::vector<std::int64_t>& needs, certificate_scope scope) {
     if (!members.queue)
         return std::nullopt;
@@ -173,7 +173,7 @@ enum class emptied_outcome : std::uint8_t {
 template<class Traits>
 class emptied_cluster {
 public:
-    [[nodiscard]] emptied_outcome look(const state<Traits>& known,
+    [[nodiscard]] emptied_outcome look(const cluster_state<Traits>& known,
                                        const gang_members<Traits::width>& members,
                                        const std::vector<std::int64_t>& needs,
                                        std::optional<constraint_index> queue_nodes,

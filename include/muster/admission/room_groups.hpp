@@ -13,7 +13,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_finder.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -42,7 +42,7 @@ public:
     /// Where room is made for up to `missing` more: first where that takes the fewest pods, then
     /// where it hits the lowest level, then the least valuable. O(pods · log pods + pods on a node
     /// squared).
-    void begin(const state<Traits>& known, const movable_pods<Traits>& pods,
+    void begin(const cluster_state<Traits>& known, const movable_pods<Traits>& pods,
                const node_query<width>& query, std::int64_t missing) {
         known_ = &known;
         pods_ = &pods;
@@ -244,7 +244,7 @@ private:
         std::ranges::sort(left_);
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     const movable_pods<Traits>* pods_ = nullptr;
     node_query<width> query_;
     detail::sequence<room_group> groups_;

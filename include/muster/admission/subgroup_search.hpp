@@ -12,7 +12,7 @@
 #include <muster/admission/members.hpp>
 #include <muster/admission/search.hpp>
 #include <muster/admission/subgroup.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -27,7 +27,7 @@ public:
     /// Whether the subgroup at `vertex` fits, where `counts` hold per leaf, `used` of each class
     /// are placed and domains are chosen so; false too when its members do not differ, or the steps
     /// ended first.
-    [[nodiscard]] bool run(const state<Traits>& known, const gang_members<width>& whole,
+    [[nodiscard]] bool run(const cluster_state<Traits>& known, const gang_members<width>& whole,
                            std::size_t vertex, const std::vector<std::int64_t>& counts,
                            const std::vector<std::size_t>& used,
                            const domain_choices<Traits>& domains) {

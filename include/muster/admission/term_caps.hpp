@@ -15,7 +15,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -32,7 +32,7 @@ class term_caps {
 public:
     /// The caps of a gang of which nobody is placed yet; all arguments must outlive their use.
     /// False when there are none. O(classes · nodes · terms).
-    [[nodiscard]] bool know(const state<Traits>& known, const gang_members<width>& members,
+    [[nodiscard]] bool know(const cluster_state<Traits>& known, const gang_members<width>& members,
                             const affinity_members<width>& sorted,
                             const affinity_counts<Traits>& counts, certificate_scope scope) {
         known_ = &known;
@@ -198,7 +198,7 @@ private:
         return by.most_fewest(room_, more);
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     const gang_members<width>* members_ = nullptr;
     const affinity_members<width>* sorted_ = nullptr;
     const affinity_counts<Traits>* counts_ = nullptr;

@@ -16,7 +16,7 @@
 #include <muster/base/id.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 
 namespace muster::inline v0_1 {
@@ -37,7 +37,7 @@ class term_reason_finder {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    term_reason_finder(const state<Traits>& known, const gang_members<width>& members)
+    term_reason_finder(const cluster_state<Traits>& known, const gang_members<width>& members)
         : known_(&known), members_(&members), accounts_(known.accounts()), into_(accounts_) {}
 
     /// Of the first member that finds no node, with the nodes that would do otherwise; where terms
@@ -127,7 +127,7 @@ private:
     void count_all_terms() {
         const pod_population& population = known_->population();
         for (const pod_index member : members_->pods) {
-            const pod_record<Traits>& record = (*known_)[member];
+            const pod_record& record = (*known_)[member];
             const identity_index who =
                 population.identity_of(record.labels, (*known_)[record.gang].tenant);
             population.for_each_selector(who, [&](selector_index which) {
@@ -158,7 +158,7 @@ private:
                           known_->topologies()[term.topology].value().levels.front()}] = 0;
     }
 
-    const state<Traits>* known_;
+    const cluster_state<Traits>* known_;
     const gang_members<width>* members_;
     ledger<width> accounts_;
     plan<width> into_;

@@ -12,14 +12,14 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 
 namespace muster::inline v0_1 {
 
 /// The pod, which stands, is told to go in the plan. O(width + ports).
 template<class Traits>
-void vacate_pod(const state<Traits>& known, pod_index pod, plan<Traits::width>& in) {
+void vacate_pod(const cluster_state<Traits>& known, pod_index pod, plan<Traits::width>& in) {
     const auto& record = known[pod];
     in.vacate(pod, *record.node, known.request(pod), known.where(pod).value.ports,
               known[record.gang].charged_to());
@@ -48,8 +48,8 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     /// `room` is there for pods of the query now, and `need` is needed.
-    void begin(const state<Traits>& known, const node_query<width>& query, std::int64_t need,
-               std::int64_t room) {
+    void begin(const cluster_state<Traits>& known, const node_query<width>& query,
+               std::int64_t need, std::int64_t room) {
         known_ = &known;
         query_ = query;
         need_ = need;
@@ -146,7 +146,7 @@ private:
         most_room_ = std::max(most_room_, room_);
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     node_query<width> query_;
     std::int64_t need_ = 0;
     std::int64_t room_ = 0;
@@ -162,8 +162,8 @@ public:
     static constexpr std::size_t width = Traits::width;
     static constexpr bool cheap = false;
 
-    tried_fit(const state<Traits>& known, plan<width>& into, Finder& finder, Placer& placing,
-              admission<Traits>& deciding, std::int64_t& steps)
+    tried_fit(const cluster_state<Traits>& known, plan<width>& into, Finder& finder,
+              Placer& placing, admission<Traits>& deciding, std::int64_t& steps)
         : known_(&known),
           into_(&into),
           finder_(&finder),
@@ -231,7 +231,7 @@ private:
 
     void vacate(pod_index pod) { vacate_pod(*known_, pod, *into_); }
 
-    const state<Traits>* known_;
+    const cluster_state<Traits>* known_;
     plan<width>* into_;
     Finder* finder_;
     Placer* placing_;

@@ -14,8 +14,8 @@
 #include <muster/admission/victim_taking.hpp>
 #include <muster/admission/victims.hpp>
 #include <muster/base/id.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/model/gang.hpp>
-#include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
 

@@ -18,7 +18,7 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
 namespace muster::inline v0_1 {
@@ -46,7 +46,7 @@ public:
     /// Precondition: no pod is taken. `fit` says whether the gang fits, and is told of each pod
     /// that is taken or put back; each such change uses one of `steps`. On return no pod is taken.
     template<victim_rule Rule, class Fit>
-    [[nodiscard]] outcome run(const state<Traits>& known, gang_index by, const Rule& rule,
+    [[nodiscard]] outcome run(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                               std::int64_t now, borrowing<Traits>& borrowed, Fit& fit,
                               std::int64_t& steps) {
         this->begin_taking(known, by, rule, now, borrowed, steps);

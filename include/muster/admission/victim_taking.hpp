@@ -15,7 +15,7 @@
 #include <muster/admission/tree_standing.hpp>
 #include <muster/admission/victims.hpp>
 #include <muster/base/id.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
 namespace muster::inline v0_1 {
@@ -33,8 +33,8 @@ protected:
     using unit = victim_unit;
 
     template<victim_rule Rule>
-    void begin_taking(const state<Traits>& known, gang_index by, const Rule& rule, std::int64_t now,
-                      borrowing<Traits>& borrowed, std::int64_t& steps) {
+    void begin_taking(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+                      std::int64_t now, borrowing<Traits>& borrowed, std::int64_t& steps) {
         known_ = &known;
         borrowed_ = &borrowed;
         steps_ = &steps;
@@ -200,7 +200,7 @@ protected:
         return slots_[at] == nothing ? std::nullopt : std::optional(slots_[at]);
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     borrowing<Traits>* borrowed_ = nullptr;
     std::int64_t* steps_ = nullptr;
     disruption_room<Traits> budgets_;

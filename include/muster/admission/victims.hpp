@@ -12,14 +12,14 @@
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
 namespace muster::inline v0_1 {
 
 /// How a rule sees a gang, apart from what depends on time or on the other side. O(1).
 template<class Traits>
-[[nodiscard]] contender contender_of(const state<Traits>& known, gang_index which) {
+[[nodiscard]] contender contender_of(const cluster_state<Traits>& known, gang_index which) {
     const auto& group = known[which];
     contender side;
     side.queue = group.queue;
@@ -41,7 +41,7 @@ template<class Traits>
 /// as its queues say: in its own queue the nearest above that says so, else from the one below
 /// which both queues part. O(depth²).
 template<class Traits>
-[[nodiscard]] std::optional<std::int64_t> min_runtime_of(const state<Traits>& known,
+[[nodiscard]] std::optional<std::int64_t> min_runtime_of(const cluster_state<Traits>& known,
                                                          std::optional<queue_index> of,
                                                          std::optional<queue_index> by) {
     const auto& queues = known.accounts().queues();
@@ -60,7 +60,7 @@ template<class Traits>
 
 /// How many queues stand above both. O(depth²).
 template<class Traits>
-[[nodiscard]] std::int64_t queues_in_common(const state<Traits>& known,
+[[nodiscard]] std::int64_t queues_in_common(const cluster_state<Traits>& known,
                                             std::optional<queue_index> one,
                                             std::optional<queue_index> other) {
     const auto& queues = known.accounts().queues();
@@ -133,13 +133,14 @@ class victim_list {
 public:
     /// Finds the gangs that may lose pods. O(gangs + admitted gangs · log).
     template<victim_rule Rule>
-    void begin(const state<Traits>& known, gang_index by, const Rule& rule, std::int64_t now) {
+    void begin(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+               std::int64_t now) {
         known_ = &known;
         found_.clear();
         next_change_.reset();
         any_borrowed_ = false;
         const contender mine = contender_of(known, by);
-        for (const auto& [key, which] : known.gang_keys()) {
+        for (const gang_index which : known.gang_order()) {
             const auto& group = known[which];
             // Gangs with nominated or newly placed members are left alone.
             if (which == by || group.members.empty() || group.nominated > 0 ||
@@ -199,7 +200,7 @@ public:
     /// runs, or if a member is still to come.
     [[nodiscard]] bool look(std::size_t at, victim& fresh) const {
         const entry& from = found_[at];
-        const state<Traits>& known = *known_;
+        const cluster_state<Traits>& known = *known_;
         const auto& group = known[from.gang];
         const gang_tree& tree = group.spec.tree;
         fresh.reset();
@@ -232,7 +233,7 @@ public:
             if (lhs.created != rhs.created)
                 return lhs.created > rhs.created;
             return lhs.role != rhs.role ? lhs.role < rhs.role
-                                        : key_less<Traits>{}(lhs.key, rhs.key);
+                                        : known.pod_order().before(one, other);
         });
         fresh.taken.assign(fresh.pods.size(), 0);
         fresh.spare.assign(fresh.pods.size(), 0);
@@ -250,7 +251,7 @@ private:
         std::size_t place = 0;
     };
 
-    [[nodiscard]] static std::optional<std::int64_t> since(const state<Traits>& known,
+    [[nodiscard]] static std::optional<std::int64_t> since(const cluster_state<Traits>& known,
                                                            gang_index which) {
         std::optional<std::int64_t> first;
         for (const pod_index member : known[which].members)
@@ -287,7 +288,7 @@ private:
         shift(1);
     }
 
-    const state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* known_ = nullptr;
     detail::sequence<entry> found_;
     bool any_borrowed_ = false;
     std::optional<std::int64_t> next_change_;

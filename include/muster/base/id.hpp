@@ -37,6 +37,8 @@ using node_index = index_of<struct node_tag>;
 using pod_index = index_of<struct pod_tag>;
 using gang_index = index_of<struct gang_tag>;
 using queue_index = index_of<struct queue_tag>;
+/// A disruption budget.
+using budget_index = index_of<struct budget_tag>;
 /// A resource kind: a column of every amount vector.
 using kind_id = index_of<struct kind_tag>;
 /// A vertex of a gang's tree; the root is 0.

@@ -11,7 +11,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cycle/queue_turns.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/policy/gang_order_concept.hpp>
 #include <muster/policy/queue_order_concept.hpp>
 
@@ -83,7 +83,7 @@ struct agenda_line {
 /// An admitted gang of which members hold and none waits. One that neither holds nor wants anything
 /// may yet be told that strict order keeps it waiting.
 template<class Traits>
-[[nodiscard]] bool has_all_it_wants(const state<Traits>& known, gang_index which) {
+[[nodiscard]] bool has_all_it_wants(const cluster_state<Traits>& known, gang_index which) {
     const auto& record = known[which];
     return record.placeable == 0 && std::ranges::any_of(record.members, [&](pod_index member) {
                return known[member].holding();
@@ -103,14 +103,15 @@ public:
 
     /// Starts anew with all gangs of the state, or with those that may want something.
     /// O(gangs · log gangs).
-    void rebuild(state<Traits>& known, std::int64_t now, const GangOrder& gangs, bool everybody) {
+    void rebuild(cluster_state<Traits>& known, std::int64_t now, const GangOrder& gangs,
+                 bool everybody) {
         lines_.clear();
         turns_.clear();
         line_of_queue_.clear();
         slots_.clear();
         known.take_changed_gangs([](gang_index) {});
         arrivals_.clear();
-        for (const auto& [key, which] : known.gang_keys())
+        for (const gang_index which : known.gang_order())
             if (everybody || wants_something(known, which))
                 arrivals_.push_back(which);
         admit_arrivals(known, now, gangs);
@@ -118,7 +119,7 @@ public:
 
     /// Follows what happened to gangs since the last time. O(changes · log gangs) for a few, and
     /// O(gangs + changes · log changes) for many.
-    void update(state<Traits>& known, std::int64_t now, const GangOrder& gangs) {
+    void update(cluster_state<Traits>& known, std::int64_t now, const GangOrder& gangs) {
         arrivals_.clear();
         leavers_.clear();
         known.take_changed_gangs([&](gang_index which) {
@@ -145,7 +146,7 @@ public:
     }
 
     /// Sorts the lines again, for orders that move with time. O(gangs · log gangs).
-    void sort_again(const state<Traits>& known, std::int64_t now, const GangOrder& gangs) {
+    void sort_again(const cluster_state<Traits>& known, std::int64_t now, const GangOrder& gangs) {
         for (line& each : lines_)
             sort(known, now, gangs, each.entries.begin(), each.entries.end());
     }
@@ -153,7 +154,7 @@ public:
     /// A new cycle: everybody's turn comes again. O(queues × width), and O(queues · log queues)
     /// when queues changed.
     template<queue_order QueueOrder>
-    void begin(const state<Traits>& known, const QueueOrder& queues) {
+    void begin(const cluster_state<Traits>& known, const QueueOrder& queues) {
         current_.reset();
         given_.reset();
         for (line& each : lines_) {
@@ -207,7 +208,7 @@ public:
     /// The turn of the gang that was given last is over: where the next gang of its line counts,
     /// its queue and those above are compared anew with their siblings.
     template<queue_order QueueOrder>
-    void passed(const state<Traits>& known, const QueueOrder& queues) {
+    void passed(const cluster_state<Traits>& known, const QueueOrder& queues) {
         if constexpr (may_count_next_gang<QueueOrder>) {
             if (!given_ || !detail::counts_next(queues))
                 return;
@@ -218,14 +219,15 @@ public:
     }
 
     /// The entry whose turn it was gets one more, for its surplus. O(those who wait for theirs).
-    void once_more(const state<Traits>& known, std::int64_t now, const GangOrder& gangs, line& in) {
+    void once_more(const cluster_state<Traits>& known, std::int64_t now, const GangOrder& gangs,
+                   line& in) {
         const auto less = [&](std::uint32_t lhs, std::uint32_t rhs) {
             const entry& left = in.entries[lhs];
             const entry& right = in.entries[rhs];
             if (gangs(surplus_rank(left), surplus_rank(right), now))
                 return true;
             return !gangs(surplus_rank(right), surplus_rank(left), now) &&
-                   key_less<Traits>{}(known[left.gang].key, known[right.gang].key);
+                   known.gang_order().before(left.gang, right.gang);
         };
         const auto fresh = static_cast<std::uint32_t>(in.at);
         in.again.insert(std::ranges::lower_bound(in.again, fresh, less), fresh);
@@ -234,7 +236,7 @@ public:
     /// What this queue uses has changed, as something started there or had to go: it and those
     /// above it are compared anew with their siblings. O(depth × (width + log siblings)).
     template<queue_order QueueOrder>
-    void shares_moved(const state<Traits>& known, std::optional<queue_index> queue,
+    void shares_moved(const cluster_state<Traits>& known, std::optional<queue_index> queue,
                       const QueueOrder& queues) {
         if (queue)
             turns_.moved(known, *queue, queues);
@@ -255,12 +257,13 @@ private:
         gang_rank rank;
     };
 
-    [[nodiscard]] static bool is_live(const gang_record<Traits>& record) noexcept {
+    [[nodiscard]] static bool is_live(const gang_record& record) noexcept {
         return record.present || !record.members.empty();
     }
     /// O(1), or O(members) for one that declares a duration and of which somebody stands.
-    [[nodiscard]] static gang_rank rank_of(const state<Traits>& known, gang_index which) noexcept {
-        const gang_record<Traits>& record = known[which];
+    [[nodiscard]] static gang_rank rank_of(const cluster_state<Traits>& known,
+                                           gang_index which) noexcept {
+        const gang_record& record = known[which];
         gang_rank made{record.spec.priority, record.spec.created,
                        record.spec.start_by.value_or(gang_rank::none),
                        record.spec.duration.value_or(gang_rank::none)};
@@ -271,8 +274,9 @@ private:
                 made.since = std::min(made.since, *pod.started);
         return made;
     }
-    [[nodiscard]] static bool wants_something(const state<Traits>& known, gang_index which) {
-        const gang_record<Traits>& record = known[which];
+    [[nodiscard]] static bool wants_something(const cluster_state<Traits>& known,
+                                              gang_index which) {
+        const gang_record& record = known[which];
         return record.dirty || !record.last.known || record.last.kind != answer::admitted ||
                !has_all_it_wants(known, which);
     }
@@ -281,7 +285,7 @@ private:
     }
     /// The line's next gang, which asks for its minima, or for a member more when it has them.
     /// Nothing when nobody is left. O(members).
-    [[nodiscard]] static next_gang<Traits::width> next_of(const state<Traits>& known,
+    [[nodiscard]] static next_gang<Traits::width> next_of(const cluster_state<Traits>& known,
                                                           const line& of) {
         next_gang<Traits::width> next;
         if (done(of))
@@ -359,7 +363,8 @@ private:
         of.any_done = false;
     }
 
-    void admit_arrivals(const state<Traits>& known, std::int64_t now, const GangOrder& gangs) {
+    void admit_arrivals(const cluster_state<Traits>& known, std::int64_t now,
+                        const GangOrder& gangs) {
         sizes_.clear();
         for (const line& each : lines_)
             sizes_.push_back(each.entries.size());
@@ -382,18 +387,17 @@ private:
         }
     }
 
-    [[nodiscard]] static auto before(const state<Traits>& known, std::int64_t now,
+    [[nodiscard]] static auto before(const cluster_state<Traits>& known, std::int64_t now,
                                      const GangOrder& gangs) {
         return [&known, now, &gangs](const entry& lhs, const entry& rhs) {
             if (gangs(lhs.rank, rhs.rank, now))
                 return true;
-            return !gangs(rhs.rank, lhs.rank, now) &&
-                   key_less<Traits>{}(known[lhs.gang].key, known[rhs.gang].key);
+            return !gangs(rhs.rank, lhs.rank, now) && known.gang_order().before(lhs.gang, rhs.gang);
         };
     }
 
     template<class Iterator>
-    static void sort(const state<Traits>& known, std::int64_t now, const GangOrder& gangs,
+    static void sort(const cluster_state<Traits>& known, std::int64_t now, const GangOrder& gangs,
                      Iterator first, Iterator last) {
         if (last - first > 1)
             std::sort(first, last, before(known, now, gangs));

@@ -125,20 +125,20 @@ public:
     [[nodiscard]] bool operator()(const free_pods& what) {
         bool fine = true;
         for (const pod_index pod : what.pods) {
-            const typename Traits::pod_key key = (*known_)[pod].key;
+            const typename Traits::pod_key key = known_->key(pod);
             fine = known_->remove_pod(key) == event_result::applied && fine;
         }
         return fine;
     }
 
     [[nodiscard]] bool operator()(const add_nodes& what) {
-        const auto like = (*known_)[what.like];
-        auto spec = like.spec;
+        auto spec = (*known_)[what.like].spec;
+        const typename Traits::node_key like = known_->key(what.like);
         spec.unschedulable = false;
         std::erase_if(spec.taints, [](const taint& one) { return one.is_condition(); });
         std::int64_t made = 0;
         for (std::int64_t at = 1; made < what.count; ++at) {
-            const typename Traits::node_key key = (*namer_)(like.key, at);
+            const typename Traits::node_key key = (*namer_)(like, at);
             if (known_->find_node(key))
                 continue;
             auto fresh = spec;
@@ -157,7 +157,7 @@ public:
             spec.unschedulable = false;
             std::erase_if(spec.taints,
                           [](const taint& one) { return one.key == unschedulable_taint_key; });
-            const typename Traits::node_key key = (*known_)[node].key;
+            const typename Traits::node_key key = known_->key(node);
             fine = known_->upsert_node(key, std::move(spec)) == event_result::applied && fine;
         }
         return fine;
@@ -223,9 +223,9 @@ public:
 private:
     template<class Change>
     [[nodiscard]] bool change_gang(const Change& make) {
-        auto spec = (*known_)[which_].spec;
+        auto spec = known_->spec_of(which_);
         make(spec.tree);
-        const typename Traits::gang_key key = (*known_)[which_].key;
+        const typename Traits::gang_key key = known_->key(which_);
         return known_->upsert_gang(key, std::move(spec)) == event_result::applied;
     }
 
@@ -246,10 +246,10 @@ private:
     [[nodiscard]] bool change_queue(queue_index queue, const Change& make) {
         auto spec = (*known_)[queue].spec;
         make(spec);
-        const typename Traits::queue_key key = (*known_)[queue].key;
+        const typename Traits::queue_key key = known_->key(queue);
         std::optional<typename Traits::queue_key> above;
         if (const auto parent = (*known_)[queue].parent)
-            above = (*known_)[*parent].key;
+            above = known_->key(*parent);
         return known_->upsert_queue(key, std::move(spec), above) == event_result::applied;
     }
 
@@ -258,13 +258,13 @@ private:
     [[nodiscard]] bool relax(const Change& make) {
         bool fine = true;
         const std::vector<pod_index> members = (*known_)[which_].members;
-        const typename Traits::gang_key gang = (*known_)[which_].key;
+        const typename Traits::gang_key gang = known_->key(which_);
         for (const pod_index member : members) {
             if (!(*known_)[member].placeable())
                 continue;
             auto spec = known_->spec_of(member);
             make(spec.where);
-            const typename Traits::pod_key key = (*known_)[member].key;
+            const typename Traits::pod_key key = known_->key(member);
             fine = known_->upsert_pod(key, gang, std::move(spec)) == event_result::applied && fine;
         }
         return fine;

@@ -10,7 +10,7 @@
 #include <muster/cycle/policy.hpp>
 #include <muster/cycle/round.hpp>
 #include <muster/index/placement_order.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -28,7 +28,7 @@ namespace muster::inline v0_1 {
 /// cycle; else a few nanoseconds for every gang that waits, plus what `admission::decide` costs for
 /// every gang whose answer may have changed.
 template<class Traits, cycle_policy<Traits> Policy>
-void cycle(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
+void cycle(cluster_state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
            cycle_options options, cycle_result& result) {
     const bool evicts = detail::displaces<Policy> && !known.victims_at_rest(now);
     if (known.at_rest() && known.promises_at_rest(now) &&
@@ -36,7 +36,7 @@ void cycle(state<Traits>& known, std::int64_t now, const Policy& how, budget lim
         !options.list_all) {
         result.clear();
         static_cast<answer_counts&>(result.counters) = known.last_answers();
-        result.counters.skipped = known.gang_keys().size();
+        result.counters.skipped = known.gang_order().size();
         return;
     }
     detail::round<Traits, Policy>(known, now, how, limit, options, result).run();
@@ -44,7 +44,7 @@ void cycle(state<Traits>& known, std::int64_t now, const Policy& how, budget lim
 
 /// The same with a result of its own.
 template<class Traits, cycle_policy<Traits> Policy = policy<>>
-cycle_result cycle(state<Traits>& known, std::int64_t now, const Policy& how = {},
+cycle_result cycle(cluster_state<Traits>& known, std::int64_t now, const Policy& how = {},
                    budget limit = {}, cycle_options options = {}) {
     cycle_result result;
     cycle(known, now, how, limit, options, result);
@@ -53,10 +53,10 @@ cycle_result cycle(state<Traits>& known, std::int64_t now, const Policy& how = {
 
 /// The pure form: the same answers, and the state untouched. O(state) more than `cycle`.
 template<class Traits, cycle_policy<Traits> Policy = policy<>>
-[[nodiscard]] cycle_result preview(const state<Traits>& known, std::int64_t now,
+[[nodiscard]] cycle_result preview(const cluster_state<Traits>& known, std::int64_t now,
                                    const Policy& how = {}, budget limit = {},
                                    cycle_options options = {}) {
-    state<Traits> copy = known;
+    cluster_state<Traits> copy = known;
     return cycle(copy, now, how, limit, options);
 }
 
@@ -64,14 +64,14 @@ template<class Traits, cycle_policy<Traits> Policy = policy<>>
 /// schedulers that have time to spare between events and decisions. Changes no answer.
 /// O(changes · log nodes).
 template<class Traits, cycle_policy<Traits> Policy>
-void catch_up(state<Traits>& known, const Policy& how) {
+void catch_up(cluster_state<Traits>& known, const Policy& how) {
     detail::engine_of(known, how).finder.catch_up(known);
 }
 
 /// Bytes of the index that is kept with the state for this policy's score, with its map of nodes;
 /// the model's own records apart. O(nodes / fan-out).
 template<class Traits, cycle_policy<Traits> Policy, ordered_score = detail::score_of<Policy>>
-[[nodiscard]] std::size_t index_bytes(state<Traits>& known, const Policy& how) {
+[[nodiscard]] std::size_t index_bytes(cluster_state<Traits>& known, const Policy& how) {
     return detail::engine_of(known, how).finder.memory_bytes();
 }
 
@@ -80,7 +80,7 @@ template<class Traits, cycle_policy<Traits> Policy, ordered_score = detail::scor
 /// decision in `result`. Costs
 /// what `admission::decide` does, and O(log nodes) for each node that changed since the last call.
 template<class Traits, cycle_policy<Traits> Policy>
-void start(state<Traits>& known, gang_index which, const Policy& how, budget limit,
+void start(cluster_state<Traits>& known, gang_index which, const Policy& how, budget limit,
            cycle_result& result) {
     auto& kept = detail::engine_of(known, how);
     for (decision& each : result.decisions)

@@ -23,7 +23,7 @@
 #include <muster/cycle/start_planner.hpp>
 #include <muster/index/finder.hpp>
 #include <muster/index/flat_scan.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 
 namespace muster::inline v0_1 {
@@ -48,7 +48,7 @@ struct noted {
 /// With its nominations the gang reaches its minima, and there will be room for them where they are
 /// to stand, where terms between pods let them come. O(members); see `terms_let_come`.
 template<class Traits>
-[[nodiscard]] bool nominations_stand(const state<Traits>& known, gang_index which,
+[[nodiscard]] bool nominations_stand(const cluster_state<Traits>& known, gang_index which,
                                      const gang_members<Traits::width>& members) {
     if (known[which].spec.fault != gang_fault::none ||
         !reaches_minima(*members.tree, members.holding) || !terms_let_come(known, which, true))
@@ -71,7 +71,7 @@ template<class Traits>
 
 /// It has its minima, and surplus that found no room.
 template<class Traits>
-[[nodiscard]] bool wants_one_more(const state<Traits>& known, gang_index which) {
+[[nodiscard]] bool wants_one_more(const cluster_state<Traits>& known, gang_index which) {
     const auto& group = known[which];
     return group.last.known && group.last.kind == answer::admitted && group.last.at == gate::none &&
            group.placeable > 0 && group.nominated == 0;
@@ -133,7 +133,7 @@ struct engine {
     std::optional<plan<width>> journal;
 
     /// A journal on the state's accounts, wherever the state is now.
-    void begin(state<Traits>& known) {
+    void begin(cluster_state<Traits>& known) {
         if (!journal)
             journal.emplace(known.tentative());
         else
@@ -143,7 +143,7 @@ struct engine {
     /// Decides one gang; what starts is assumed, and stands in `placed`, and in the journal until
     /// `commit`. A gang that is nominated comes when there is room, and asks for no more until
     /// then.
-    [[nodiscard]] verdict decide(state<Traits>& known, gang_index which, std::int64_t steps,
+    [[nodiscard]] verdict decide(cluster_state<Traits>& known, gang_index which, std::int64_t steps,
                                  surplus_wish surplus = {}) {
         placed.clear();
         came = false;
@@ -163,15 +163,16 @@ struct engine {
     }
 
     /// See `start_planner`.
-    [[nodiscard]] auto plan_start(state<Traits>& known, gang_index which, std::int64_t now) {
+    [[nodiscard]] auto plan_start(cluster_state<Traits>& known, gang_index which,
+                                  std::int64_t now) {
         return planning.plan_start(known, which, now, *journal, finder, placing);
     }
-    [[nodiscard]] auto plan_room(state<Traits>& known, gang_index which) {
+    [[nodiscard]] auto plan_room(cluster_state<Traits>& known, gang_index which) {
         return planning.plan_room(known, which, *journal, finder, placing);
     }
 
     /// Follows in what is kept of refused gangs what nodes gave back.
-    void refresh(const state<Traits>& known) {
+    void refresh(const cluster_state<Traits>& known) {
         if (finder.was_made_anew())
             leaves.clear();
         finder.refresh_rooms([&](node_index node, const resources<width>* before) {
@@ -181,7 +182,7 @@ struct engine {
 
     /// The nominated members of the gang are assumed, all at once, when there is room for them and
     /// terms between pods let them come.
-    void bring(state<Traits>& known, gang_index which) {
+    void bring(cluster_state<Traits>& known, gang_index which) {
         for (const pod_index member : known[which].members)
             if (known[member].awaited() && !known[member].promised)
                 placed.push_back({member, *known[member].node});
@@ -191,7 +192,7 @@ struct engine {
     }
 
     /// Keeps of the gang decided last what tells, without asking it, that its answer still holds.
-    void remember(const state<Traits>& known, agenda_entry& entry, const verdict& outcome) {
+    void remember(const cluster_state<Traits>& known, agenda_entry& entry, const verdict& outcome) {
         entry.watch = agenda_entry::no_watch;
         entry.by_leaf = false;
         // Nominated members may wait for other pods that are to come.
@@ -231,7 +232,7 @@ struct engine {
     /// Whether the gang, if it waits, fits what is left of the quotas of its queue and of those
     /// above. O(depth × width) for one whose least use is known; else a search without nodes, whose
     /// steps are taken off `steps`.
-    [[nodiscard]] fit_outcome fits_quotas(const state<Traits>& known, gang_index which,
+    [[nodiscard]] fit_outcome fits_quotas(const cluster_state<Traits>& known, gang_index which,
                                           std::int64_t& steps) {
         const auto& group = known[which];
         if (group.last.kind != answer::waiting && group.last.kind != answer::undecided)
@@ -246,7 +247,7 @@ struct engine {
 
 /// What is to be remembered of an answer given now.
 template<class Traits>
-[[nodiscard]] standing standing_after(const state<Traits>& known, const verdict& outcome) {
+[[nodiscard]] standing standing_after(const cluster_state<Traits>& known, const verdict& outcome) {
     return {true,
             outcome.kind,
             outcome.at,
@@ -259,7 +260,7 @@ template<class Traits>
 
 /// The engine that is kept with the state, or a new one when there is none for such a policy.
 template<class Traits, class Policy>
-[[nodiscard]] auto& engine_of(state<Traits>& known, const Policy& how) {
+[[nodiscard]] auto& engine_of(cluster_state<Traits>& known, const Policy& how) {
     using kept = engine<Traits, score_of<Policy>, gang_order_of<Policy>, domain_order_of<Policy>>;
     kept* found = known.derived().template find<kept>();
     if (found && same_policy(found->finder.score(), how.score) &&

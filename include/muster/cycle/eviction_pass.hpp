@@ -16,7 +16,7 @@
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/engine.hpp>
 #include <muster/cycle/fair_shares.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 
 namespace muster::inline v0_1 {
@@ -57,7 +57,7 @@ inline void order_by_visits(cycle_result& result, sequence<noted>& made) {
 template<class Traits, class Policy, class Engine>
 class eviction_pass {
 public:
-    eviction_pass(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
+    eviction_pass(cluster_state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
                   cycle_result& result, Engine& kept)
         : known_(&known),
           now_(now),
@@ -205,7 +205,7 @@ private:
         known_->answered(which.gang, standing_after(*known_, made->outcome));
     }
 
-    state<Traits>* known_;
+    cluster_state<Traits>* known_;
     std::int64_t now_;
     const Policy* how_;
     budget limit_;

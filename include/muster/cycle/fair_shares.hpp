@@ -11,7 +11,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/policy/fair_share.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -27,7 +27,7 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     /// As things stand now. O(pods + queues · log queues × width).
-    void reckon(const state<Traits>& known) {
+    void reckon(const cluster_state<Traits>& known) {
         const auto& queues = known.accounts().queues();
         count_ = queues.size();
         shares_.assign(count_, {});
@@ -56,12 +56,12 @@ public:
     [[nodiscard]] const detail::sequence<resources<width>>& all() const noexcept { return shares_; }
 
 private:
-    void add_up(const state<Traits>& known) {
+    void add_up(const cluster_state<Traits>& known) {
         wanted_.assign(count_, {});
         const auto& queues = known.accounts().queues();
         for (std::size_t at = 0; at < count_; ++at)
             wanted_[at] = queues.used(queue_index{at});
-        for (const auto& [key, which] : known.gang_keys()) {
+        for (const gang_index which : known.gang_order()) {
             const auto& group = known[which];
             if (!group.queue || group.placeable == 0)
                 continue;
@@ -79,11 +79,11 @@ private:
 
     /// Families stand together, those of parents before those of their children, in each the order
     /// of keys.
-    void order_by_parents(const state<Traits>& known) {
+    void order_by_parents(const cluster_state<Traits>& known) {
         const auto& queues = known.accounts().queues();
         depth_.assign(count_, 0);
         family_.clear();
-        for (const auto& [key, which] : known.queue_keys()) {
+        for (const queue_index which : known.queue_order()) {
             family_.push_back(which);
             for (auto at = queues.parent(which); at; at = queues.parent(*at))
                 ++depth_[which.value()];
@@ -95,8 +95,8 @@ private:
         });
     }
 
-    void divide(const state<Traits>& known, std::size_t column, std::size_t first, std::size_t last,
-                std::int64_t total) {
+    void divide(const cluster_state<Traits>& known, std::size_t column, std::size_t first,
+                std::size_t last, std::int64_t total) {
         const kind_id kind{column};
         claims_.clear();
         for (std::size_t at = first; at < last; ++at) {

@@ -59,17 +59,17 @@ template<class Traits, class Policy, class EndOf>
             ends[*at > now ? *at : now].push_back(pod);
     };
     const auto end = [&](pod_index pod) {
-        const auto record = known[pod];
+        const pod_record& record = known[pod];
         if (!record.charged()) // it has been evicted since its end was noted
             return true;
         if (record.terminating || record.evicted)
-            return known.remove_pod(record.key) == event_result::applied;
+            return known.remove_pod(known.key(pod)) == event_result::applied;
         auto spec = known.spec_of(pod);
         spec.phase = pod_phase::succeeded;
-        return known.upsert_pod(record.key, known[record.gang].key, std::move(spec),
-                                known[*record.node].key) == event_result::applied;
+        return known.upsert_pod(known.key(pod), known.key(record.gang), spec,
+                                known.key(*record.node)) == event_result::applied;
     };
-    for (const auto& [key, pod] : known.pod_keys())
+    for (const pod_index pod : known.pod_order())
         if (known[pod].charged())
             note_end(pod, std::nullopt);
     for (std::int64_t cycles = 0;; ++cycles) {

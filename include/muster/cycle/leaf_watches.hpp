@@ -12,7 +12,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -24,8 +24,8 @@ class leaf_watches {
 
 public:
     /// Keeps the gang's refusal, in place of one that was kept before.
-    void watch(const state<Traits>& known, gang_index gang, const gang_members<width>& members,
-               std::optional<constraint_index> queue_nodes,
+    void watch(const cluster_state<Traits>& known, gang_index gang,
+               const gang_members<width>& members, std::optional<constraint_index> queue_nodes,
                const std::vector<std::int64_t>& weights, int128 slack) {
         if (of_.size() <= gang.value())
             of_.resize(gang.value() + 1, none);
@@ -71,7 +71,8 @@ public:
     /// A node has other amounts free than `before`, or is not what it was (nullptr): all that it
     /// carries may then be new. O(1) when it gave nothing back, else O(width) for every refusal
     /// that is kept, and O(patterns of the node) where the node takes some member.
-    void changed(const state<Traits>& known, node_index node, const resources<width>* before) {
+    void changed(const cluster_state<Traits>& known, node_index node,
+                 const resources<width>* before) {
         const resources<width>& now = known.accounts().free(node);
         if (active_.empty() || (before && dominates(*before, now)))
             return;

@@ -8,7 +8,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/cycle/fair_shares.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/policy/queue_order_concept.hpp>
 #include <muster/resource/share.hpp>
 
@@ -26,9 +26,10 @@ struct next_gang {
 
 /// How a queue would stand with that use. O(width).
 template<class Traits>
-[[nodiscard]] queue_rank
-rank_with(const state<Traits>& known, queue_index which, const resources<Traits::width>& stands,
-          const fair_shares<Traits>* due, const next_gang<Traits::width>& next = {}) {
+[[nodiscard]] queue_rank rank_with(const cluster_state<Traits>& known, queue_index which,
+                                   const resources<Traits::width>& stands,
+                                   const fair_shares<Traits>* due,
+                                   const next_gang<Traits::width>& next = {}) {
     resources<Traits::width> used;
     for (std::size_t column = 0; column < Traits::width; ++column)
         used[column] = saturating_add(stands[column], next.amount[column]);
@@ -74,7 +75,7 @@ rank_with(const state<Traits>& known, queue_index which, const resources<Traits:
 
 /// How a queue stands among its siblings now; with `due` when fair shares are asked for. O(width).
 template<class Traits>
-[[nodiscard]] queue_rank rank_of(const state<Traits>& known, queue_index which,
+[[nodiscard]] queue_rank rank_of(const cluster_state<Traits>& known, queue_index which,
                                  const fair_shares<Traits>* due = nullptr) {
     return rank_with(known, which, known.accounts().used(which), due);
 }
@@ -82,7 +83,7 @@ template<class Traits>
 /// How the gangs that stand in an inner queue itself stand among its children: as a child with all
 /// that is the queue's, using what they themselves use. O(width).
 template<class Traits>
-[[nodiscard]] queue_rank rank_of_own(const state<Traits>& known, queue_index which,
+[[nodiscard]] queue_rank rank_of_own(const cluster_state<Traits>& known, queue_index which,
                                      const fair_shares<Traits>* due = nullptr) {
     return rank_with(known, which, known.accounts().queues().own(which), due);
 }

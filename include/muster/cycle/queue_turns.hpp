@@ -13,7 +13,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cycle/queue_rank.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/policy/queue_order_concept.hpp>
 
 namespace muster::inline v0_1 {
@@ -37,7 +37,7 @@ public:
     /// Knows where these lines stand in the tree. O(lines) when neither they nor queues changed
     /// since the last time, else O(queues · log queues). `queue_of(line)` for `lines` lines.
     template<class QueueOf>
-    void arrange(const state<Traits>& known, std::size_t lines, const QueueOf& queue_of) {
+    void arrange(const cluster_state<Traits>& known, std::size_t lines, const QueueOf& queue_of) {
         if (lines_ == lines && epoch_ == known.queue_epoch())
             return;
         lines_ = lines;
@@ -68,7 +68,7 @@ public:
     /// `due` serves orders by fair share until the next time.
     /// O(queues × width), and O(n · log siblings) for the n whose use changed since the last time.
     template<queue_order QueueOrder, class Live>
-    void begin(const state<Traits>& known, const QueueOrder& before, const Live& live,
+    void begin(const cluster_state<Traits>& known, const QueueOrder& before, const Live& live,
                const fair_shares<Traits>* due = nullptr) {
         // What is due may be another for every queue whose use is the same.
         const bool all = due || due_ || capability_ != known.capability_epoch();
@@ -114,7 +114,7 @@ public:
 
     /// What the queue uses has changed.
     template<queue_order QueueOrder>
-    void moved(const state<Traits>& known, queue_index queue, const QueueOrder& before) {
+    void moved(const cluster_state<Traits>& known, queue_index queue, const QueueOrder& before) {
         std::optional<queue_index> lowest = queue;
         while (lowest && vertex_at(*lowest) == none)
             lowest = known[*lowest].parent;
@@ -164,7 +164,7 @@ private:
     }
 
     /// The queue's vertex, made if need be, and those above it.
-    [[nodiscard]] std::uint32_t vertex_of(const state<Traits>& known, queue_index queue) {
+    [[nodiscard]] std::uint32_t vertex_of(const cluster_state<Traits>& known, queue_index queue) {
         missing_.clear();
         std::uint32_t above = 0;
         for (std::optional<queue_index> at = queue; at; at = known[*at].parent) {
@@ -188,7 +188,7 @@ private:
         return above;
     }
 
-    void sort_children(const state<Traits>& known) {
+    void sort_children(const cluster_state<Traits>& known) {
         places_.assign(vertices_.size(), {});
         sorted_.resize(vertices_.size() - 1);
         for (std::size_t at = 1; at < vertices_.size(); ++at)
@@ -200,7 +200,7 @@ private:
                 return left.parent < right.parent;
             if (left.line != none || right.line != none)
                 return left.line != none && right.line == none;
-            return key_less<Traits>{}(known[*left.queue].key, known[*right.queue].key);
+            return known.queue_order().before(*left.queue, *right.queue);
         });
         for (std::uint32_t at = 0; at < sorted_.size(); ++at) {
             vertex& each = vertices_[sorted_[at]];
@@ -212,7 +212,7 @@ private:
     }
 
     /// Brings the rank up to date; false when it was.
-    bool update(const state<Traits>& known, std::uint32_t which) {
+    bool update(const cluster_state<Traits>& known, std::uint32_t which) {
         vertex& of = vertices_[which];
         place& at = places_[which];
         if (!of.queue || (of.line != none && vertices_[of.parent].children == 1))
@@ -269,7 +269,7 @@ private:
     }
 
     template<queue_order QueueOrder>
-    void move(const state<Traits>& known, std::uint32_t which, const QueueOrder& before) {
+    void move(const cluster_state<Traits>& known, std::uint32_t which, const QueueOrder& before) {
         vertex& of = vertices_[which];
         if (!of.left)
             return;

@@ -13,7 +13,7 @@
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/eviction_pass.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -27,7 +27,8 @@ namespace detail {
 template<class Traits, class Engine>
 class quota_pass {
 public:
-    quota_pass(state<Traits>& known, const budget& limit, cycle_result& result, Engine& kept)
+    quota_pass(cluster_state<Traits>& known, const budget& limit, cycle_result& result,
+               Engine& kept)
         : known_(&known),
           limit_(limit),
           result_(&result),
@@ -104,7 +105,7 @@ private:
         }
     }
 
-    state<Traits>* known_;
+    cluster_state<Traits>* known_;
     budget limit_;
     cycle_result* result_;
     Engine* kept_;

@@ -8,14 +8,14 @@
 
 #include <muster/admission/members.hpp>
 #include <muster/cycle/change.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
 
 /// Taints of nodes that the gang's members could tolerate and do not. O(classes × taints).
 template<class Traits>
-[[nodiscard]] remedy tolerations_of(const state<Traits>& known,
+[[nodiscard]] remedy tolerations_of(const cluster_state<Traits>& known,
                                     const gang_members<Traits::width>& members) {
     std::set<taint> taints;
     for (const auto& each : members.classes) {
@@ -38,7 +38,7 @@ inline constexpr unsigned places_off =
 
 /// True if a waiting member has a volume that is not ready. O(members).
 template<class Traits>
-[[nodiscard]] bool is_held_by_volumes(const state<Traits>& known, gang_index which) {
+[[nodiscard]] bool is_held_by_volumes(const cluster_state<Traits>& known, gang_index which) {
     return std::ranges::any_of(known[which].members, [&](pod_index member) {
         return known[member].placeable() && known.where(member).value.volume_not_ready;
     });
@@ -47,7 +47,7 @@ template<class Traits>
 /// What the gang and its members require and could do without: labels and affinity of nodes, terms
 /// that speak of other pods, domains to stand in. O(classes × requirements).
 template<class Traits>
-[[nodiscard]] remedy requirements_of(const state<Traits>& known,
+[[nodiscard]] remedy requirements_of(const cluster_state<Traits>& known,
                                      const gang_members<Traits::width>& members) {
     std::set<std::string> labels;
     bool node_affinity = false;

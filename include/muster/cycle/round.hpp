@@ -17,7 +17,7 @@
 #include <muster/cycle/policy.hpp>
 #include <muster/cycle/quota_pass.hpp>
 #include <muster/cycle/stale_pass.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -30,7 +30,7 @@ namespace detail {
 
 /// Nothing happened since the last answer that could change it.
 template<class Traits>
-[[nodiscard]] bool settled(const state<Traits>& known, gang_index which) {
+[[nodiscard]] bool settled(const cluster_state<Traits>& known, gang_index which) {
     const auto& group = known[which];
     if (group.dirty || !group.last.known || group.last.unreached_since > 0 ||
         group.last.held_back || group.last.at == gate::order)
@@ -64,7 +64,7 @@ class round {
     static constexpr bool ages = !staleness_of<Policy>::none;
 
 public:
-    round(state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
+    round(cluster_state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
           cycle_options options, cycle_result& result)
         : known_(&known),
           now_(now),
@@ -111,7 +111,7 @@ public:
 
 private:
     void prepare() {
-        state<Traits>& known = *known_;
+        cluster_state<Traits>& known = *known_;
         known.keep_promises(now_);
         if constexpr (ages)
             stale_pass(known, now_, how_->staleness, kept_->stakes)
@@ -402,7 +402,7 @@ private:
                                  result_->decisions.end());
         result_->bind();
         static_cast<answer_counts&>(result_->counters) = known_->last_answers();
-        result_->counters.skipped = known_->gang_keys().size() - result_->counters.asked;
+        result_->counters.skipped = known_->gang_order().size() - result_->counters.asked;
         // Time alone may bring another to the head of a line that is kept in strict order.
         known_->cycle_ended(!any_cut_short_ && (timeless_order<order_type> || !any_behind_) &&
                             !someone_waits_for_pods_placed());
@@ -428,7 +428,7 @@ private:
         return false;
     }
 
-    state<Traits>* known_;
+    cluster_state<Traits>* known_;
     std::int64_t now_;
     const Policy* how_;
     budget limit_;

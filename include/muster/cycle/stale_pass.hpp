@@ -13,7 +13,7 @@
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/cycle/decision.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/policy/staleness_concept.hpp>
 
 namespace muster::inline v0_1 {
@@ -22,7 +22,7 @@ namespace detail {
 
 /// Members of the gang stand, and with all that hold it does not reach its minima. O(members).
 template<class Traits>
-[[nodiscard]] bool stands_short(const state<Traits>& known, gang_index which,
+[[nodiscard]] bool stands_short(const cluster_state<Traits>& known, gang_index which,
                                 stake_scratch& scratch) {
     const auto& group = known[which];
     if (!group.present || group.spec.fault != gang_fault::none)
@@ -38,14 +38,15 @@ template<class Traits>
 template<class Traits, staleness_rule Rule>
 class stale_pass {
 public:
-    stale_pass(state<Traits>& known, std::int64_t now, const Rule& rule, stake_scratch& scratch)
+    stale_pass(cluster_state<Traits>& known, std::int64_t now, const Rule& rule,
+               stake_scratch& scratch)
         : known_(&known), now_(now), rule_(&rule), scratch_(&scratch) {}
 
     /// Before anybody is asked: notes who is short. `all`: of all gangs, else of those that
     /// changed.
     void look(bool all) {
         if (all) {
-            for (const auto& [key, which] : known_->gang_keys())
+            for (const gang_index which : known_->gang_order())
                 look(which);
             return;
         }
@@ -102,12 +103,12 @@ private:
         std::vector<pod_index> gone;
         const std::vector<pod_index> members = (*known_)[which].members;
         for (const pod_index member : members)
-            if (known_->evict((*known_)[member].key) == event_result::applied)
+            if (known_->evict(member) == event_result::applied)
                 gone.push_back(member);
         return gone;
     }
 
-    state<Traits>* known_;
+    cluster_state<Traits>* known_;
     std::int64_t now_;
     const Rule* rule_;
     stake_scratch* scratch_;

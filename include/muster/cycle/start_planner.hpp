@@ -16,7 +16,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 
 namespace muster::inline v0_1 {
@@ -43,8 +43,8 @@ public:
     /// O(pods · log pods) once in a cycle, and a placement for each of O(log times) times, or for
     /// each time when others were planned before.
     [[nodiscard]] std::optional<reservation_type>
-    plan_start(state<Traits>& known, gang_index which, std::int64_t now, plan<width>& journal,
-               Finder& finder, placer<Traits, Finder, DomainOrder>& placing) {
+    plan_start(cluster_state<Traits>& known, gang_index which, std::int64_t now,
+               plan<width>& journal, Finder& finder, placer<Traits, Finder, DomainOrder>& placing) {
         gather(known, now);
         open(known, which, journal, finder, placing);
         const auto found = planned_.empty() ? find_first(now) : find_next(now);
@@ -62,7 +62,7 @@ public:
     /// that the gang needs there, though pods be in its way.
     /// O(pods + nodes · log nodes), and a placement for each of O(log nodes) numbers of nodes.
     [[nodiscard]] std::optional<reservation_type>
-    plan_room(state<Traits>& known, gang_index which, plan<width>& journal, Finder& finder,
+    plan_room(cluster_state<Traits>& known, gang_index which, plan<width>& journal, Finder& finder,
               placer<Traits, Finder, DomainOrder>& placing) {
         order_nodes(known);
         open(known, which, journal, finder, placing);
@@ -105,11 +105,11 @@ private:
         sequence<resources<width>> rest;
     };
 
-    void gather(const state<Traits>& known, std::int64_t now) {
+    void gather(const cluster_state<Traits>& known, std::int64_t now) {
         if (std::exchange(gathered_, true))
             return;
         departures_.clear();
-        for (const auto& [key, gang] : known.gang_keys())
+        for (const gang_index gang : known.gang_order())
             for (const pod_index member : known[gang].members)
                 if (const auto end = known.ends(member); end && stays(known, member))
                     // Who overruns may go at any time.
@@ -121,13 +121,13 @@ private:
                 times_.push_back(at);
     }
     /// It takes room now and later, so that its going gives some back.
-    [[nodiscard]] static bool stays(const state<Traits>& known, pod_index which) {
+    [[nodiscard]] static bool stays(const cluster_state<Traits>& known, pod_index which) {
         return known[which].charged() && known[which].charged_as() == tenure::lasting;
     }
 
     // ---- the tentative cluster -----------------------------------------------------------------
 
-    void open(state<Traits>& known, gang_index which, plan<width>& journal, Finder& finder,
+    void open(cluster_state<Traits>& known, gang_index which, plan<width>& journal, Finder& finder,
               placer<Traits, Finder, DomainOrder>& placing) {
         known_ = &known;
         journal_ = &journal;
@@ -333,7 +333,7 @@ private:
     // ---- by nodes ------------------------------------------------------------------------------
 
     /// Nodes by what is taken of them, least first, with the pods on each.
-    void order_nodes(const state<Traits>& known) {
+    void order_nodes(const cluster_state<Traits>& known) {
         const auto weights = weigh(known.accounts(), known.pods_kind());
         order_ = known.node_order();
         std::erase_if(order_, [&](node_index node) { return !known[node].present; });
@@ -345,7 +345,7 @@ private:
         for (std::size_t at = 0; at < order_.size(); ++at)
             rank_[order_[at].value()] = at;
         standing_.clear();
-        for (const auto& [key, gang] : known.gang_keys())
+        for (const gang_index gang : known.gang_order())
             for (const pod_index member : known[gang].members)
                 if (stays(known, member) && rank_[known[member].node->value()] < order_.size())
                     standing_.push_back(member);
@@ -359,7 +359,7 @@ private:
                 first_of_[at] = first_of_[at + 1];
     }
 
-    state<Traits>* known_ = nullptr;
+    cluster_state<Traits>* known_ = nullptr;
     plan<width>* journal_ = nullptr;
     Finder* finder_ = nullptr;
     placer<Traits, Finder, DomainOrder>* placing_ = nullptr;

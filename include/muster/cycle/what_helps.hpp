@@ -166,7 +166,7 @@ private:
     /// Those on their way out first, then those of the lowest priority, of them the newest.
     [[nodiscard]] std::vector<pod_index> standing_pods() const {
         std::vector<pod_index> pods;
-        for (const auto& [key, pod] : known_->pod_keys())
+        for (const pod_index pod : known_->pod_order())
             if ((*known_)[pod].charged() && (*known_)[pod].gang != which_)
                 pods.push_back(pod);
         const auto rank = [&](pod_index at) {
@@ -197,7 +197,7 @@ private:
         std::set<std::pair<std::vector<std::int64_t>, std::vector<bool>>> seen;
         std::vector<node_index> kinds;
         std::set<topology_index> within;
-        for (const auto& [key, gang] : known_->gang_keys())
+        for (const gang_index gang : known_->gang_order())
             for (const vertex_topology& one : (*known_)[gang].together)
                 within.insert(one.within);
         for (const node_index node : known_->node_order()) {
@@ -236,7 +236,7 @@ private:
     void look_at_nodes(const remedy& base) {
         // The waiting members cannot use more nodes than there are members.
         std::int64_t most = 0;
-        for (const auto& [key, gang] : known_->gang_keys())
+        for (const gang_index gang : known_->gang_order())
             most += static_cast<std::int64_t>((*known_)[gang].placeable);
         for (const node_index like : kinds_of_nodes()) {
             const auto with = [&](std::int64_t count) { return remedy{add_nodes{like, count}}; };
@@ -353,8 +353,8 @@ private:
     }
 
     [[nodiscard]] bool firm_gang_waits() const {
-        return std::ranges::any_of(known_->gang_keys(), [&](const auto& each) {
-            const auto& gang = (*known_)[each.second];
+        return std::ranges::any_of(known_->gang_order(), [&](gang_index each) {
+            const auto& gang = (*known_)[each];
             return gang.queue && !gang.spec.preemptible && gang.placeable > 0;
         });
     }

@@ -12,7 +12,7 @@
 #include <muster/index/indexed_finder.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -35,7 +35,7 @@ public:
         return ordered_ ? indexed_.weights() : flat_.weights();
     }
 
-    void catch_up(state<Traits>& known) {
+    void catch_up(cluster_state<Traits>& known) {
         if (ordered_)
             indexed_.catch_up(known);
         else
@@ -46,19 +46,19 @@ public:
             indexed_.follow();
     }
 
-    std::int64_t find(const state<Traits>& known, shape_index shape,
+    std::int64_t find(const cluster_state<Traits>& known, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
                       std::vector<node_run>& into) {
         return ordered_ ? indexed_.find(known, shape, queue_nodes, want, into)
                         : flat_.find(known, shape, queue_nodes, want, into);
     }
-    [[nodiscard]] domain_sum<width> free_in(const state<Traits>& known, topology_index within,
-                                            domain_index domain) {
+    [[nodiscard]] domain_sum<width> free_in(const cluster_state<Traits>& known,
+                                            topology_index within, domain_index domain) {
         if (!ordered_)
             return flat_.free_in(known, within, domain);
         return indexed_.free_in(known, within, domain);
     }
-    std::int64_t room(const state<Traits>& known, shape_index shape,
+    std::int64_t room(const cluster_state<Traits>& known, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want) {
         return ordered_ ? indexed_.room(known, shape, queue_nodes, want)
                         : flat_.room(known, shape, queue_nodes, want);

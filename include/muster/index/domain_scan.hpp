@@ -15,7 +15,7 @@
 #include <muster/index/node_score.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -35,7 +35,7 @@ public:
     /// among those for which `admits(node)`. O(nodes × width), and O(log nodes) for each that it
     /// names.
     template<class Admits>
-    std::int64_t find(const state<Traits>& known, const placement_weights<width>& weights,
+    std::int64_t find(const cluster_state<Traits>& known, const placement_weights<width>& weights,
                       const Score& score, std::span<const node_index> nodes, const Admits& admits,
                       shape_index shape, std::optional<constraint_index> queue_nodes,
                       std::int64_t want, std::vector<node_run>& into) {

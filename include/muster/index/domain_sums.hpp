@@ -11,7 +11,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -30,8 +30,8 @@ struct domain_sum {
 
 /// The sum of a domain, its nodes looked at. O(nodes of the domain × width).
 template<class Traits>
-[[nodiscard]] domain_sum<Traits::width> sum_of(const state<Traits>& known, topology_index within,
-                                               domain_index domain) {
+[[nodiscard]] domain_sum<Traits::width> sum_of(const cluster_state<Traits>& known,
+                                               topology_index within, domain_index domain) {
     domain_sum<Traits::width> sum;
     for (const node_index node : known.topologies()[within][domain].nodes)
         sum.add(known.accounts().free(node), 1);
@@ -49,7 +49,7 @@ class domain_sums {
 public:
     /// The sum of a domain, as of the last change that was followed. O(1), and O(nodes × levels)
     /// when a topology is new.
-    [[nodiscard]] const domain_sum<width>& operator()(const state<Traits>& known,
+    [[nodiscard]] const domain_sum<width>& operator()(const cluster_state<Traits>& known,
                                                       topology_index within, domain_index domain) {
         if (!asked_ || changes_ != known.topologies().changes())
             rebuild(known);
@@ -61,7 +61,7 @@ public:
 
     /// What is free on the node changed, or where it stands. O(levels × width), and O(1) while
     /// nobody has asked.
-    void follow(const state<Traits>& known, node_index node, bool moved) {
+    void follow(const cluster_state<Traits>& known, node_index node, bool moved) {
         if (!asked_)
             return;
         if (changes_ != known.topologies().changes())
@@ -87,7 +87,7 @@ public:
 private:
     static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
-    void rebuild(const state<Traits>& known) {
+    void rebuild(const cluster_state<Traits>& known) {
         asked_ = true;
         changes_ = known.topologies().changes();
         const std::size_t rows = known.topologies().size();
@@ -102,14 +102,14 @@ private:
 
     /// The domains into which the node was counted, level by level.
     [[nodiscard]] std::span<std::uint32_t> places_of(std::size_t row, node_index node,
-                                                     const state<Traits>& known) {
+                                                     const cluster_state<Traits>& known) {
         const std::size_t levels = known.topologies()[topology_index{row}].levels();
         if (places_[row].size() < (node.value() + 1) * levels)
             places_[row].resize(known.accounts().nodes() * levels, nowhere);
         return {places_[row].data() + node.value() * levels, levels};
     }
 
-    void count(const state<Traits>& known, node_index node, const resources<width>& amount,
+    void count(const cluster_state<Traits>& known, node_index node, const resources<width>& amount,
                int sign, bool as_before) {
         for (std::size_t row = 0; row < sums_.size(); ++row) {
             const topology_domains& domains = known.topologies()[topology_index{row}];

@@ -10,7 +10,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/node_predicate.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster::inline v0_1 {
@@ -32,7 +32,7 @@ struct emptied_room {
 
     /// Counts node after node until `need` is reached, `most_here` on each at most. O(nodes).
     template<class Traits>
-    void count(const state<Traits>& known, const node_query<Traits::width>& query,
+    void count(const cluster_state<Traits>& known, const node_query<Traits::width>& query,
                std::int64_t most_here, std::int64_t need) {
         std::int64_t sum = 0;
         *this = {};
@@ -60,7 +60,7 @@ struct emptied_room {
     /// another that is eligible nothing is counted but what it grows by, which is no more than it
     /// has. O(nodes listed).
     template<class Traits>
-    void count_some(const state<Traits>& known, const node_query<Traits::width>& query,
+    void count_some(const cluster_state<Traits>& known, const node_query<Traits::width>& query,
                     std::int64_t most_here, const sequence<node_predicate::candidate>& listed) {
         *this = {};
         for (const node_predicate::candidate& each : listed) {
@@ -74,7 +74,7 @@ struct emptied_room {
     /// A node's properties changed. What it gave before is not known: all that it has now may be
     /// new, and if it was counted, as much as any node gave may be lost. O(1).
     template<class Traits>
-    void changed(const state<Traits>& known, const node_query<Traits::width>& query,
+    void changed(const cluster_state<Traits>& known, const node_query<Traits::width>& query,
                  node_index node) {
         if (known.node_labels()[node] <= counted_to)
             least = std::max<std::int64_t>(0, least - largest);
@@ -84,7 +84,7 @@ struct emptied_room {
     /// A node has so much now where it had `before`, and is what it was: neither bound loosens.
     /// O(1).
     template<class Traits>
-    void resized(const state<Traits>& known, const node_query<Traits::width>& query,
+    void resized(const cluster_state<Traits>& known, const node_query<Traits::width>& query,
                  node_index node, const resources<Traits::width>& before, std::int64_t most_here) {
         const bool counted = known.node_labels()[node] <= counted_to;
         if (!counted && most == unknown)
@@ -106,7 +106,7 @@ struct emptied_room {
 
     /// A bound on room, with all that the node has counted as new. O(1).
     template<class Traits>
-    [[nodiscard]] static std::int64_t raised(std::int64_t bound, const state<Traits>& known,
+    [[nodiscard]] static std::int64_t raised(std::int64_t bound, const cluster_state<Traits>& known,
                                              const node_query<Traits::width>& query,
                                              node_index node, const resources<Traits::width>& has) {
         if (bound == unknown || !known[node].present || !fits(*query.request, has) ||

@@ -12,33 +12,17 @@ namespace muster::inline v0_1 {
 
 namespace detail {
 
-/// Fan-out and thresholds of the index: what the traits ask for, or what measured best.
-template<class Traits>
-[[nodiscard]] constexpr std::size_t index_fanout() noexcept {
-    if constexpr (requires { Traits::index_fanout; })
-        return Traits::index_fanout;
-    else
-        return 64;
-}
-template<class Traits>
-[[nodiscard]] constexpr std::size_t index_thresholds() noexcept {
-    if constexpr (requires { Traits::index_thresholds; })
-        return Traits::index_thresholds;
-    else
-        return 64;
-}
-
 template<class Traits, class Score>
 struct finder_of {
     using type = flat_finder<Traits::width, Score>;
 };
 template<class Traits, ordered_score Score>
 struct finder_of<Traits, Score> {
-    using type = indexed_finder<Traits, Score, index_fanout<Traits>(), index_thresholds<Traits>()>;
+    using type = indexed_finder<Traits, Score, Traits::index_fanout, Traits::index_thresholds>;
 };
 template<class Traits, maybe_ordered_score Score>
 struct finder_of<Traits, Score> {
-    using type = chosen_finder<Traits, Score, index_fanout<Traits>(), index_thresholds<Traits>()>;
+    using type = chosen_finder<Traits, Score, Traits::index_fanout, Traits::index_thresholds>;
 };
 
 } // namespace detail

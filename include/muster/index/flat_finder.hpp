@@ -12,14 +12,15 @@
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
 namespace detail {
 
 template<class Traits>
-[[nodiscard]] node_query<Traits::width> query_for(const state<Traits>& known, shape_index shape,
+[[nodiscard]] node_query<Traits::width> query_for(const cluster_state<Traits>& known,
+                                                  shape_index shape,
                                                   std::optional<constraint_index> queue_nodes) {
     node_query<Traits::width> query;
     query.request = &known.shapes()[shape].request;
@@ -60,7 +61,7 @@ public:
 
     /// Takes notice of what changed since the last call.
     template<class Traits>
-    void catch_up(state<Traits>& known) {
+    void catch_up(cluster_state<Traits>& known) {
         weights_ = weigh(known.accounts(), known.pods_kind());
     }
 
@@ -69,7 +70,7 @@ public:
     /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many:
     /// 0 when no node has room. O(nodes × width).
     template<class Traits>
-    std::int64_t find(const state<Traits>& known, shape_index shape,
+    std::int64_t find(const cluster_state<Traits>& known, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
                       std::vector<node_run>& into) {
         const auto query = detail::query_for(known, shape, queue_nodes);
@@ -86,15 +87,15 @@ public:
 
     /// What is free in a domain. O(nodes of the domain × width).
     template<class Traits>
-    [[nodiscard]] domain_sum<Width> free_in(const state<Traits>& known, topology_index within,
-                                            domain_index domain) const {
+    [[nodiscard]] domain_sum<Width> free_in(const cluster_state<Traits>& known,
+                                            topology_index within, domain_index domain) const {
         return sum_of(known, within, domain);
     }
 
     /// For how many pods of the shape all nodes together have room, at most `want`. O(nodes ×
     /// width).
     template<class Traits>
-    std::int64_t room(const state<Traits>& known, shape_index shape,
+    std::int64_t room(const cluster_state<Traits>& known, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want) {
         const auto query = detail::query_for(known, shape, queue_nodes);
         std::int64_t sum = 0;

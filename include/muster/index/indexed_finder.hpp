@@ -21,7 +21,7 @@
 #include <muster/index/predicate_table.hpp>
 #include <muster/index/spread.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -53,7 +53,7 @@ public:
     /// one finder per state. The state must stay where it is until the next call. O(log nodes) for
     /// a node whose amounts changed, O(predicates + shapes) more for one whose properties did, and
     /// O(nodes · log nodes) when the cluster's weights changed or labels were given anew.
-    void catch_up(state<Traits>& known) {
+    void catch_up(cluster_state<Traits>& known) {
         known_ = &known;
         accounts_ = &known.tentative();
         const auto weights = weigh(known.accounts(), known.pods_kind());
@@ -86,7 +86,7 @@ public:
 
     /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many.
     /// Typically O(log nodes) and a few nanoseconds for each node that it names.
-    std::int64_t find(const state<Traits>&, shape_index shape,
+    std::int64_t find(const cluster_state<Traits>&, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
                       std::vector<node_run>& into) {
         follow();
@@ -101,14 +101,14 @@ public:
     }
 
     /// What is free in a domain. O(1), beside the changes to follow.
-    const domain_sum<width>& free_in(const state<Traits>& known, topology_index within,
+    const domain_sum<width>& free_in(const cluster_state<Traits>& known, topology_index within,
                                      domain_index domain) {
         follow();
         return sums_(known, within, domain);
     }
 
     /// For how many pods of the shape all nodes together have room, at most `want`.
-    std::int64_t room(const state<Traits>&, shape_index shape,
+    std::int64_t room(const cluster_state<Traits>&, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want) {
         follow();
         asked& about = ask(shape, queue_nodes);
@@ -475,7 +475,7 @@ private:
     }
 
     Score score_;
-    state<Traits>* known_ = nullptr;
+    cluster_state<Traits>* known_ = nullptr;
     ledger<width>* accounts_ = nullptr;
     bool built_ = false;
     placement_weights<width> weights_;

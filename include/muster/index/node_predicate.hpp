@@ -9,7 +9,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -65,7 +65,7 @@ struct predicate_rows {
     node_query<Width> query;
 
     template<class Traits>
-    predicate_rows(const state<Traits>& known, const node_predicate& of) {
+    predicate_rows(const cluster_state<Traits>& known, const node_predicate& of) {
         query.where = &known.constraint_sets()[of.where];
         if (of.queue_nodes)
             query.queue_nodes = &known.constraint_sets()[*of.queue_nodes];

@@ -9,7 +9,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/node_predicate.hpp>
-#include <muster/model/state.hpp>
+#include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
 namespace detail {
@@ -27,7 +27,7 @@ public:
 
     /// The predicate, made anew where the constraints or the nodes changed; `hint` is where it was
     /// last. O(1) when the hint is right, else O(predicates); and O(nodes) when it must be made.
-    std::size_t find(const state<Traits>& known, Index& index, constraint_index where,
+    std::size_t find(const cluster_state<Traits>& known, Index& index, constraint_index where,
                      std::optional<constraint_index> queue_nodes, std::size_t hint) {
         std::size_t at = hint;
         if (!is(at, where, queue_nodes)) {
@@ -53,7 +53,8 @@ public:
     }
 
     /// A node came, went, or changed in what it is. O(predicates).
-    void node_changed(const state<Traits>& known, Index& index, node_index node, bool present) {
+    void node_changed(const cluster_state<Traits>& known, Index& index, node_index node,
+                      bool present) {
         const auto& sets = known.constraint_sets();
         for (node_predicate& each : predicates_) {
             if (each.stale)
@@ -119,7 +120,7 @@ private:
         of.nodes.clear();
     }
 
-    void make(const state<Traits>& known, Index& index, node_predicate& of) {
+    void make(const cluster_state<Traits>& known, Index& index, node_predicate& of) {
         drop(index, of);
         of.stale = false;
         const predicate_rows<Traits::width> rows(known, of);

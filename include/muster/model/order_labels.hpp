@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include <muster/base/assert.hpp>
@@ -11,71 +13,148 @@
 
 namespace muster::inline v0_1 {
 
-/// A 64-bit label per node, ordered as the nodes' keys are, so that ties are decided without
-/// looking at keys. A new node gets a label between its neighbours'; where there is none left, the
-/// labels around are spread out again. Only their order means anything.
+/// The order of the keys of all records of one kind, without the keys: a list of the records, and
+/// a 64-bit label for each that grows along the list. Ties are decided by comparing two labels. A
+/// new record gets a label between its neighbours'; where none is left, the labels around are
+/// spread out again. Only the order of labels means anything.
+template<class Tag>
 class order_labels {
 public:
-    [[nodiscard]] std::uint64_t operator[](node_index node) const noexcept {
-        return labels_[node.value()];
+    using index = index_of<Tag>;
+
+    [[nodiscard]] std::uint64_t operator[](index at) const noexcept {
+        return entries_[at.value()].label;
+    }
+    [[nodiscard]] bool before(index lhs, index rhs) const noexcept {
+        return (*this)[lhs] < (*this)[rhs];
     }
     /// Moves when labels that were given changed, their order never does.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
+    /// How many records are in the list.
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    /// Gives a label to the node at `place`, which has just been put into the ordered `index` of
-    /// all nodes. Amortised O(log nodes).
-    template<class Index>
-    void insert(const Index& index, typename Index::const_iterator place) {
-        const std::size_t node = place->second.value();
-        if (labels_.size() <= node)
-            labels_.resize(node + 1, 0);
-        const auto next = std::next(place);
-        const std::uint64_t low = place == index.begin() ? 0 : labels_[at(std::prev(place))];
-        // Listings mostly come in order: leave room behind the last rather than halve it.
-        if (next == index.end() && low < last - step) {
-            labels_[node] = low + step;
-            return;
+    /// Walks the list in the order of keys.
+    class iterator {
+    public:
+        using iterator_category = std::forward_iterator_tag;
+        using value_type = index;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const index*;
+        using reference = index;
+
+        iterator() = default;
+        [[nodiscard]] index operator*() const noexcept { return index{at_}; }
+        iterator& operator++() noexcept {
+            at_ = list_->entries_[at_].next;
+            return *this;
         }
-        const std::uint64_t high = next == index.end() ? last : labels_[at(next)];
-        if (high - low < 2) {
-            labels_[node] = low;
-            spread(index, place);
-            return;
+        iterator operator++(int) noexcept {
+            iterator before = *this;
+            ++*this;
+            return before;
         }
-        labels_[node] = low + (high - low) / 2;
+        [[nodiscard]] friend bool operator==(iterator lhs, iterator rhs) noexcept {
+            return lhs.at_ == rhs.at_;
+        }
+
+    private:
+        friend class order_labels;
+        iterator(const order_labels& list, std::uint32_t at) noexcept : list_(&list), at_(at) {}
+        const order_labels* list_ = nullptr;
+        std::uint32_t at_ = none;
+    };
+    [[nodiscard]] iterator begin() const noexcept { return {*this, first_}; }
+    [[nodiscard]] iterator end() const noexcept { return {*this, none}; }
+
+    /// The record right before that one in the list; nothing for the first. O(1).
+    [[nodiscard]] std::optional<index> previous(index at) const noexcept {
+        const std::uint32_t before = entries_[at.value()].previous;
+        return before == none ? std::nullopt : std::optional(index{before});
+    }
+    /// The last record of the list.
+    [[nodiscard]] std::optional<index> last() const noexcept {
+        return last_ == none ? std::nullopt : std::optional(index{last_});
     }
 
-    void pop_back() { labels_.pop_back(); }
+    /// Puts a record that is not in the list right behind that one, or first. Amortised
+    /// O(log records).
+    void insert(index fresh, std::optional<index> behind) {
+        const std::uint32_t at = slot(fresh);
+        const std::uint32_t before = behind ? slot(*behind) : none;
+        if (entries_.size() <= at)
+            entries_.resize(at + std::size_t{1});
+        link(at, before, before == none ? first_ : entries_[before].next);
+        ++size_;
+        const std::uint32_t next = entries_[at].next;
+        const std::uint64_t low = before == none ? 0 : entries_[before].label;
+        // Listings mostly come in order: leave room behind the last rather than halve it.
+        if (next == none && low < last_label - step) {
+            entries_[at].label = low + step;
+            return;
+        }
+        const std::uint64_t high = next == none ? last_label : entries_[next].label;
+        if (high - low < 2) {
+            entries_[at].label = low;
+            spread(at);
+            return;
+        }
+        entries_[at].label = low + (high - low) / 2;
+    }
+
+    /// Takes a record out of the list. O(1).
+    void erase(index gone) noexcept {
+        const entry& at = entries_[gone.value()];
+        (at.previous == none ? first_ : entries_[at.previous].next) = at.next;
+        (at.next == none ? last_ : entries_[at.next].previous) = at.previous;
+        --size_;
+    }
 
 private:
-    template<class Iterator>
-    [[nodiscard]] static std::size_t at(Iterator where) noexcept {
-        return where->second.value();
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint64_t last_label = ~std::uint64_t{0} >> 1;
+    static constexpr std::uint64_t step = std::uint64_t{1} << 36;
+
+    struct entry {
+        std::uint64_t label = 0;
+        std::uint32_t previous = none;
+        std::uint32_t next = none;
+    };
+
+    [[nodiscard]] static std::uint32_t slot(index at) noexcept {
+        return static_cast<std::uint32_t>(at.value());
     }
 
-    /// Spreads the labels in the smallest aligned range around `place` that is sparse enough: the
-    /// wider the range, the sparser it has to be (Bender et al., Two simplified algorithms for
+    void link(std::uint32_t at, std::uint32_t before, std::uint32_t next) noexcept {
+        entries_[at].previous = before;
+        entries_[at].next = next;
+        (before == none ? first_ : entries_[before].next) = at;
+        (next == none ? last_ : entries_[next].previous) = at;
+    }
+
+    /// Spreads the labels in the smallest aligned range around that record that is sparse enough:
+    /// the wider the range, the sparser it has to be (Bender et al., Two simplified algorithms for
     /// maintaining order in a list, 2002).
-    template<class Index>
-    void spread(const Index& index, typename Index::const_iterator place) {
+    void spread(std::uint32_t around) noexcept {
         ++epoch_;
-        const std::uint64_t label = labels_[at(place)];
-        auto first = place;
-        auto end = std::next(place);
+        const std::uint64_t label = entries_[around].label;
+        std::uint32_t first = around;
+        std::uint32_t end = entries_[around].next;
         std::uint64_t count = 1;
-        // How many nodes the range may hold, in 1024ths.
+        // How many records the range may hold, in 1024ths.
         std::uint64_t most = 1024;
         for (unsigned bits = 1; bits < 63; ++bits) {
             most = most * 10 / 7;
             const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
             const std::uint64_t low = label & ~mask;
             const std::uint64_t high = label | mask;
-            while (first != index.begin() && labels_[at(std::prev(first))] >= low) {
-                --first;
+            while (entries_[first].previous != none &&
+                   entries_[entries_[first].previous].label >= low) {
+                first = entries_[first].previous;
                 ++count;
             }
-            while (end != index.end() && labels_[at(end)] <= high) {
-                ++end;
+            while (end != none && entries_[end].label <= high) {
+                end = entries_[end].next;
                 ++count;
             }
             if (count * 1024 > most || mask / (count + 1) < 2)
@@ -83,21 +162,21 @@ private:
             set(first, end, low, mask / (count + 1));
             return;
         }
-        set(index.begin(), index.end(), 0, last / (index.size() + 1));
+        set(first_, none, 0, last_label / (size_ + 1));
     }
 
-    template<class Iterator>
-    void set(Iterator first, Iterator end, std::uint64_t low, std::uint64_t gap) {
-        for (; first != end; ++first) {
+    void set(std::uint32_t first, std::uint32_t end, std::uint64_t low,
+             std::uint64_t gap) noexcept {
+        for (; first != end; first = entries_[first].next) {
             low += gap;
-            labels_[at(first)] = low;
+            entries_[first].label = low;
         }
     }
 
-    static constexpr std::uint64_t last = ~std::uint64_t{0} >> 1;
-    static constexpr std::uint64_t step = std::uint64_t{1} << 36;
-
-    std::vector<std::uint64_t> labels_;
+    std::vector<entry> entries_;
+    std::uint32_t first_ = none;
+    std::uint32_t last_ = none;
+    std::size_t size_ = 0;
     std::uint64_t epoch_ = 0;
 };
 

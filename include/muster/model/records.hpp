@@ -42,20 +42,17 @@ struct vertex_topology {
     std::optional<std::size_t> preferred;
 };
 
-template<class Traits>
+template<std::size_t Width>
 struct node_record {
     using tag = node_tag;
-    typename Traits::node_key key{};
-    node<Traits::width> spec;
+    node<Width> spec;
     /// False for a node that only its pods name.
     bool present = false;
     std::uint32_t generation = 0;
 };
 
-template<class Traits>
 struct pod_record {
     using tag = pod_tag;
-    typename Traits::pod_key key{};
     gang_index gang;
     vertex_index role;
     /// What it asks for and where it may stand.
@@ -81,6 +78,9 @@ struct pod_record {
     /// Not a pod yet, but a place reserved for the replacement of the pod with this key, which
     /// moves. Nominated on `node`; not found by key.
     bool promised = false;
+    /// Of a pod for whose key a place is promised in its gang: that place. Of the place: the pod of
+    /// that key, as long as there is one.
+    std::optional<pod_index> partner;
     /// Of one that is nominated: how many of its gang had been before it. Terms between pods may
     /// let some come only before others.
     std::uint32_t turn = 0;
@@ -126,11 +126,10 @@ struct pod_record {
     [[nodiscard]] bool placeable() const noexcept { return alive() && !holding(); }
 };
 
-template<class Traits>
 struct gang_record {
     using tag = gang_tag;
-    typename Traits::gang_key key{};
-    gang<typename Traits::queue_key> spec;
+    gang<queue_index> spec;
+    /// The same as in `spec`.
     std::optional<queue_index> queue;
     /// What its members are charged to.
     [[nodiscard]] std::optional<queue_charge> charged_to() const noexcept {
@@ -160,11 +159,10 @@ struct gang_record {
     std::uint32_t generation = 0;
 };
 
-template<class Traits>
+template<std::size_t Width>
 struct queue_record {
     using tag = queue_tag;
-    typename Traits::queue_key key{};
-    queue<Traits::width> spec;
+    queue<Width> spec;
     /// The queue above it, known or not.
     std::optional<queue_index> parent;
     /// The interned node selectors of it and of all above it, while the queue is present.

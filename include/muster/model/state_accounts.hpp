@@ -14,25 +14,19 @@
 namespace muster::inline v0_1 {
 
 /// What the pods of a state hold: of their nodes, and of their queues' quotas.
-template<class Traits>
-class state_accounts : public state_population<Traits> {
-    using store = state_population<Traits>;
+template<std::size_t Width>
+class state_accounts : public state_population<Width> {
+    using store = state_population<Width>;
 
 public:
-    using store::width;
-    using typename store::gang_record;
-    using typename store::pod_key;
-    using typename store::pod_record;
-    using typename store::queue_key;
-
 protected:
     state_accounts() = default;
     explicit state_accounts(kind_id pods_kind) : store(pods_kind) {}
 
     template<class Row>
-    static bool refit(const Row& row, const resources<width>& allocatable,
-                      resources<width>& free) noexcept {
-        resources<width> used;
+    static bool refit(const Row& row, const resources<Width>& allocatable,
+                      resources<Width>& free) noexcept {
+        resources<Width> used;
         return checked_subtract(row.allocatable, row.free, used) &&
                checked_subtract(allocatable, used, free);
     }
@@ -75,15 +69,13 @@ protected:
 
     /// Moves what the gang's members hold from its queue to the one named; false and nothing
     /// changed when that overflows.
-    [[nodiscard]] bool recharge(gang_index which, const std::optional<queue_key>& to,
+    [[nodiscard]] bool recharge(gang_index which, std::optional<queue_index> to,
                                 bool preemptible = true) {
         gang_record& group = gangs_[which.value()];
-        const auto known = to ? queue_index_.find(*to) : queue_index_.end();
-        const bool firm = !preemptible;
-        if (known != queue_index_.end() ? group.charged_to() == queue_charge(known->second, firm)
-                                        : !to && !group.queue)
+        const auto into = to ? std::optional(queue_charge(*to, !preemptible)) : std::nullopt;
+        if (group.charged_to() == into)
             return true;
-        resources<width> held;
+        resources<Width> held;
         for (const pod_index member : group.members)
             if (const pod_record& record = pods_[member.value()]; record.charged())
                 if (!checked_add(held, shapes_[record.shape].request, held))
@@ -91,19 +83,16 @@ protected:
         const auto from = group.charged_to();
         if (from)
             leave_queue(group, *from);
-        const std::size_t queues_before = queues_.size();
-        const auto queue = to ? std::optional(intern_queue(*to)) : std::nullopt;
-        if (queue && !enter_queue(group, queue_charge(*queue, firm))) {
-            forget_queues_from(queues_before);
+        if (into && !enter_queue(group, *into)) {
             const bool restored = !from || enter_queue(group, *from);
             MUSTER_ASSERT(restored, "what was charged a moment ago can be charged again");
             static_cast<void>(restored);
             return false;
         }
-        group.queue = queue;
-        if (held != resources<width>{})
+        group.queue = to;
+        if (held != resources<Width>{})
             more_used(which);
-        if (from && held != resources<width>{})
+        if (from && held != resources<Width>{})
             moved(false);
         return true;
     }
@@ -157,8 +146,8 @@ protected:
                 this->stand(next, -1);
                 end(next);
             }
-            resources<width> amount = what.request;
-            for (std::size_t column = 0; column < width; ++column)
+            resources<Width> amount = what.request;
+            for (std::size_t column = 0; column < Width; ++column)
                 amount[column] *= count;
             ledger_.give(*record.node, group.charged_to(), amount, ports, how);
         }
@@ -183,22 +172,13 @@ protected:
         group.placeable += of.placeable() ? 1U : 0U;
     }
 
-    [[nodiscard]] pod_record* pod_of(const pod_key& key) {
-        const auto known = pod_index_.find(key);
-        return known == pod_index_.end() ? nullptr : &pods_[known->second.value()];
-    }
-
     using store::constraints_;
-    using store::forget_queues_from;
     using store::gangs_;
-    using store::intern_queue;
     using store::ledger_;
     using store::mark_dirty;
     using store::moved;
-    using store::pod_index_;
     using store::pods_;
     using store::population_;
-    using store::queue_index_;
     using store::queues_;
     using store::shapes_;
     using store::use_clock_;

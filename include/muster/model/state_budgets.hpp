@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/model/disruption_budget.hpp>
@@ -13,32 +15,36 @@
 namespace muster::inline v0_1 {
 
 /// The budgets that evictions keep to. They may be told before or after the pods that they cover.
-template<class Traits>
-class state_budgets : public state_reservations<Traits> {
-    using store = state_reservations<Traits>;
+template<std::size_t Width>
+class state_budgets : public state_reservations<Width> {
+    using store = state_reservations<Width>;
 
 public:
-    using typename store::pod_key;
-    using budget_map = std::map<pod_key, disruption_budget, key_less<Traits>>;
-
-    /// A budget is new or changed. Its key is one of its own, though of the type of pods' keys.
-    /// O(log budgets).
-    event_result upsert_budget(const pod_key& key, disruption_budget spec) {
+    /// Of a budget that is new. It is in the order of its key.
+    budget_index add_budget(std::optional<budget_index> behind) {
+        const budget_index index = store::take_slot(budgets_, unused_);
+        budget_order_.insert(index, behind);
+        return index;
+    }
+    event_result set_budget(budget_index which, disruption_budget spec) {
         if (spec.keeps < 0)
             return event_result::out_of_range;
-        budgets_.insert_or_assign(key, std::move(spec));
+        budgets_[which.value()] = std::move(spec);
         ++this->changes_;
         return event_result::applied;
     }
-
-    event_result remove_budget(const pod_key& key) {
-        if (budgets_.erase(key) == 0)
-            return event_result::unexpected;
+    void remove_budget(budget_index which) {
+        budget_order_.erase(which);
+        budgets_[which.value()] = {};
+        unused_.push_back(which);
         ++this->changes_;
-        return event_result::applied;
     }
 
-    [[nodiscard]] const budget_map& budgets() const noexcept { return budgets_; }
+    /// Budgets in the order of their keys.
+    [[nodiscard]] const order_labels<budget_tag>& budgets() const noexcept { return budget_order_; }
+    [[nodiscard]] const disruption_budget& budget(budget_index at) const noexcept {
+        return budgets_[at.value()];
+    }
 
     /// Moves with every event that bears on any answer.
     [[nodiscard]] std::uint64_t changes() const noexcept { return this->changes_; }
@@ -48,7 +54,9 @@ protected:
     explicit state_budgets(kind_id pods_kind) : store(pods_kind) {}
 
 private:
-    budget_map budgets_;
+    std::vector<disruption_budget> budgets_;
+    std::vector<budget_index> unused_;
+    order_labels<budget_tag> budget_order_;
 };
 
 } // namespace muster::inline v0_1

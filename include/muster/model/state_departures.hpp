@@ -16,103 +16,93 @@ namespace muster::inline v0_1 {
 
 /// What becomes of decisions: pods that were placed are bound or not, pods that were told to go
 /// leave or stay, and those nominated to come after them come.
-template<class Traits>
-class state_departures : public state_queues<Traits> {
-    using store = state_queues<Traits>;
+template<std::size_t Width>
+class state_departures : public state_queues<Width> {
+    using store = state_queues<Width>;
 
 public:
-    using store::width;
-    using typename store::gang_record;
-    using typename store::node_key;
-    using typename store::pod_key;
-    using typename store::pod_record;
-
     /// The bind of an assumed pod went through.
-    event_result confirm_bound(const pod_key& key) {
-        pod_record* record = pod_of(key);
-        if (!record || !record->assumed)
+    event_result confirm_bound(pod_index pod) {
+        pod_record& record = pods_[pod.value()];
+        if (!record.assumed)
             return event_result::unexpected;
-        record->assumed = false;
-        record->phase = pod_phase::bound;
+        record.assumed = false;
+        record.phase = pod_phase::bound;
         ++settled_;
         return event_result::applied;
     }
 
     /// The bind of an assumed pod failed, or a nominated pod is to come no more: it is pending
     /// again and its room is free.
-    event_result forget(const pod_key& key) {
-        pod_record* record = pod_of(key);
-        if (!record || !(record->assumed || record->nominated))
+    event_result forget(pod_index pod) {
+        pod_record& record = pods_[pod.value()];
+        if (!(record.assumed || record.nominated))
             return event_result::unexpected;
-        give_up(*record);
-        mark_dirty(record->gang);
+        give_up(record);
+        mark_dirty(record.gang);
         moved(false);
         return event_result::applied;
     }
 
     /// Marks a pod with a node as evicted. It is no longer a member, and keeps its room until it is
     /// reported gone or ended; other pods may be nominated to that room.
-    event_result evict(const pod_key& key) {
-        pod_record* record = pod_of(key);
-        if (!record || !may_go(*record))
+    event_result evict(pod_index pod) {
+        pod_record& record = pods_[pod.value()];
+        if (!may_go(record))
             return event_result::unexpected;
-        uncharge(*record);
-        record->evicted = true;
-        restore(*record);
+        uncharge(record);
+        record.evicted = true;
+        restore(record);
         population_.moved();
-        mark_dirty(record->gang);
+        mark_dirty(record.gang);
         moved(false);
         return event_result::applied;
     }
 
     /// A pod that was told to go stays: its eviction was refused.
-    event_result keep(const pod_key& key) {
-        pod_record* record = pod_of(key);
-        if (!record || !record->evicted)
+    event_result keep(pod_index pod) {
+        pod_record& record = pods_[pod.value()];
+        if (!record.evicted)
             return event_result::unexpected;
-        if (record->charged())
-            uncharge(*record);
-        record->evicted = false;
-        if (record->charged())
-            restore(*record);
+        if (record.charged())
+            uncharge(record);
+        record.evicted = false;
+        if (record.charged())
+            restore(record);
         population_.moved();
-        more_used(record->gang);
-        gangs_[record->gang.value()].placeable += record->placeable() ? 1U : 0U;
-        mark_dirty(record->gang);
+        more_used(record.gang);
+        gangs_[record.gang.value()].placeable += record.placeable() ? 1U : 0U;
+        mark_dirty(record.gang);
         return event_result::applied;
     }
 
     /// Restores the nomination of a pending pod to `node` by an earlier decision. The room that the
     /// pod requests is reserved even if it exceeds what will be free. Returns `unexpected` if the
     /// node or a pod that waits for one is unknown.
-    event_result nominate(const pod_key& key, const node_key& node) {
-        pod_record* record = pod_of(key);
-        const auto to = node_index_.find(node);
-        if (!record || !record->placeable() || to == node_index_.end())
+    event_result nominate(pod_index pod, node_index to) {
+        pod_record& record = pods_[pod.value()];
+        if (!record.placeable())
             return event_result::unexpected;
-        return nominate_on(*record, to->second) ? event_result::applied
-                                                : event_result::out_of_range;
+        return nominate_on(record, to) ? event_result::applied : event_result::out_of_range;
     }
 
     /// Reserves room on `node` for a gated pod that another scheduler has nominated to it. No other
     /// pod gets the room until the pod is observed again, and no cycle places the pod. Returns
     /// `unexpected` if the pod or the node is unknown, or if the pod is not gated, is terminating
     /// or has a node; `out_of_range` if a sum would overflow. O(1).
-    event_result expect(const pod_key& key, const node_key& node) {
-        pod_record* record = pod_of(key);
-        const auto to = node_index_.find(node);
-        if (!record || record->phase != pod_phase::gated || record->terminating || record->node ||
-            to == node_index_.end())
+    event_result expect(pod_index pod, node_index to) {
+        pod_record& record = pods_[pod.value()];
+        if (record.phase != pod_phase::gated || record.terminating || record.node)
             return event_result::unexpected;
-        record->node = to->second;
-        record->nominated = true;
-        if (!charge(*record)) {
-            record->node.reset();
-            record->nominated = false;
+        record.node = to;
+        record.nominated = true;
+        if (!charge(record)) {
+            record.node.reset();
+            record.nominated = false;
             return event_result::out_of_range;
         }
         population_.moved();
-        more_used(record->gang);
+        more_used(record.gang);
         return event_result::applied;
     }
 
@@ -154,7 +144,7 @@ public:
     [[nodiscard]] bool assume_nominated(gang_index which) {
         gang_record& group = gangs_[which.value()];
         std::vector<pod_index> coming;
-        resources<width> sum;
+        resources<Width> sum;
         for (const pod_index member : group.members) {
             const pod_record& record = pods_[member.value()];
             if (!record.awaited() || record.promised)
@@ -169,7 +159,7 @@ public:
         std::ranges::sort(coming, {}, [&](pod_index at) { return *pods_[at.value()].node; });
         for (std::size_t first = 0; first < coming.size();) {
             const node_index node = *pods_[coming[first].value()].node;
-            resources<width> left = ledger_.present(node);
+            resources<Width> left = ledger_.present(node);
             for (; first < coming.size(); ++first) {
                 const pod_record& record = pods_[coming[first].value()];
                 if (*record.node != node)
@@ -178,7 +168,7 @@ public:
                 if (!fits(shape.request, left) ||
                     !claims_alone(constraints_[shape.where].value.ports, node))
                     return false;
-                for (std::size_t column = 0; column < width; ++column)
+                for (std::size_t column = 0; column < Width; ++column)
                     left[column] -= shape.request[column];
             }
         }
@@ -246,7 +236,7 @@ protected:
             return left.spec.priority < right.spec.priority;
         if (left.spec.created != right.spec.created)
             return left.spec.created > right.spec.created;
-        return key_less<Traits>{}(right.key, left.key);
+        return this->gang_order_.before(rhs, lhs);
     }
 
     /// True if no other pod on the node has ports that conflict with these, which are already
@@ -291,8 +281,6 @@ protected:
     using store::mark_dirty;
     using store::more_used;
     using store::moved;
-    using store::node_index_;
-    using store::pod_of;
     using store::pods_;
     using store::population_;
     using store::queues_;

@@ -11,15 +11,12 @@ namespace muster::inline v0_1 {
 
 /// Interned properties of the pods of a state: shapes, labels and, once some pod has terms, the
 /// pods on each node.
-template<class Traits>
-class state_population : public state_store<Traits> {
-    using store = state_store<Traits>;
+template<std::size_t Width>
+class state_population : public state_store<Width> {
+    using store = state_store<Width>;
 
 public:
-    using store::width;
-    using typename store::gang_record;
     using typename store::node_record;
-    using typename store::pod_record;
     using typename store::pod_type;
 
 protected:
@@ -91,7 +88,7 @@ private:
             population_.remove_pod(pod.labels, gangs_[pod.gang.value()].tenant);
     }
 
-    [[nodiscard]] shape_index acquire_shape(const resources<width>& request,
+    [[nodiscard]] shape_index acquire_shape(const resources<Width>& request,
                                             const constraints& value) {
         const constraint_index where = this->acquire(value);
         if (value.pods && constraints_[where].users == 1)
@@ -117,8 +114,8 @@ private:
     void know_terms(constraint_index where, const pod_terms& value) {
         if (!population_.active()) {
             population_.activate();
-            for (const auto& entry : gang_index_)
-                for (const pod_index member : gangs_[entry.second.value()].members) {
+            for (const gang_index which : this->gang_order_)
+                for (const pod_index member : gangs_[which.value()].members) {
                     const pod_record& pod = pods_[member.value()];
                     enter(pod);
                     if (pod.charged())
@@ -127,14 +124,13 @@ private:
         }
         population_.add_terms(where, value, label_sets_, [this](const std::string& key) {
             return topologies_.acquire(
-                topology{{key}}, this->node_order_, this->nodes_.size(), this->labels_,
+                topology{{key}}, this->nodes_.size(), this->labels_,
                 [this](node_index node) -> const node_record& { return (*this)[node]; });
         });
     }
 
 protected:
     using store::constraints_;
-    using store::gang_index_;
     using store::gangs_;
     using store::label_sets_;
     using store::pods_;

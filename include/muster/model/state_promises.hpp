@@ -19,45 +19,36 @@ namespace muster::inline v0_1 {
 /// Places reserved for the replacements of pods that move. A place is a member of the gang without
 /// a key: it counts as a member that holds, is charged for its future room and quota, and is passed
 /// on to the replacement pod.
-template<class Traits>
-class state_promises : public state_departures<Traits> {
-    using store = state_departures<Traits>;
+template<std::size_t Width>
+class state_promises : public state_departures<Width> {
+    using store = state_departures<Width>;
 
 public:
-    using store::width;
-    using typename store::gang_record;
-    using typename store::node_key;
-    using typename store::pod_key;
-    using typename store::pod_record;
-
     /// Evicts a pod, as `evict` does, and reserves room on `node` for its replacement: a pending
     /// member of its gang with the same role, request and constraints, which the next cycle
     /// nominates there. Until then the place counts as a member that holds. `until`: the time at
     /// which an unused place is given up; absent = when the gang is removed. A pod key has at most
     /// one place.
-    event_result move(const pod_key& key, const node_key& node,
+    event_result move(pod_index pod, node_index to,
                       std::optional<std::int64_t> until = std::nullopt) {
-        const auto known = this->find_pod(key);
-        const auto to = node_index_.find(node);
-        if (!known || !this->may_go(pods_[known->index.value()]) || to == node_index_.end() ||
-            pods_[known->index.value()].node == to->second)
+        if (!this->may_go(pods_[pod.value()]) || pods_[pod.value()].node == to)
             return event_result::unexpected;
-        event_result went = store::evict(key);
+        event_result went = store::evict(pod);
         MUSTER_ASSERT(went == event_result::applied, "it may go");
-        const pod_index place = add_place(known->index, to->second, until);
+        const pod_index place = add_place(pod, to, until);
         if (this->charge(pods_[place.value()]))
             return went;
         erase_place(place);
-        went = store::keep(key);
+        went = store::keep(pod);
         MUSTER_ASSERT(went == event_result::applied, "it was told to go a moment ago");
         return event_result::out_of_range;
     }
 
     /// The eviction of the pod was refused, so the pod stays and its place is given up.
-    event_result keep(const pod_key& key) {
-        const event_result kept = store::keep(key);
+    event_result keep(pod_index pod) {
+        const event_result kept = store::keep(pod);
         if (kept == event_result::applied)
-            release_place_of(this->find_pod(key)->index);
+            release_place_of(pod);
         return kept;
     }
 
@@ -72,7 +63,7 @@ public:
     void told_to_move(const Moves& moves, std::optional<std::int64_t> until) {
         for (const auto& [pod, node] : moves) {
             const auto queue = gangs_[pods_[pod.value()].gang.value()].charged_to();
-            const resources<width> amount = this->request(pod);
+            const resources<Width> amount = this->request(pod);
             if (queue)
                 ledger_.queues_.give(*queue, amount);
             this->told_to_go(pod);
@@ -106,8 +97,7 @@ public:
         });
         gangs.erase(std::unique(gangs.begin(), gangs.end()), gangs.end());
         for (const gang_index which : gangs) {
-            release_places(which,
-                           [&](const pod_record& place) { return is_void(place, which, now); });
+            release_places(which, [&](const pod_record& place) { return is_void(place, now); });
             hand_over(which);
         }
     }
@@ -148,8 +138,6 @@ protected:
 
     using store::gangs_;
     using store::ledger_;
-    using store::node_index_;
-    using store::pod_index_;
     using store::pods_;
 
 private:
@@ -172,11 +160,14 @@ private:
         place.phase = pod_phase::pending;
         place.terminating = place.assumed = place.evicted = false;
         place.nominated = place.promised = true;
+        place.partner = of;
         this->adopt(place, this->spec_of(of));
         const pod_index index = store::take_slot(pods_, this->unused_pods_);
         place.generation = pods_[index.value()].generation;
         this->mark_dirty(place.gang);
         pods_[index.value()] = std::move(place);
+        pods_[of.value()].partner = index;
+        this->pod_order_.insert(index, of);
         this->enlist(index);
         promises_.push_back({index, until});
         return index;
@@ -185,7 +176,10 @@ private:
     /// The place, which is charged no more, is gone.
     void erase_place(pod_index which) {
         this->delist(which);
+        this->pod_order_.erase(which);
         pod_record& record = pods_[which.value()];
+        if (record.partner)
+            pods_[record.partner->value()].partner.reset();
         this->disown(record);
         const std::uint32_t generation = record.generation + 1;
         record = pod_record{};
@@ -200,18 +194,11 @@ private:
         this->moved(false);
     }
     void release_place_of(pod_index pod) {
-        if (promises_.empty())
-            return;
-        const pod_record& of = pods_[pod.value()];
-        const pod_key key = of.key;
-        release_places(of.gang, [&](const pod_record& place) { return same(place.key, key); });
+        if (const auto place = pods_[pod.value()].partner)
+            release(*place);
     }
 
-    [[nodiscard]] static bool same(const pod_key& lhs, const pod_key& rhs) {
-        return !key_less<Traits>{}(lhs, rhs) && !key_less<Traits>{}(rhs, lhs);
-    }
-
-    [[nodiscard]] bool is_void(const pod_record& place, gang_index gang, std::int64_t now) {
+    [[nodiscard]] bool is_void(const pod_record& place, std::int64_t now) {
         const auto member = static_cast<std::size_t>(&place - pods_.data());
         const auto until = promise_of(pod_index{member})->until;
         if (until && *until <= now)
@@ -220,14 +207,10 @@ private:
         if (this->constraints_[shape.where].obstacles[place.node->value()] != 0)
             return true;
         const auto later = ledger_.future(*place.node);
-        for (std::size_t column = 0; column < width; ++column)
+        for (std::size_t column = 0; column < Width; ++column)
             if (later[column] < 0 && shape.request[column] > 0)
                 return true;
-        const auto left = pod_index_.find(place.key);
-        if (left == pod_index_.end())
-            return false;
-        const pod_record& pod = pods_[left->second.value()];
-        return pod.gang == gang && pod.phase == pod_phase::succeeded;
+        return place.partner && pods_[place.partner->value()].phase == pod_phase::succeeded;
     }
 
     /// Waiting members of the gang take the places that they are alike to, their own first.
@@ -242,7 +225,7 @@ private:
         for (const bool own : {true, false})
             std::erase_if(places, [&](pod_index place) {
                 const auto next = std::ranges::find_if(waiting, [&](pod_index member) {
-                    return takes(pods_[member.value()], pods_[place.value()], own);
+                    return takes(member, pods_[place.value()], own);
                 });
                 if (next == waiting.end())
                     return false;
@@ -256,10 +239,11 @@ private:
                 return true;
             });
     }
-    [[nodiscard]] bool takes(const pod_record& pod, const pod_record& place, bool own) const {
+    [[nodiscard]] bool takes(pod_index member, const pod_record& place, bool own) const {
+        const pod_record& pod = pods_[member.value()];
         return pod.role == place.role && pod.shape == place.shape &&
                (pod.labels == place.labels || !this->population_.in_use()) &&
-               (!own || same(pod.key, place.key));
+               (!own || place.partner == member);
     }
 
     detail::sequence<promise> promises_;

@@ -15,22 +15,34 @@
 namespace muster::inline v0_1 {
 
 /// What can happen to the queues of a state. They may be told in any order.
-template<class Traits>
-class state_queues : public state_accounts<Traits> {
-    using store = state_accounts<Traits>;
+template<std::size_t Width>
+class state_queues : public state_accounts<Width> {
+    using store = state_accounts<Width>;
 
 public:
-    using store::width;
-    using typename store::queue_key;
     using typename store::queue_record;
     using typename store::queue_type;
 
     /// A queue is new or changed, and stands below `parent`, or below none. A parent that is not
     /// known yet bounds nothing until it is. O(depth), and O(queues × depth) when what nodes those
     /// below it may use changes.
-    event_result upsert_queue(const queue_key& key, queue_type spec,
-                              const std::optional<queue_key>& parent = std::nullopt) {
-        for (std::size_t column = 0; column < width; ++column)
+    event_result set_queue(queue_index index, queue_type spec, std::optional<queue_index> parent) {
+        if (const event_result bad = check(spec); bad != event_result::applied)
+            return bad;
+        if (parent && ledger_.queues().within(*parent, index))
+            return event_result::circular;
+        const queue_record& record = queues_[index.value()];
+        if (record.present && record.parent == parent && record.spec == spec)
+            return event_result::applied;
+        if (!ledger_.queues_.settle(index, parent, spec.guarantee))
+            return event_result::out_of_range;
+        place_queue(index, parent, std::move(spec), true);
+        return event_result::applied;
+    }
+
+    /// What can be seen to be wrong with a queue by itself.
+    [[nodiscard]] static event_result check(const queue_type& spec) noexcept {
+        for (std::size_t column = 0; column < Width; ++column)
             if (spec.quota[kind_id{column}].value_or(0) < 0 ||
                 spec.firm_quota[kind_id{column}].value_or(0) < 0 ||
                 spec.deserved[kind_id{column}].value_or(0) < 0 || spec.guarantee[column] < 0 ||
@@ -38,32 +50,18 @@ public:
                 return event_result::out_of_range;
         if (spec.weight < 0 || spec.weight > largest_weight)
             return event_result::out_of_range;
-        if (parent && is_circular(key, *parent))
-            return event_result::circular;
-        const std::size_t queues_before = queues_.size();
-        const queue_index index = intern_queue(key);
-        const auto above = parent ? std::optional(intern_queue(*parent)) : std::nullopt;
-        const queue_record& record = queues_[index.value()];
-        if (record.present && record.parent == above && record.spec == spec)
-            return event_result::applied;
-        if (!ledger_.queues_.settle(index, above, spec.guarantee)) {
-            forget_queues_from(queues_before);
-            return event_result::out_of_range;
-        }
-        place_queue(index, above, std::move(spec), true);
         return event_result::applied;
     }
 
     /// The queue is gone: its gangs wait, and those below it stand below a queue that is not known.
-    event_result remove_queue(const queue_key& key) {
-        const auto known = queue_index_.find(key);
-        if (known == queue_index_.end() || !queues_[known->second.value()].present)
+    event_result clear_queue(queue_index which) {
+        if (!queues_[which.value()].present)
             return event_result::unexpected;
-        const bool left = ledger_.queues_.settle(known->second, std::nullopt, {});
+        const bool left = ledger_.queues_.settle(which, std::nullopt, {});
         MUSTER_ASSERT(left, "nothing is added up when a parent is left");
         static_cast<void>(left);
-        place_queue(known->second, std::nullopt, {}, false);
-        ++queues_[known->second.value()].generation;
+        place_queue(which, std::nullopt, {}, false);
+        ++queues_[which.value()].generation;
         return event_result::applied;
     }
 
@@ -73,23 +71,12 @@ protected:
 
     using store::acquire;
     using store::constraints_;
-    using store::forget_queues_from;
-    using store::intern_queue;
     using store::ledger_;
     using store::moved;
     using store::queue_epoch_;
-    using store::queue_index_;
     using store::queues_;
 
 private:
-    [[nodiscard]] bool is_circular(const queue_key& key, const queue_key& parent) const {
-        const auto queue = queue_index_.find(key);
-        const auto above = queue_index_.find(parent);
-        if (queue == queue_index_.end() || above == queue_index_.end())
-            return !key_less<Traits>{}(key, parent) && !key_less<Traits>{}(parent, key);
-        return ledger_.queues().within(above->second, queue->second);
-    }
-
     /// The accounts have the queue below its parent already.
     void place_queue(queue_index index, std::optional<queue_index> above, queue_type spec,
                      bool present) {

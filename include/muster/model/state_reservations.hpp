@@ -17,13 +17,12 @@
 namespace muster::inline v0_1 {
 
 /// Room kept for gangs that wait: what is free to others is less by it.
-template<class Traits>
-class state_reservations : public state_staleness<Traits> {
-    using store = state_staleness<Traits>;
+template<std::size_t Width>
+class state_reservations : public state_staleness<Width> {
+    using store = state_staleness<Width>;
 
 public:
-    using store::width;
-    using reservation_type = reservation<width>;
+    using reservation_type = reservation<Width>;
 
     /// Those that stand, in the order in which they were made.
     [[nodiscard]] const std::vector<reservation_type>& reservations() const noexcept {

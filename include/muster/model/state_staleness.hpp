@@ -12,9 +12,9 @@
 namespace muster::inline v0_1 {
 
 /// Since when gangs have been below their minima, as far as cycles saw it.
-template<class Traits>
-class state_staleness : public state_promises<Traits> {
-    using store = state_promises<Traits>;
+template<std::size_t Width>
+class state_staleness : public state_promises<Width> {
+    using store = state_promises<Width>;
 
 public:
     // ---- for the cycle -------------------------------------------------------------------------
@@ -42,7 +42,7 @@ public:
         std::erase_if(short_,
                       [this](gang_index which) { return !gangs_[which.value()].short_since; });
         std::ranges::sort(short_, [this](gang_index lhs, gang_index rhs) {
-            return key_less<Traits>{}(gangs_[lhs.value()].key, gangs_[rhs.value()].key);
+            return this->gang_order_.before(lhs, rhs);
         });
         short_.erase(std::unique(short_.begin(), short_.end()), short_.end());
         return short_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -20,41 +19,31 @@
 #include <muster/model/records.hpp>
 #include <muster/model/shape_table.hpp>
 #include <muster/model/topology_table.hpp>
-#include <muster/model/traits.hpp>
 
 namespace muster::inline v0_1 {
 
-/// The records of a state and their indexes by key: what is known, without what can happen to it
-/// (that is `state`). Reading is const and concurrent.
-template<class Traits>
+/// The records of a cluster: what is known, without what can happen to it (that is `cluster`). No
+/// record has a key here; what keys there are tell only in which order they stand. Reading is const
+/// and concurrent.
+template<std::size_t Width>
 class state_store {
-    static_assert(state_traits<Traits>);
-
 public:
-    using traits = Traits;
-    using node_key = typename Traits::node_key;
-    using pod_key = typename Traits::pod_key;
-    using gang_key = typename Traits::gang_key;
-    using queue_key = typename Traits::queue_key;
-    static constexpr std::size_t width = Traits::width;
-    using node_type = muster::node<width>;
-    using pod_type = muster::pod<width>;
-    using gang_type = muster::gang<queue_key>;
-    using queue_type = muster::queue<width>;
-    using node_record = muster::node_record<Traits>;
-    using pod_record = muster::pod_record<Traits>;
-    using gang_record = muster::gang_record<Traits>;
-    using queue_record = muster::queue_record<Traits>;
+    static constexpr std::size_t width = Width;
+    using node_type = muster::node<Width>;
+    using pod_type = muster::pod<Width>;
+    using queue_type = muster::queue<Width>;
+    using node_record = muster::node_record<Width>;
+    using queue_record = muster::queue_record<Width>;
 
     state_store() = default;
     explicit state_store(kind_id pods_kind) : pods_kind_(pods_kind) {}
 
-    [[nodiscard]] const ledger<width>& accounts() const noexcept { return ledger_; }
+    [[nodiscard]] const ledger<Width>& accounts() const noexcept { return ledger_; }
     [[nodiscard]] const constraint_table& constraint_sets() const noexcept { return constraints_; }
     [[nodiscard]] const topology_table& topologies() const noexcept { return topologies_; }
-    [[nodiscard]] const shape_table<width>& shapes() const noexcept { return shapes_; }
+    [[nodiscard]] const shape_table<Width>& shapes() const noexcept { return shapes_; }
     /// What a pod asks for.
-    [[nodiscard]] const resources<width>& request(pod_index pod) const noexcept {
+    [[nodiscard]] const resources<Width>& request(pod_index pod) const noexcept {
         return shapes_[pods_[pod.value()].shape].request;
     }
     /// All that is known of a pod but where it stands, as an event would say it.
@@ -73,7 +62,15 @@ public:
     /// Nodes in the order of their keys, absent ones among them.
     [[nodiscard]] const std::vector<node_index>& node_order() const noexcept { return node_order_; }
     /// The same order as numbers, which newcomers may change.
-    [[nodiscard]] const order_labels& node_labels() const noexcept { return labels_; }
+    [[nodiscard]] const order_labels<node_tag>& node_labels() const noexcept { return labels_; }
+    /// Gangs in the order of their keys, those that only their members name among them.
+    [[nodiscard]] const order_labels<gang_tag>& gang_order() const noexcept { return gang_order_; }
+    /// Queues in the order of their keys, those that only their gangs name among them.
+    [[nodiscard]] const order_labels<queue_tag>& queue_order() const noexcept {
+        return queue_order_;
+    }
+    /// Pods in the order of their keys, and behind a pod the place that is promised for its key.
+    [[nodiscard]] const order_labels<pod_tag>& pod_order() const noexcept { return pod_order_; }
     [[nodiscard]] const node_record& operator[](node_index at) const noexcept {
         return nodes_[at.value()];
     }
@@ -86,22 +83,17 @@ public:
     [[nodiscard]] const queue_record& operator[](queue_index at) const noexcept {
         return queues_[at.value()];
     }
-    /// Gangs by key, those that only their members name among them.
-    [[nodiscard]] const auto& gang_keys() const noexcept { return gang_index_; }
-    [[nodiscard]] const auto& queue_keys() const noexcept { return queue_index_; }
-    [[nodiscard]] const auto& pod_keys() const noexcept { return pod_index_; }
-
-    [[nodiscard]] std::optional<handle<node_tag>> find_node(const node_key& key) const {
-        return find(node_index_, nodes_, key);
+    [[nodiscard]] handle<node_tag> handle_of(node_index at) const noexcept {
+        return {at, nodes_[at.value()].generation};
     }
-    [[nodiscard]] std::optional<handle<pod_tag>> find_pod(const pod_key& key) const {
-        return find(pod_index_, pods_, key);
+    [[nodiscard]] handle<pod_tag> handle_of(pod_index at) const noexcept {
+        return {at, pods_[at.value()].generation};
     }
-    [[nodiscard]] std::optional<handle<gang_tag>> find_gang(const gang_key& key) const {
-        return find(gang_index_, gangs_, key);
+    [[nodiscard]] handle<gang_tag> handle_of(gang_index at) const noexcept {
+        return {at, gangs_[at.value()].generation};
     }
-    [[nodiscard]] std::optional<handle<queue_tag>> find_queue(const queue_key& key) const {
-        return find(queue_index_, queues_, key);
+    [[nodiscard]] handle<queue_tag> handle_of(queue_index at) const noexcept {
+        return {at, queues_[at.value()].generation};
     }
 
     /// The index that a handle stands for, unless that record has gone since.
@@ -147,16 +139,6 @@ public:
     [[nodiscard]] std::optional<kind_id> pods_kind() const noexcept { return pods_kind_; }
 
 protected:
-    template<class Index, class Records, class Key>
-    static auto find(const Index& index, const Records& records, const Key& key)
-        -> std::optional<handle<typename Records::value_type::tag>> {
-        const auto known = index.find(key);
-        if (known == index.end())
-            return std::nullopt;
-        return handle<typename Records::value_type::tag>{known->second,
-                                                         records[known->second.value()].generation};
-    }
-
     template<class Records, class Tag>
     static std::optional<index_of<Tag>> resolve(const Records& records, handle<Tag> what) {
         const std::size_t at = what.index.value();
@@ -165,72 +147,51 @@ protected:
         return what.index;
     }
 
-    node_index intern_node(const node_key& key) {
-        const auto known = node_index_.find(key);
-        if (known != node_index_.end())
-            return known->second;
+    /// A node of which nothing but its place in the order of keys is known.
+    node_index name_node(std::optional<node_index> behind) {
         const node_index index{nodes_.size()};
         nodes_.push_back({});
-        nodes_.back().key = key;
         ledger_.add_row();
-        const auto place = node_index_.emplace(key, index).first;
-        const auto next = std::next(place);
-        if (next == node_index_.end())
+        labels_.insert(index, behind);
+        if (labels_.last() == index)
             node_order_.push_back(index);
         else
-            node_order_.insert(std::ranges::lower_bound(node_order_, next->first,
-                                                        key_less<Traits>{},
-                                                        [&](node_index at) -> const node_key& {
-                                                            return nodes_[at.value()].key;
+            node_order_.insert(std::ranges::lower_bound(node_order_, index,
+                                                        [this](node_index lhs, node_index rhs) {
+                                                            return labels_.before(lhs, rhs);
                                                         }),
                                index);
-        labels_.insert(node_index_, place);
         constraints_.node_changed(index.value(), nodes_.back());
         topologies_.node_changed(index, nodes_.back(), labels_);
         return index;
     }
-
-    /// Takes back the nodes that an event named before it was refused.
-    void forget_nodes_from(std::size_t first) {
-        for (std::size_t at = nodes_.size(); at-- > first;) {
-            node_index_.erase(nodes_[at].key);
-            std::erase(node_order_, node_index{at});
-            nodes_.pop_back();
-            labels_.pop_back();
-            ledger_.drop_row();
-        }
+    /// The node named last is forgotten: the event that named it was refused.
+    void forget_last_node() {
+        const node_index last{nodes_.size() - 1};
+        std::erase(node_order_, last);
+        labels_.erase(last);
+        nodes_.pop_back();
+        ledger_.drop_row();
     }
 
-    queue_index intern_queue(const queue_key& key) {
-        const auto known = queue_index_.find(key);
-        if (known != queue_index_.end())
-            return known->second;
+    queue_index name_queue(std::optional<queue_index> behind) {
         const queue_index index{queues_.size()};
         queues_.push_back({});
-        queues_.back().key = key;
         ledger_.queues_.add();
-        queue_index_.emplace(key, index);
+        queue_order_.insert(index, behind);
         return index;
     }
-
-    /// Takes back the queues that an event named before it was refused.
-    void forget_queues_from(std::size_t first) {
-        while (queues_.size() > first) {
-            queue_index_.erase(queues_.back().key);
-            queues_.pop_back();
-            ledger_.queues_.drop_last();
-        }
+    /// As for nodes.
+    void forget_last_queue() {
+        queue_order_.erase(queue_index{queues_.size() - 1});
+        queues_.pop_back();
+        ledger_.queues_.drop_last();
     }
 
-    gang_index intern_gang(const gang_key& key) {
-        const auto known = gang_index_.find(key);
-        if (known != gang_index_.end())
-            return known->second;
+    gang_index name_gang(std::optional<gang_index> behind) {
         const gang_index index = take_slot(gangs_, unused_gangs_);
-        gang_record& record = gangs_[index.value()];
-        record.key = key;
-        record.spec.fault = gang_fault::missing;
-        gang_index_.emplace(key, index);
+        gangs_[index.value()].spec.fault = gang_fault::missing;
+        gang_order_.insert(index, behind);
         mark_dirty(index);
         return index;
     }
@@ -252,11 +213,12 @@ protected:
         return index;
     }
 
-    void drop_if_unused(gang_index index) {
+    /// Forgets a gang that neither an object nor a member names; false when one does.
+    bool drop_if_unused(gang_index index) {
         gang_record& record = gangs_[index.value()];
         if (record.present || !record.members.empty())
-            return;
-        gang_index_.erase(record.key);
+            return false;
+        gang_order_.erase(index);
         count_out(record);
         const std::uint32_t generation = record.generation + 1;
         const bool listed = record.listed;
@@ -265,6 +227,7 @@ protected:
         record.listed = listed;
         unused_gangs_.push_back(index);
         mark_dirty(index);
+        return true;
     }
 
     constraint_index acquire(const constraints& value) {
@@ -278,12 +241,12 @@ protected:
         std::vector<vertex_topology> fresh;
         for (std::size_t at = 0; at < of.spec.tree.size(); ++at)
             if (const auto& how = of.spec.tree[at].together; how && well_formed(*how))
-                fresh.push_back(
-                    {vertex_index{at},
-                     topologies_.acquire(
-                         how->within, node_order_, nodes_.size(), labels_,
-                         [this](node_index node) -> const node_record& { return (*this)[node]; }),
-                     how->required, how->preferred});
+                fresh.push_back({vertex_index{at},
+                                 topologies_.acquire(how->within, nodes_.size(), labels_,
+                                                     [this](node_index node) -> const node_record& {
+                                                         return (*this)[node];
+                                                     }),
+                                 how->required, how->preferred});
         for (const vertex_topology& old : of.together)
             topologies_.release(old.within);
         of.together = std::move(fresh);
@@ -337,10 +300,7 @@ protected:
             return left.role < right.role;
         if (left.created != right.created)
             return left.created < right.created;
-        const bool before = key_less<Traits>{}(left.key, right.key);
-        if (before || left.promised == right.promised)
-            return before;
-        return right.promised && !key_less<Traits>{}(right.key, left.key);
+        return pod_order_.before(lhs, rhs);
     }
 
     [[nodiscard]] auto find_member(std::vector<pod_index>& among, pod_index pod) const {
@@ -348,11 +308,6 @@ protected:
             among, pod, [this](pod_index lhs, pod_index rhs) { return member_less(lhs, rhs); });
     }
 
-    using less = key_less<Traits>;
-    std::map<node_key, node_index, less> node_index_;
-    std::map<pod_key, pod_index, less> pod_index_;
-    std::map<gang_key, gang_index, less> gang_index_;
-    std::map<queue_key, queue_index, less> queue_index_;
     detail::sequence<node_record> nodes_;
     detail::sequence<pod_record> pods_;
     detail::sequence<gang_record> gangs_;
@@ -360,17 +315,20 @@ protected:
     std::vector<pod_index> unused_pods_;
     std::vector<gang_index> unused_gangs_;
     std::vector<node_index> node_order_;
-    order_labels labels_;
+    order_labels<node_tag> labels_;
+    order_labels<pod_tag> pod_order_;
+    order_labels<gang_tag> gang_order_;
+    order_labels<queue_tag> queue_order_;
     constraint_table constraints_;
     topology_table topologies_;
     label_table label_sets_;
     pod_population population_;
-    shape_table<width> shapes_;
+    shape_table<Width> shapes_;
     /// Gangs that changed since the last query, each once.
     std::vector<gang_index> changed_gangs_;
     attachment derived_;
     answer_counts answers_;
-    ledger<width> ledger_;
+    ledger<Width> ledger_;
     std::optional<kind_id> pods_kind_;
     std::uint64_t changes_ = 0;
     std::uint64_t release_epoch_ = 0;

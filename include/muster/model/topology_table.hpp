@@ -67,7 +67,7 @@ private:
 
     /// `labels` of a node that is there, or null. O(levels · log domains), and 4 bytes moved for
     /// each node behind it in its domains.
-    void settle(node_index node, const label_set* labels, const order_labels& order) {
+    void settle(node_index node, const label_set* labels, const order_labels<node_tag>& order) {
         path values;
         bool open = labels != nullptr;
         for (std::size_t level = 0; level < levels(); ++level) {
@@ -89,7 +89,7 @@ private:
     }
 
     [[nodiscard]] std::uint32_t join(node_index node, std::size_t level, const path& values,
-                                     const order_labels& order) {
+                                     const order_labels<node_tag>& order) {
         const auto [entry, fresh] = by_path_[level].try_emplace(values);
         if (fresh)
             entry->second = take_slot(level);
@@ -137,11 +137,11 @@ private:
 /// unused topology is kept until its slot is needed.
 class topology_table {
 public:
-    /// One more user of an equal topology. `node_at(i)` gives the record of node i; `sorted` is all
-    /// nodes in the order of their keys. O(topologies), and O(nodes · log domains) for a new one.
+    /// One more user of an equal topology. `node_at(i)` gives the record of node i; `order` is that
+    /// of all nodes. O(topologies), and O(nodes · log domains) for a new one.
     template<class NodeAt>
-    topology_index acquire(const topology& value, const std::vector<node_index>& sorted,
-                           std::size_t nodes, const order_labels& order, const NodeAt& node_at) {
+    topology_index acquire(const topology& value, std::size_t nodes,
+                           const order_labels<node_tag>& order, const NodeAt& node_at) {
         const auto same = std::ranges::find(rows_, value, &topology_domains::value_);
         if (same != rows_.end()) {
             ++same->users_;
@@ -155,7 +155,7 @@ public:
         slot->users_ = 1;
         slot->by_path_.resize(value.levels.size());
         slot->domain_of_.assign(nodes * value.levels.size(), topology_domains::nowhere);
-        for (const node_index node : sorted)
+        for (const node_index node : order)
             if (const auto& record = node_at(node); record.present)
                 slot->settle(node, &record.spec.labels, order);
         ++changes_;
@@ -170,7 +170,7 @@ public:
 
     /// A node is new, changed or gone. O(topologies · levels · log domains).
     template<class Record>
-    void node_changed(node_index node, const Record& record, const order_labels& order) {
+    void node_changed(node_index node, const Record& record, const order_labels<node_tag>& order) {
         for (topology_domains& row : rows_) {
             if (row.domain_of_.size() < (node.value() + 1) * row.levels())
                 row.domain_of_.resize((node.value() + 1) * row.levels(), topology_domains::nowhere);

@@ -49,6 +49,40 @@ struct key_less {
     }
 };
 
+/// What is left of traits where no record has a key: all that the core is a template over, so that
+/// schedulers with keys of different types share it. `Fanout` and `Thresholds` shape the index of
+/// nodes; they bear on speed and memory only.
+template<std::size_t Width, std::size_t Fanout = 64, std::size_t Thresholds = 64>
+struct core_traits {
+    static constexpr std::size_t width = Width;
+    static constexpr std::size_t index_fanout = Fanout;
+    static constexpr std::size_t index_thresholds = Thresholds;
+};
+
+namespace detail {
+
+template<class Traits>
+[[nodiscard]] constexpr std::size_t index_fanout() noexcept {
+    if constexpr (requires { Traits::index_fanout; })
+        return Traits::index_fanout;
+    else
+        return 64;
+}
+template<class Traits>
+[[nodiscard]] constexpr std::size_t index_thresholds() noexcept {
+    if constexpr (requires { Traits::index_thresholds; })
+        return Traits::index_thresholds;
+    else
+        return 64;
+}
+
+} // namespace detail
+
+/// The traits of the core that a state of those traits has.
+template<class Traits>
+using core_of =
+    core_traits<Traits::width, detail::index_fanout<Traits>(), detail::index_thresholds<Traits>()>;
+
 /// Plain strings for every key.
 template<std::size_t Width>
 struct string_traits {

@@ -412,7 +412,7 @@ private:
         const auto& state = stage_.known();
         std::vector<object_key> evicted;
         for (const decision& each : result_.decisions) {
-            const codec::group_key group = state[each.gang].key;
+            const codec::group_key group = state.key(each.gang);
             const bool pod = group.origin == codec::group_origin::single_pod;
             if (each.outcome.kind != answer::admitted && each.outcome.at == gate::members &&
                 (group.origin == codec::group_origin::grove || rests(group)))
@@ -423,20 +423,20 @@ private:
                                                                   : "PodGroup",
                      {group.name_space, group.name}, what, std::move(details));
             for (const pod_index victim : each.evictions)
-                evicted.push_back(state[victim].key);
+                evicted.push_back(state.key(victim));
             if (each.nominated)
                 continue;
             for (const placement& one : each.placements) {
                 changed = true;
-                const object_key key = state[one.pod].key;
+                const object_key key = state.key(one.pod);
                 if (sets_->owns(key)) {
-                    sets_->place(key, state[one.node].key, stage_.now);
+                    sets_->place(key, state.key(one.node), stage_.now);
                     follow_sets();
                     continue;
                 }
                 if (auto* owned_by = owners_.pod(key))
                     owned_by->phase = lifecycle::observed_phase::running;
-                tell("Pod", key, "Running", "on " + state[one.node].key);
+                tell("Pod", key, "Running", "on " + state.key(one.node));
                 touched(key);
             }
         }

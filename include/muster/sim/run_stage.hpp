@@ -70,7 +70,7 @@ public:
     }
     /// The group that a pod is in.
     [[nodiscard]] const codec::group_key& group_of(const object_key& pod) {
-        return known()[known()[known().pod_keys().at(pod)].gang].key;
+        return known().key(known()[known().pod_keys().at(pod)].gang);
     }
 
     /// A pod of the input goes on, for `runs` in all once it has started.
@@ -100,7 +100,7 @@ public:
         if (!queue)
             return std::nullopt;
         const auto end =
-            lifetimes_.limit(key, known()[*queue].key, created, lookup.priority(pod).value_or(0));
+            lifetimes_.limit(key, known().key(*queue), created, lookup.priority(pod).value_or(0));
         return end ? std::optional(std::max(now, *end)) : std::nullopt;
     }
     [[nodiscard]] pod_lifetimes& lifetimes() noexcept { return lifetimes_; }

@@ -31,18 +31,18 @@ void observe_bound(state<Traits>& known, const Decision& made) {
     };
     for (const pod_index pod : made.evictions)
         if (const auto move = moves_to(pod); move != made.moves.end())
-            see(known.move(known[pod].key, known[move->node].key));
+            see(known.move(known.key(pod), known.key(move->node)));
         else
-            see(known.evict(known[pod].key));
+            see(known.evict(known.key(pod)));
     for (const auto& [pod, node] : made.placements) {
-        const auto key = known[pod].key;
+        const auto key = known.key(pod);
         if (made.nominated) {
-            see(known.nominate(key, known[node].key));
+            see(known.nominate(key, known.key(node)));
             continue;
         }
         auto spec = known.spec_of(pod);
         spec.phase = pod_phase::bound;
-        see(known.upsert_pod(key, known[known[pod].gang].key, spec, known[node].key));
+        see(known.upsert_pod(key, known.key(known[pod].gang), spec, known.key(node)));
     }
 }
 

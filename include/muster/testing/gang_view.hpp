@@ -165,7 +165,7 @@ struct gang_view {
     certificate_scope scope = certificate_scope::free_now;
     const gang_tree* tree = nullptr;
     /// The queue that the gang names, if it exists.
-    const queue_record<Traits>* queue = nullptr;
+    const queue_record<Traits::width>* queue = nullptr;
     /// What it and those above it ask of nodes.
     std::vector<const label_selector*> allowed;
     /// What its queue may still take, where there is a ceiling.
@@ -258,12 +258,10 @@ template<std::size_t Width>
     return true;
 }
 
-template<class Traits>
-[[nodiscard]] bool is_member(const pod_record<Traits>& pod) {
+[[nodiscard]] inline bool is_member(const pod_record& pod) {
     return !pod.terminating && pod.phase != pod_phase::failed && pod.phase != pod_phase::gated;
 }
-template<class Traits>
-[[nodiscard]] bool is_waiting(const pod_record<Traits>& pod) {
+[[nodiscard]] inline bool is_waiting(const pod_record& pod) {
     return is_member(pod) && pod.phase == pod_phase::pending && !pod.assumed;
 }
 /// O(cluster), because all sums are computed again.
@@ -286,7 +284,7 @@ template<class Traits>
         if (known[node].present)
             view.nodes.push_back({node, &known[node].spec, known[node].spec.allocatable, {}});
     std::sort(view.nodes.begin(), view.nodes.end(), [&](const auto& lhs, const auto& rhs) {
-        return key_less<Traits>{}(known[lhs.node].key, known[rhs.node].key);
+        return key_less<Traits>{}(known.key(lhs.node), known.key(rhs.node));
     });
 
     if (group.queue && known[*group.queue].present) {

@@ -217,7 +217,7 @@ template<class Traits>
     for (const placement& one : placements) {
         auto newcomer = seen(before, one.pod);
         if (!scene.accepts(newcomer, before[one.node].spec))
-            return "terms: " + before[one.pod].key + " may not stand on " + before[one.node].key;
+            return "terms: " + before.key(one.pod) + " may not stand on " + before.key(one.node);
         newcomer.on = &before[one.node].spec;
         scene.standing.push_back(std::move(newcomer));
     }

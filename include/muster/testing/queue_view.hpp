@@ -16,8 +16,7 @@
 namespace muster::inline v0_1 {
 namespace testing {
 
-template<class Traits>
-[[nodiscard]] bool takes_room(const pod_record<Traits>& pod) {
+[[nodiscard]] inline bool takes_room(const pod_record& pod) {
     return pod.node && pod.phase != pod_phase::succeeded && pod.phase != pod_phase::failed;
 }
 

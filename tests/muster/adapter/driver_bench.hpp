@@ -211,8 +211,8 @@ struct bench {
             const auto& record = known[each.second];
             if (!record.assumed)
                 continue;
-            const bool moves = which.runs.starts().is_binding(known[record.gang].key, record.key);
-            REQUIRE_MESSAGE(moves, record.key, " is assumed for nothing");
+            const bool moves = which.runs.starts().is_binding(known.key(record.gang), each.first);
+            REQUIRE_MESSAGE(moves, each.first, " is assumed for nothing");
         }
     }
 

@@ -33,7 +33,7 @@ struct bench {
         std::string placed;
         for (const decision& each : result.decisions)
             for (const placement& one : each.placements)
-                placed += known[one.pod].key + " ";
+                placed += known.key(one.pod) + " ";
         return placed;
     }
     state<string_traits<4>> known;

@@ -26,7 +26,7 @@ struct fixture {
             admit(known, gang_at(known, gang), tentative, weights, best_fit{}, steps);
         placed.clear();
         for (std::size_t at = 0; at < tentative.size(); ++at)
-            placed.push_back(known[tentative[at].pod].key);
+            placed.push_back(known.key(tentative[at].pod));
         if (made.kind == answer::admitted) {
             for (std::size_t at = 0; at < tentative.size(); ++at)
                 known.assume(tentative[at].pod, tentative[at].node);

@@ -55,7 +55,7 @@ std::string check_answers(const world& from, tally& counts) {
     // Kept out by those that start after it was asked, and undecided until then.
     std::vector<const decision*> closed_out;
     for (const decision& made : result.decisions) {
-        const std::string who = known[made.gang].key + ": ";
+        const std::string who = known.key(made.gang) + ": ";
         const auto at = made.outcome.at;
         const bool judged = at == gate::none || at == gate::space || at == gate::quota;
         const bool bears = pods_bear_on(known, made.gang);
@@ -105,7 +105,7 @@ std::string check_answers(const world& from, tally& counts) {
     }
     for (const decision* made : closed_out)
         if (!proven(*made))
-            return "closed out without a proof that holds: " + known[made->gang].key;
+            return "closed out without a proof that holds: " + known.key(made->gang);
     return {};
 }
 

@@ -40,7 +40,7 @@ struct scene {
         add_members(known, "g", members, asking(cpus));
     }
     domains_outcome look(certificate_scope scope = certificate_scope::free_now) {
-        muster::finder_for<traits, muster::best_fit> finder{muster::best_fit{}};
+        muster::finder_for<muster::core_of<traits>, muster::best_fit> finder{muster::best_fit{}};
         finder.catch_up(known);
         const auto members = muster::members_of(known, gang_at(known, "g"));
         std::vector<std::int64_t> needs;

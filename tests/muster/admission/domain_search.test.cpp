@@ -151,12 +151,12 @@ TEST_CASE("a search that its steps end says neither yes nor no") {
     muster::fit_search<traits::width> search;
     for (std::int64_t steps = 0; steps < 400; ++steps) {
         std::int64_t left = steps;
-        const auto outcome = muster::detail::domain_search<traits>().run(
+        const auto outcome = muster::detail::domain_search<muster::core_of<traits>>().run(
             known, members, muster::certificate_scope::free_now, {}, search, left);
         CHECK(outcome != muster::fit_outcome::fits);
     }
     std::int64_t plenty = 100'000;
-    CHECK(muster::detail::domain_search<traits>().run(
+    CHECK(muster::detail::domain_search<muster::core_of<traits>>().run(
               known, members, muster::certificate_scope::free_now, {}, search, plenty) ==
           muster::fit_outcome::impossible);
 }

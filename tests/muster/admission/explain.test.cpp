@@ -270,7 +270,7 @@ TEST_CASE("the ceiling for gangs that nobody may evict is told from the one for 
     limited.firm_quota.set(cpu, 2);
     ok(known.upsert_queue("q", limited));
     add_gang(known, "g", 3, 2, "q");
-    cluster::gang_type firm = known[known.find_gang("g")->index].spec;
+    cluster::gang_type firm = known.spec_of(known.find_gang("g")->index);
     firm.preemptible = false;
     ok(known.upsert_gang("g", firm));
     const auto reasons = why(known, "g");

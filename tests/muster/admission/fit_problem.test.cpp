@@ -25,7 +25,7 @@ struct fixture {
     std::string rows(const fit_problem<traits::width>& of) {
         std::string out;
         for (const auto& row : of.rows)
-            out += known[row.node].key + " ";
+            out += known.key(row.node) + " ";
         return out;
     }
 };

@@ -15,7 +15,7 @@ using namespace muster;
 std::string names(const cluster& in, std::span<const pod_index> pods) {
     std::string out;
     for (const pod_index pod : pods)
-        out += in[pod].key + " ";
+        out += in.key(pod) + " ";
     return out;
 }
 

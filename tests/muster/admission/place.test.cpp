@@ -25,7 +25,7 @@ struct fixture {
         const best_fit score;
         plan<traits::width> tentative(known.tentative());
         finder_type finder(weights, score);
-        placer<traits, finder_type> placing;
+        placer<core_of<traits>, finder_type> placing;
         placing.begin(known, members, tentative, finder);
         if (!placing.meet_minima()) {
             CHECK(tentative.size() == 0);
@@ -35,7 +35,7 @@ struct fixture {
             placing.place_surplus();
         std::string out;
         for (std::size_t at = 0; at < tentative.size(); ++at)
-            out += known[tentative[at].pod].key + "@" + known[tentative[at].node].key + " ";
+            out += known.key(tentative[at].pod) + "@" + known.key(tentative[at].node) + " ";
         return out;
     }
 };
@@ -130,19 +130,19 @@ TEST_CASE_FIXTURE(fixture, "a placement that the search found is made oldest fir
     const best_fit score;
     plan<traits::width> tentative(known.tentative());
     fixture::finder_type finder(weights, score);
-    placer<traits, fixture::finder_type> placing;
+    placer<core_of<traits>, fixture::finder_type> placing;
     placing.begin(known, members, tentative, finder);
     CHECK(placing.place_found(problem, {1, 1}));
     CHECK(tentative.size() == 2);
     if (tentative.size() != 2)
         return;
-    CHECK(known[tentative[0].pod].key == "g-0");
-    CHECK(known[tentative[0].node].key == "a");
-    CHECK(known[tentative[1].pod].key == "g-1");
-    CHECK(known[tentative[1].node].key == "b");
+    CHECK(known.key(tentative[0].pod) == "g-0");
+    CHECK(known.key(tentative[0].node) == "a");
+    CHECK(known.key(tentative[1].pod) == "g-1");
+    CHECK(known.key(tentative[1].node) == "b");
     placing.place_surplus();
     CHECK(tentative.size() == 3);
-    CHECK(known[tentative[2].pod].key == "g-2");
+    CHECK(known.key(tentative[2].pod) == "g-2");
 }
 
 } // namespace

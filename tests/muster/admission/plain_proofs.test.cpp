@@ -24,7 +24,7 @@ using counts = std::vector<std::int64_t>;
 struct fixture {
     cluster known;
     counts needs;
-    emptied_cluster<traits> looking;
+    emptied_cluster<core_of<traits>> looking;
     std::size_t short_of = 99;
 
     [[nodiscard]] gang_members<traits::width> members() const {

@@ -40,19 +40,19 @@ bool queue_refuses(const world_state& known, gang_index which) {
     bool wants_something = false;
     for (const auto& [key, pod] : known.pod_keys())
         wants_something = wants_something || (known[pod].gang == which && is_waiting(known[pod]));
-    if (!group.spec.queue || !wants_something)
+    if (!group.queue || !wants_something)
         return false;
-    const auto queue = known.find_queue(*group.spec.queue);
-    if (!queue || !known[queue->index].present)
+    const auto& queue = known[*group.queue];
+    if (!queue.present)
         return true;
-    const auto& spec = known[queue->index].spec;
+    const auto& spec = queue.spec;
     if (!spec.tenants || !selects(*spec.tenants, group.spec.tenant))
         return true;
     bool holds_something = false;
     for (const auto& [key, pod] : known.pod_keys())
         holds_something = holds_something || (known[pod].gang == which && takes_room(known[pod]));
     bool closed = false;
-    for (const queue_index at : queue_view(known, certificate_scope::emptied).upwards(queue->index))
+    for (const queue_index at : queue_view(known, certificate_scope::emptied).upwards(*group.queue))
         closed = closed || known[at].spec.closed;
     return closed && !holds_something;
 }
@@ -104,7 +104,7 @@ std::string check_answers(const world& from) {
     for (const decision& made : result.decisions)
         observe_bound(at_end, made);
     for (const decision& made : result.decisions) {
-        const std::string who = known[made.gang].key + ": ";
+        const std::string who = known.key(made.gang) + ": ";
         const expected should = expect(known, made.gang);
         if (made.outcome.at == gate::order)
             continue;
@@ -157,11 +157,11 @@ std::string check_greedy(const world& from, naive_score score) {
                 !std::ranges::equal(*by_hand, made.placements)) {
                 std::string list;
                 for (const placement& one : *by_hand)
-                    list += known[one.pod].key + "@" + known[one.node].key + " ";
+                    list += known.key(one.pod) + "@" + known.key(one.node) + " ";
                 list += "| ";
                 for (const placement& one : made.placements)
-                    list += known[one.pod].key + "@" + known[one.node].key + " ";
-                return "greedy differs from naive: " + known[made.gang].key + " " + list;
+                    list += known.key(one.pod) + "@" + known.key(one.node) + " ";
+                return "greedy differs from naive: " + known.key(made.gang) + " " + list;
             }
         }
         observe_bound(known, made);
@@ -404,7 +404,7 @@ TEST_CASE("a proof holds no more where the gang fits") {
                 continue;
             ++overturned;
             if (verify(larger, made.gang, *made.outcome.proof) != proof_check::invalid)
-                return "a proof holds though the gang fits: " + larger[made.gang].key;
+                return "a proof holds though the gang fits: " + larger.key(made.gang);
         }
         return {};
     };

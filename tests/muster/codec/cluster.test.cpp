@@ -69,13 +69,13 @@ outcome decide(const std::vector<std::string>& texts, const cluster_options& opt
         made.now = cluster.now;
         const auto result = muster::cycle(state, cluster.now);
         for (const muster::decision& each : result.decisions) {
-            const group_key& key = state[each.gang].key;
+            const group_key& key = state.key(each.gang);
             const std::string name = key.name_space + '/' + key.name;
             made.answers[name] = name_of(each.outcome.kind, each.outcome.at);
             made.order += key.name + ' ';
             for (const muster::placement& one : each.placements)
-                made.nodes[state[one.pod].key.name_space + '/' + state[one.pod].key.name] =
-                    state[one.node].key;
+                made.nodes[state.key(one.pod).name_space + '/' + state.key(one.pod).name] =
+                    state.key(one.node);
             muster::explain_options how;
             how.kinds = &cluster.kinds;
             const auto why = muster::explain(state, each.gang, how);

@@ -38,7 +38,7 @@ outcome decide(const std::string& text) {
     static_cast<void>(muster::cycle(cluster.state, cluster.now));
     for (const auto& [key, pod] : cluster.state.pod_keys()) {
         if (cluster.state[pod].node)
-            made.placed += key.name + "=" + cluster.state[*cluster.state[pod].node].key + " ";
+            made.placed += key.name + "=" + cluster.state.key(*cluster.state[pod].node) + " ";
         if (const auto* effects = cluster.volumes.find(key)) {
             for (const std::string& each : effects->waits)
                 made.waits += each + "; ";

@@ -36,7 +36,8 @@ std::optional<std::int64_t> kept(const std::string& text, diagnostics& out) {
     const manifests objects = read_manifests(documents, {}, out);
     const auto made = make_cluster<8>(objects, {}, out);
     const auto& budgets = made.state.budgets();
-    return budgets.empty() ? std::nullopt : std::optional(budgets.begin()->second.keeps);
+    return budgets.empty() ? std::nullopt
+                           : std::optional(made.state.budget(*budgets.begin()).keeps);
 }
 
 std::int64_t kept_of(int count, const std::string& said) {
@@ -83,15 +84,15 @@ TEST_CASE("a budget covers pods of its own namespace alone, and none without a s
     const auto objects = read_manifests(documents, {}, out);
     const auto made = make_cluster<8>(objects, {}, out);
     REQUIRE(made.state.budgets().size() == 1);
-    const auto& one = made.state.budgets().begin()->second;
+    const auto& one = made.state.budget(*made.state.budgets().begin());
     CHECK(one.pods.matches({{"app", "x"}}, {{"kubernetes.io/metadata.name", "default"}}));
     CHECK_FALSE(one.pods.matches({{"app", "x"}}, {{"kubernetes.io/metadata.name", "other"}}));
     CHECK(one.frees_unready);
     const auto bare = read_documents("f", budget("minAvailable: 1"), out);
     const auto bare_objects = read_manifests(bare, {}, out);
     const auto none = make_cluster<8>(bare_objects, {}, out);
-    CHECK_FALSE(none.state.budgets().begin()->second.pods.matches(
-        {}, {{"kubernetes.io/metadata.name", "default"}}));
+    CHECK_FALSE(none.state.budget(*none.state.budgets().begin())
+                    .pods.matches({}, {{"kubernetes.io/metadata.name", "default"}}));
     CHECK(out.findings().empty());
 }
 

@@ -77,9 +77,9 @@ std::string decide(const std::string& text, const std::string& asked) {
     std::string done;
     for (const muster::decision& each : result.decisions) {
         for (const muster::pod_index pod : each.evictions)
-            done += "-" + cluster.state[pod].key.name + " ";
+            done += "-" + cluster.state.key(pod).name + " ";
         for (const muster::placement& one : each.placements)
-            done += cluster.state[one.pod].key.name + " ";
+            done += cluster.state.key(one.pod).name + " ";
     }
     for (const auto& [key, gang] : cluster.state.gang_keys()) {
         const auto& last = cluster.state[gang].last;

@@ -68,12 +68,12 @@ outcome plan(const std::string& text, const muster::topology& levels = {}) {
         const auto result = muster::cycle(cluster.state, cluster.now);
         std::map<std::string, std::string> placed;
         for (const muster::decision& each : result.decisions) {
-            const auto& facts = cluster.groups.at(cluster.state[each.gang].key);
+            const auto& facts = cluster.groups.at(cluster.state.key(each.gang));
             made.details += facts.fault_detail + facts.unsupported;
             constexpr const char* kinds[] = {"admitted", "waiting", "never", "undecided"};
             made.answers += kinds[static_cast<std::size_t>(each.outcome.kind)];
             for (const muster::placement& one : each.placements)
-                placed[cluster.state[one.pod].key.name] = cluster.state[one.node].key;
+                placed[cluster.state.key(one.pod).name] = cluster.state.key(one.node);
         }
         for (const auto& [name, on] : placed)
             made.nodes += on + " ";

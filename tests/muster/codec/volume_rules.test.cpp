@@ -45,7 +45,7 @@ outcome decide(const std::string& text) {
     const auto result = muster::cycle(cluster.state, cluster.now);
     for (const auto& [key, pod] : cluster.state.pod_keys()) {
         if (cluster.state[pod].node && objects.pods.size() > 0)
-            made.placed += key.name + "=" + cluster.state[*cluster.state[pod].node].key + " ";
+            made.placed += key.name + "=" + cluster.state.key(*cluster.state[pod].node) + " ";
         if (const auto* volumes = cluster.volumes.find(key))
             for (const std::string& each : volumes->waits)
                 made.waits += each + "; ";

@@ -128,7 +128,7 @@ std::map<std::string, std::string> decide(const manifests& objects) {
     static_cast<void>(muster::cycle(cluster.state, cluster.now));
     for (const auto& [key, pod] : cluster.state.pod_keys())
         if (cluster.state[pod].node)
-            placed.emplace(key.name, cluster.state[*cluster.state[pod].node].key);
+            placed.emplace(key.name, cluster.state.key(*cluster.state[pod].node));
     return placed;
 }
 

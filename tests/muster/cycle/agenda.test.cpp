@@ -25,12 +25,12 @@ using namespace muster;
 
 template<class GangOrder = priority_then_age, class QueueOrder = priority_then_share>
 std::string order(cluster& known, const GangOrder& gangs = {}, const QueueOrder& queues = {}) {
-    agenda<traits, GangOrder> asking;
+    agenda<core_of<traits>, GangOrder> asking;
     asking.rebuild(known, 0, gangs, false);
     asking.begin(known, queues);
     std::string out;
     while (const agenda_line* line = asking.next(0, gangs))
-        out += known[line->entries[line->at].gang].key + " ";
+        out += known.key(line->entries[line->at].gang) + " ";
     return out;
 }
 
@@ -129,12 +129,12 @@ TEST_CASE("shares are compared anew after something started, and not before") {
         add(known, gang, 0, 0, "r");
     const priority_then_age gangs;
     const priority_then_share queues;
-    agenda<traits, priority_then_age> asking;
+    agenda<core_of<traits>, priority_then_age> asking;
     asking.rebuild(known, 0, gangs, false);
     asking.begin(known, queues);
     const auto next = [&] {
         const agenda_line* line = asking.next(0, gangs);
-        return line ? known[line->entries[line->at].gang].key : std::string("none");
+        return line ? known.key(line->entries[line->at].gang) : std::string("none");
     };
     CHECK(next() == "q1");
     ok(known.upsert_pod("p", "q1", in_phase(pod_phase::running, builders::asking(1)), "n"));
@@ -172,7 +172,7 @@ TEST_CASE("the order does not depend on the order in which gangs and queues came
     CHECK(order(one) == "a c b ");
 }
 
-using plain_agenda = agenda<traits, priority_then_age>;
+using plain_agenda = agenda<core_of<traits>, priority_then_age>;
 
 // ---- a tree of queues --------------------------------------------------------------------------
 
@@ -268,7 +268,7 @@ TEST_CASE("after a start only what is above it is compared anew, and comes out a
             while (const agenda_line* line = asking.next(0, priority_then_age{})) {
                 const auto gang = line->entries[line->at].gang;
                 const auto queue = lived[gang].queue;
-                passed.push_back(lived[gang].key);
+                passed.push_back(lived.key(gang));
                 // The same from the state as it is now, those passed aside.
                 cluster copy = known;
                 for (const std::string& each : passed)
@@ -276,17 +276,17 @@ TEST_CASE("after a start only what is above it is compared anew, and comes out a
                         ok(copy.remove_gang(each));
                 for (const auto& [key, which] : lived.pod_keys()) {
                     const std::string other = "of " + key;
-                    ok(copy.upsert_gang(other, lived[lived[which].gang].spec));
+                    ok(copy.upsert_gang(other, lived.spec_of(lived[which].gang)));
                     ok(copy.upsert_pod(key, other, lived.spec_of(which), "n"));
                 }
                 plain_agenda anew;
                 anew.rebuild(copy, 0, priority_then_age{}, false);
                 anew.begin(copy, order);
                 const agenda_line* should = anew.next(0, priority_then_age{});
-                while (should && copy[should->entries[should->at].gang].key.rfind("of ", 0) == 0)
+                while (should && copy.key(should->entries[should->at].gang).rfind("of ", 0) == 0)
                     should = anew.next(0, priority_then_age{});
                 CHECK(should);
-                CHECK(copy[should->entries[should->at].gang].key == passed.back());
+                CHECK(copy.key(should->entries[should->at].gang) == passed.back());
                 if (!chance.percent(40))
                     continue;
                 ok(lived.upsert_pod(
@@ -310,7 +310,7 @@ std::string turns(plain_agenda& asking, cluster& known) {
     asking.begin(known, queues);
     std::string out;
     while (const agenda_line* line = asking.next(0, gangs))
-        out += known[line->entries[line->at].gang].key + " ";
+        out += known.key(line->entries[line->at].gang) + " ";
     return out;
 }
 
@@ -354,7 +354,7 @@ struct followed {
             break;
         case 2:
             // It stays where it is, and is to be asked again.
-            ok(known.upsert_gang(gangs[at], known[gang_at(known, gangs[at])].spec));
+            ok(known.upsert_gang(gangs[at], known.spec_of(gang_at(known, gangs[at]))));
             break;
         default:
             add(known, gangs[at], chance.between(0, 3), chance.between(0, 5), some_queue());
@@ -411,7 +411,7 @@ TEST_CASE_FIXTURE(followed, "a gang that something happened to is open again, th
     for (const agenda_line& line : asking.lines())
         for (const agenda_entry& entry : line.entries)
             if (entry.open)
-                open.push_back(known[entry.gang].key);
+                open.push_back(known.key(entry.gang));
     CHECK(open == std::vector<std::string>{changed});
 }
 

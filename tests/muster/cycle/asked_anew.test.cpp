@@ -38,7 +38,7 @@ std::string remembered(const world_state& known) {
                    (pod.evicted     ? " leaves "
                     : pod.nominated ? " comes to "
                                     : " on ") +
-                   known[*pod.node].key + "; ";
+                   known.key(*pod.node) + "; ";
     }
     return out;
 }
@@ -48,7 +48,7 @@ world_state to_be_asked(const world_state& known) {
     world_state copy = known;
     for (const auto& [key, which] : known.gang_keys())
         if (known[which].present)
-            expect_applied(copy.upsert_gang(key, known[which].spec));
+            expect_applied(copy.upsert_gang(key, known.spec_of(which)));
     return copy;
 }
 
@@ -66,7 +66,7 @@ void carry_out(world& in, world_state& known, testing::random& chance) {
             }
             expect_applied(known.keep(pod.key));
         } else if (record.assumed) {
-            pod.on = known[*record.node].key;
+            pod.on = known.key(*record.node);
             pod.spec.phase = pod_phase::bound;
             if (chance.percent(50))
                 expect_applied(known.confirm_bound(pod.key));

@@ -15,7 +15,8 @@ namespace budget_rules {
 /// That set of pods may be told to go together: one after the other each could be.
 inline bool kept(const muster::testing::world_state& known,
                  const std::vector<muster::pod_index>& gone) {
-    for (const auto& [key, budget] : known.budgets()) {
+    for (const auto& [key, which] : known.budget_keys()) {
+        const muster::disruption_budget& budget = known.budget(which);
         std::int64_t stay = 0;
         bool protects = false;
         for (const auto& [name, pod] : known.pod_keys()) {

@@ -34,7 +34,7 @@ std::vector<std::string> moves_of(const cluster& in, const cycle_result& result)
         CHECK(each.evictions.size() == each.moves.size());
         for (std::size_t at = 0; at < each.moves.size(); ++at) {
             CHECK(each.evictions[at] == each.moves[at].pod);
-            made.push_back(in[each.moves[at].pod].key + ">" + in[each.moves[at].node].key);
+            made.push_back(in.key(each.moves[at].pod) + ">" + in.key(each.moves[at].node));
         }
     }
     std::sort(made.begin(), made.end());
@@ -421,8 +421,8 @@ TEST_CASE("many pods make room for a gang, each group where it takes no room tha
     CHECK(result.counters.pods_moved == 12);
     for (const decision& each : result.decisions)
         for (const auto& [pod, node] : each.moves) {
-            const std::string key = known[pod].key;
-            const std::string gang = known[known[pod].gang].key;
+            const std::string key = known.key(pod);
+            const std::string gang = known.key(known[pod].gang);
             ok(known.remove_pod(key));
             ok(known.upsert_pod(key + "-again", gang, asking(1)));
         }

@@ -210,7 +210,7 @@ TEST_CASE("a refusal by the search carries its certificate, other answers carry 
     const cycle_result result = run(known);
     CHECK(result.decisions.size() == 5);
     for (const decision& made : result.decisions) {
-        const std::string& key = known[made.gang].key;
+        const std::string& key = known.key(made.gang);
         CHECK(made.outcome.proof.has_value() == (key == "waits" || key == "never"));
     }
     CHECK(answered(known, "waits").could_start);
@@ -629,7 +629,7 @@ TEST_CASE("gangs that are asked anew in every cycle are all searched in turn") {
         all.list_all = true;
         for (const decision& made : cycle(known, 0, policy<>{}, two_gangs, all).decisions) {
             CHECK(made.outcome.kind == answer::undecided);
-            searched[known[made.gang].key] += made.outcome.steps > 0 ? 1 : 0;
+            searched[known.key(made.gang)] += made.outcome.steps > 0 ? 1 : 0;
         }
     }
     CHECK(searched.size() == 5);
@@ -668,11 +668,11 @@ TEST_CASE("what is announced as it is already wakes nobody") {
 std::string text(const cluster& in, const cycle_result& result) {
     std::string out;
     for (const decision& made : result.decisions) {
-        out += in[made.gang].key + " " + std::to_string(static_cast<int>(made.outcome.kind)) + " " +
+        out += in.key(made.gang) + " " + std::to_string(static_cast<int>(made.outcome.kind)) + " " +
                std::to_string(static_cast<int>(made.outcome.at)) + " " +
                std::to_string(made.outcome.steps) + ":";
         for (const placement& one : made.placements)
-            out += " " + in[one.pod].key + "@" + in[one.node].key;
+            out += " " + in.key(one.pod) + "@" + in.key(one.node);
         out += "\n";
     }
     return out + std::to_string(result.counters.search_steps);

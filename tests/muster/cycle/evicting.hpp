@@ -39,7 +39,7 @@ keys evicted_by(const State& known, const cycle_result& result) {
     keys out;
     for (const decision& made : result.decisions)
         for (const pod_index pod : made.evictions)
-            out.push_back(known[pod].key);
+            out.push_back(known.key(pod));
     std::sort(out.begin(), out.end());
     return out;
 }

@@ -257,7 +257,7 @@ std::string judge(const world& from, rule_kind rule, const Policy& evicting) {
     if (!cycle(known, 1, evicting).decisions.empty() && known.accounts() != accounts)
         return "again: a cycle on an unchanged cluster changes something";
     for (const pod_index pod : gone)
-        expect_applied(known.remove_pod(before[pod].key));
+        expect_applied(known.remove_pod(before.key(pod)));
     const world_state left = known;
     const cycle_result coming = cycle(known, 2, evicting);
     if (const std::string fault = check_placements(left, coming); !fault.empty())

@@ -67,7 +67,7 @@ bool nominated(const cluster& known, const std::string& gang) {
 std::optional<eviction_shortage> shortage(const cluster& known, const cycle_result& result,
                                           const std::string& gang) {
     for (const decision& made : result.decisions)
-        if (known[made.gang].key == gang)
+        if (known.key(made.gang) == gang)
             return made.short_after_evictions;
     return std::nullopt;
 }
@@ -636,7 +636,7 @@ TEST_CASE("placements of this cycle stay separate from those that wait for other
     keys later;
     for (const decision& made : result.decisions)
         for (const placement& one : made.placements)
-            (made.nominated ? later : now).push_back(known[one.pod].key);
+            (made.nominated ? later : now).push_back(known.key(one.pod));
     CHECK(now == keys{"new-0"});
     CHECK(later == keys{"new-1"});
     CHECK(result.counters.pods_placed == 1);

@@ -294,7 +294,7 @@ std::string check_evictions(const world& from, tally& counts) {
     if (known[which].nominated > 0 && known.accounts() != accounts)
         return "again: a cycle on an unchanged cluster changes something";
     for (const pod_index pod : gone)
-        expect_applied(known.remove_pod(before[pod].key));
+        expect_applied(known.remove_pod(before.key(pod)));
     static_cast<void>(cycle(known, 2, evicting));
     if (known[which].nominated > 0)
         return "bound: who was nominated did not come";

@@ -160,10 +160,10 @@ private:
         std::map<std::string, std::string> bound;
         for (const decision& made : cycle(known_, now, how).decisions) {
             for (const pod_index each : made.evictions)
-                gone.push_back(known_[each].key);
+                gone.push_back(known_.key(each));
             for (const auto& [each, node] : made.placements)
                 if (!made.nominated)
-                    bound.emplace(known_[each].key, known_[node].key);
+                    bound.emplace(known_.key(each), known_.key(node));
         }
         for (const auto& [key, node] : bound) {
             auto running = pod(members_.at(key.substr(0, 2)), pod_phase::running);

@@ -25,7 +25,7 @@ cluster::queue_type deserving(std::int64_t cpus, std::int64_t weight = 1) {
 }
 
 std::int64_t due(const cluster& known, const std::string& queue) {
-    fair_shares<traits> shares;
+    fair_shares<core_of<traits>> shares;
     shares.reckon(known);
     return shares[known.find_queue(queue)->index][cpu];
 }

@@ -79,7 +79,7 @@ template<class MayMove, class Fits>
                 continue;
             world_state without = known;
             for (const pod_index pod : gone)
-                expect_applied(without.remove_pod(known[pod].key));
+                expect_applied(without.remove_pod(known.key(pod)));
             if (how.only_take_room && !how.fits(without, by))
                 continue;
             std::size_t ways = 1;
@@ -92,15 +92,15 @@ template<class MayMove, class Fits>
                 for (const pod_index pod : gone) {
                     const node_index to = known.node_order()[rest % known.node_order().size()];
                     rest /= known.node_order().size();
-                    const auto found = moved.find_node(known[to].key)->index;
-                    const auto query =
-                        detail::query_for<world_traits>(known, known[pod].shape, std::nullopt);
+                    const auto found = moved.find_node(known.key(to))->index;
+                    const auto query = detail::query_for<core_of<world_traits>>(
+                        known, known[pod].shape, std::nullopt);
                     right = right && detail::room_on(moved.accounts(), query, found, 1) == 1;
                     if (!right)
                         break;
                     auto spec = known.spec_of(pod);
-                    expect_applied(moved.upsert_pod(known[pod].key, known[known[pod].gang].key,
-                                                    spec, known[to].key));
+                    expect_applied(moved.upsert_pod(known.key(pod), known.key(known[pod].gang),
+                                                    spec, known.key(to)));
                 }
                 if (right && how.fits(moved, by))
                     return count;
@@ -121,7 +121,7 @@ inline const policy moving{best_fit{},        priority_then_age{}, priority_then
     for (const pod_index member : now[which].members)
         if (then[member].nominated && now[member].assumed) {
             came.push_back({member, *now[member].node});
-            expect_applied(then.forget(now[member].key));
+            expect_applied(then.forget(now.key(member)));
         }
     const auto earlier = [](const placement& lhs, const placement& rhs) {
         return lhs.pod < rhs.pod;
@@ -186,11 +186,11 @@ template<class MayMove, class Fits>
                 return "came: " + fault;
     }
     for (const auto& [pod, node] : moves) {
-        const std::string key = before[pod].key;
+        const std::string key = before.key(pod);
         auto spec = before.spec_of(pod);
         spec.phase = pod_phase::pending;
         expect_applied(known.remove_pod(key));
-        expect_applied(known.upsert_pod(key + "-again", before[before[pod].gang].key, spec));
+        expect_applied(known.upsert_pod(key + "-again", before.key(before[pod].gang), spec));
     }
     for (std::int64_t now = 4; now < 7; ++now)
         if (cycle(known, now, moving).counters.pods_moved > 0)
@@ -200,12 +200,12 @@ template<class MayMove, class Fits>
     std::multimap<std::string, std::string> told;
     std::multimap<std::string, std::string> came;
     for (const auto& [pod, node] : moves) {
-        const std::string gang = before[before[pod].gang].key;
-        told.emplace(gang, before[node].key);
-        const auto again = known.find_pod(before[pod].key + "-again");
+        const std::string gang = before.key(before[pod].gang);
+        told.emplace(gang, before.key(node));
+        const auto again = known.find_pod(before.key(pod) + "-again");
         if (!known[again->index].assumed)
             return "bound: a pod that moves did not come";
-        came.emplace(gang, known[*known[again->index].node].key);
+        came.emplace(gang, known.key(*known[again->index].node));
     }
     const auto sorted = [](const std::multimap<std::string, std::string>& of) {
         std::vector<std::pair<std::string, std::string>> all(of.begin(), of.end());
@@ -216,7 +216,7 @@ template<class MayMove, class Fits>
         return "promised: a pod came to another node than it was promised";
     for (const node_index node : known.node_order())
         if (known.accounts().free(node)[moved_kind] < 0)
-            return "over-committed: " + known[node].key;
+            return "over-committed: " + known.key(node);
     return {};
 }
 

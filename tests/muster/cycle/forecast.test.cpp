@@ -44,18 +44,18 @@ named_starts play(world now) {
         world_state known = to_state(now);
         const cycle_result result = cycle(known, time);
         for (const decision& made : result.decisions) {
-            const std::string& key = known[made.gang].key;
+            const std::string& key = known.key(made.gang);
             if (!made.placements.empty() &&
                 std::ranges::find(starts, key, &named_starts::value_type::first) == starts.end())
                 starts.emplace_back(key, time);
             for (const placement& one : made.placements)
-                if (const auto at = end_of(known[one.pod].key, time))
-                    ends[known[one.pod].key] = *at;
+                if (const auto at = end_of(known.key(one.pod), time))
+                    ends[known.key(one.pod)] = *at;
         }
         for (auto& pod : now.pods) {
             const auto& record = known[known.find_pod(pod.key)->index];
             if (record.assumed) {
-                pod.on = known[*record.node].key;
+                pod.on = known.key(*record.node);
                 pod.spec.phase = pod_phase::running;
             }
         }
@@ -78,12 +78,12 @@ named_starts foresee(const world_state& known, const forecast_options& options =
     const auto ahead = forecast(
         known, 0, policy<>{},
         [&](pod_index pod, std::optional<std::int64_t> start) {
-            return end_of(known[pod].key, start);
+            return end_of(known.key(pod), start);
         },
         options);
     named_starts starts;
     for (const expected_start& each : ahead.starts)
-        starts.emplace_back(known[each.gang].key, each.at);
+        starts.emplace_back(known.key(each.gang), each.at);
     return starts;
 }
 
@@ -110,13 +110,13 @@ TEST_CASE("gangs that wait for one node start one after the other, when pods end
         REQUIRE(known.upsert_pod(key + "-pod", key, one) == event_result::applied);
     }
     const auto ends = [&](pod_index pod, std::optional<std::int64_t> start) {
-        return known[pod].key == "g3-pod" ? std::nullopt : std::optional(start.value_or(0) + 10);
+        return known.key(pod) == "g3-pod" ? std::nullopt : std::optional(start.value_or(0) + 10);
     };
     const auto ahead = forecast(known, 100, policy<>{}, ends);
     REQUIRE(ahead.starts.size() == 3); // g3 never ends, so g4 never starts
     CHECK(ahead.complete);
     for (std::size_t at = 0; at < 3; ++at) {
-        CHECK(known[ahead.starts[at].gang].key == "g" + std::to_string(at + 1));
+        CHECK(known.key(ahead.starts[at].gang) == "g" + std::to_string(at + 1));
         CHECK(ahead.starts[at].at == 100 + 10 * static_cast<std::int64_t>(at));
     }
     const auto cut = forecast(known, 100, policy<>{}, ends, {2, {}});
@@ -147,7 +147,7 @@ TEST_CASE("a gang that starts by evicting starts once its victims are gone") {
         surplus_at_once{}, most_packed{},       priority_preemption{true}};
     const auto ahead = forecast(known, 5, how, ends);
     REQUIRE(ahead.starts.size() == 1);
-    CHECK(known[ahead.starts.front().gang].key == "high");
+    CHECK(known.key(ahead.starts.front().gang) == "high");
     CHECK(ahead.starts.front().at == 5);
     REQUIRE(forecast(known, 5, policy<>{}, ends).starts.size() == 1);
     CHECK(forecast(known, 5, policy<>{}, ends).starts.front().at == 10);

@@ -67,7 +67,7 @@ std::optional<std::vector<pod_index>> part_of(const world_state& known,
             continue;
         world_state without = known;
         for (const pod_index pod : part)
-            expect_applied(without.remove_pod(known[pod].key));
+            expect_applied(without.remove_pod(known.key(pod)));
         if (fits(without))
             return part;
     }
@@ -94,8 +94,8 @@ std::optional<std::vector<pod_index>> of_all(const world_state& known, gang_inde
             candidates.push_back(pod);
     const auto rank = [&](pod_index pod) {
         const auto& group = known[known[pod].gang];
-        return std::tuple(level(known[pod].gang), -group.spec.created, group.key,
-                          -known[pod].created, known[pod].role.value(), known[pod].key);
+        return std::tuple(level(known[pod].gang), -group.spec.created, known.key(known[pod].gang),
+                          -known[pod].created, known[pod].role.value(), known.key(pod));
     };
     std::sort(candidates.begin(), candidates.end(),
               [&](pod_index lhs, pod_index rhs) { return rank(lhs) < rank(rhs); });
@@ -123,7 +123,7 @@ std::optional<std::vector<pod_index>> of_all(const world_state& known, gang_inde
             continue;
         world_state without = known;
         for (const pod_index pod : mine.pods)
-            expect_applied(without.remove_pod(known[pod].key));
+            expect_applied(without.remove_pod(known.key(pod)));
         if (fits(without))
             best = std::move(mine);
     }
@@ -154,7 +154,7 @@ inline std::string difference(const world_state& before, const std::vector<pod_i
         std::string out;
         std::sort(pods.begin(), pods.end());
         for (const pod_index pod : pods)
-            out += before[pod].key + " ";
+            out += before.key(pod) + " ";
         return out;
     };
     if (gone.empty())

@@ -33,11 +33,11 @@ cycle_result everything(world_state& known) {
 std::string by_keys(const world_state& known, const cycle_result& result) {
     std::string out;
     for (const decision& made : result.decisions) {
-        out += known[made.gang].key + " " + std::to_string(static_cast<int>(made.outcome.kind)) +
+        out += known.key(made.gang) + " " + std::to_string(static_cast<int>(made.outcome.kind)) +
                "/" + std::to_string(static_cast<int>(made.outcome.at)) +
                (made.outcome.could_start ? " could start" : "");
         for (const placement& one : made.placements)
-            out += " " + known[one.pod].key + "@" + known[one.node].key;
+            out += " " + known.key(one.pod) + "@" + known.key(one.node);
         out += "; ";
     }
     return out;
@@ -52,7 +52,7 @@ std::string check_accounts(const world_state& known) {
             std::sort(ports.begin(), ports.end());
             if (known.accounts().free(node.node) != node.free ||
                 known.accounts().ports(node.node) != ports)
-                return "accounts: node " + known[node.node].key;
+                return "accounts: node " + known.key(node.node);
         }
     }
     for (const certificate_scope scope : {certificate_scope::free_now, certificate_scope::emptied})
@@ -92,7 +92,7 @@ std::string check_cycle(const world& from) {
             (made.outcome.at == gate::space || made.outcome.at == gate::quota))
             if (brute_force<world_traits>(known, made.gang).fits())
                 return "left over: a waiting gang fits what the cycle left: " +
-                       known[made.gang].key;
+                       known.key(made.gang);
     }
     const auto accounts = known.accounts();
     const cycle_result again = cycle(known, 0);
@@ -150,7 +150,7 @@ struct rank_of_queue {
 rank_of_queue rank(const world_state& known, queue_index queue, bool own) {
     rank_of_queue found;
     if (!own)
-        found.key = known[queue].key;
+        found.key = known.key(queue);
     found.priority = known[queue].spec.priority;
     const queue_view queues(known, certificate_scope::free_now);
     for (std::size_t kind = 0; kind < world_width; ++kind) {
@@ -197,7 +197,7 @@ std::string check_order(const world& from) {
     std::vector<gang_index> left;
     for (const auto& [key, which] : known.gang_keys())
         left.push_back(which);
-    std::vector<std::string> held_up;
+    std::vector<queue_index> held_up;
     for (const decision& made : result.decisions) {
         const auto line = first_line(known, left, std::nullopt);
         const auto next = std::min_element(left.begin(), left.end(), [&](auto lhs, auto rhs) {
@@ -209,12 +209,12 @@ std::string check_order(const world& from) {
                 return one.priority > two.priority;
             if (one.created != two.created)
                 return one.created < two.created;
-            return known[lhs].key < known[rhs].key;
+            return known.key(lhs) < known.key(rhs);
         });
         if (next == left.end() || *next != made.gang)
-            return "order: " + known[made.gang].key + " is asked before its turn";
+            return "order: " + known.key(made.gang) + " is asked before its turn";
         left.erase(next);
-        const auto& queue = known[made.gang].spec.queue;
+        const auto& queue = known[made.gang].queue;
         bool newcomer = true;
         for (const auto& [key, pod] : known.pod_keys())
             newcomer = newcomer && (known[pod].gang != made.gang || !is_member(known[pod]) ||
@@ -222,10 +222,10 @@ std::string check_order(const world& from) {
         const bool behind =
             newcomer && queue && std::count(held_up.begin(), held_up.end(), *queue) > 0;
         if (behind != (made.outcome.at == gate::order))
-            return "strict order: " + known[made.gang].key;
+            return "strict order: " + known.key(made.gang);
         const bool stopped = made.outcome.kind == answer::waiting &&
                              (made.outcome.at == gate::space || made.outcome.at == gate::quota);
-        if (queue && stopped && known[known.find_queue(*queue)->index].spec.strict_order)
+        if (queue && stopped && known[*queue].spec.strict_order)
             held_up.push_back(*queue);
         observe_bound(known, made);
     }
@@ -299,7 +299,7 @@ world disturbed(const world& from, testing::random& chance) {
 void forget_all(world_state& known, const cycle_result& result) {
     for (const decision& made : result.decisions)
         for (const placement& one : made.placements)
-            expect_applied(known.forget(known[one.pod].key));
+            expect_applied(known.forget(known.key(one.pod)));
 }
 
 /// Comes to the world by detours: other values first, objects that go away, cycles on the way whose
@@ -377,8 +377,8 @@ std::string check_life(const world& from) {
         for (const decision& made : result.decisions)
             for (const placement& one : made.placements)
                 for (auto& pod : now.pods)
-                    if (pod.key == living[one.pod].key) {
-                        pod.on = living[one.node].key;
+                    if (pod.key == living.key(one.pod)) {
+                        pod.on = living.key(one.node);
                         pod.spec.phase = pod_phase::bound;
                         if (chance.percent(50))
                             expect_applied(living.confirm_bound(pod.key));
@@ -397,7 +397,7 @@ std::string remembered(const world_state& known) {
                std::to_string(static_cast<int>(known[which].last.at)) + "; ";
     for (const auto& [key, which] : known.pod_keys())
         if (known[which].node)
-            out += key + "@" + known[*known[which].node].key + " ";
+            out += key + "@" + known.key(*known[which].node) + " ";
     return out;
 }
 
@@ -422,7 +422,7 @@ std::string check_skips(const world& from) {
             return "skips: turn " + std::to_string(turn) + ": " + lived + " for " +
                    remembered(anew) + "\n" + text(now);
         for (const decision& made : result.decisions) {
-            const std::string& key = living[made.gang].key;
+            const std::string& key = living.key(made.gang);
             const std::pair said{made.outcome.kind, made.outcome.at};
             if (made.placements.empty() && before.contains(key) && before[key] == said)
                 return "told again: " + key;
@@ -435,7 +435,7 @@ std::string check_skips(const world& from) {
             const auto& record = living[living.find_pod(pod.key)->index];
             if (!record.assumed)
                 continue;
-            pod.on = living[*record.node].key;
+            pod.on = living.key(*record.node);
             pod.spec.phase = pod_phase::bound;
             if (chance.percent(50))
                 expect_applied(living.confirm_bound(pod.key));

@@ -173,7 +173,7 @@ std::string broken_promise(std::uint64_t seed) {
         for (const decision& made : result.decisions) {
             if (made.placements.empty())
                 continue;
-            const std::string& name = known[made.gang].key;
+            const std::string& name = known.key(made.gang);
             if (const auto told = promised.find(name); told != promised.end() && now > told->second)
                 return name + " started at " + std::to_string(now) + ", not " +
                        std::to_string(told->second);
@@ -181,7 +181,7 @@ std::string broken_promise(std::uint64_t seed) {
         }
         if (!known.reservations().empty()) {
             const auto& each = known.reservations().front();
-            const std::string& name = known[each.owner.index].key;
+            const std::string& name = known.key(each.owner.index);
             const auto told = promised.find(name);
             if (told != promised.end() && *each.start > told->second)
                 return name + " is told " + std::to_string(*each.start) + " after " +

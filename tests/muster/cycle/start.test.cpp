@@ -105,7 +105,7 @@ std::string placed(const cluster& in, const cycle_result& result) {
     std::string out;
     for (const decision& made : result.decisions)
         for (const placement& one : made.placements)
-            out += in[one.pod].key + "@" + in[one.node].key + " ";
+            out += in.key(one.pod) + "@" + in.key(one.node) + " ";
     return out;
 }
 

@@ -133,7 +133,7 @@ struct backlog {
         names started;
         for (const decision& made : result.decisions)
             if (!made.placements.empty())
-                started.push_back(known[made.gang].key);
+                started.push_back(known.key(made.gang));
         return started;
     }
     [[nodiscard]] bool answered(const std::string& gang, answer kind, gate at) const {
@@ -143,7 +143,7 @@ struct backlog {
     }
     [[nodiscard]] const decision* told(const std::string& gang) const {
         for (const decision& made : result.decisions)
-            if (known[made.gang].key == gang)
+            if (known.key(made.gang) == gang)
                 return &made;
         return nullptr;
     }

@@ -95,9 +95,9 @@ std::string text(const world_state& known, const remedy& changes) {
         out += " " + std::to_string(each.index());
         if (const auto* pods = std::get_if<free_pods>(&each))
             for (const pod_index pod : pods->pods)
-                out += ":" + known[pod].key;
+                out += ":" + known.key(pod);
         if (const auto* added = std::get_if<add_nodes>(&each))
-            out += ":" + std::to_string(added->count) + "x" + known[added->like].key;
+            out += ":" + std::to_string(added->count) + "x" + known.key(added->like);
         if (const auto* raised = std::get_if<raise_quota>(&each))
             out += ":" + std::to_string(raised->kind.value()) + "=" + std::to_string(raised->to);
         if (const auto* lowered = std::get_if<lower_minimum>(&each))
@@ -163,7 +163,7 @@ std::string check_remedies(const world& from, std::size_t& gangs, std::size_t& i
             for (const node_index like : known.node_order())
                 if (takes_a_member(known, which, like) &&
                     starts_with(known, which, {add_nodes{like, placeable}}))
-                    return "missing: nodes like " + known[like].key + " for " + key;
+                    return "missing: nodes like " + known.key(like) + " for " + key;
         const remedy all = detail::requirements_of(known, members_of(known, which));
         if (!all.empty() && starts_with(known, which, all) && !any_with<drop_label>(found) &&
             !any_with<drop_affinity>(found) && !any_with<drop_pod_terms>(found) &&
@@ -270,8 +270,8 @@ TEST_CASE("of pods that could be freed the newest go, and no more than needed") 
     const auto found = all_of<free_pods>(what_helps(of.known, which, 0));
     REQUIRE(found.size() == 1);
     REQUIRE(found.front().pods.size() == 2);
-    CHECK(of.known[found.front().pods[0]].key == "old-3");
-    CHECK(of.known[found.front().pods[1]].key == "old-2");
+    CHECK(of.known.key(found.front().pods[0]) == "old-3");
+    CHECK(of.known.key(found.front().pods[1]) == "old-2");
 }
 
 TEST_CASE("as many nodes of each kind are told as are needed") {
@@ -283,9 +283,9 @@ TEST_CASE("as many nodes of each kind are told as are needed") {
     const auto which = of.gang("wide", 6, 2); // one on small, four on the large ones
     const auto found = all_of<add_nodes>(what_helps(of.known, which, 0));
     REQUIRE(found.size() == 2);
-    CHECK(of.known[found[0].like].key == "large");
+    CHECK(of.known.key(found[0].like) == "large");
     CHECK(found[0].count == 1);
-    CHECK(of.known[found[1].like].key == "small");
+    CHECK(of.known.key(found[1].like) == "small");
     CHECK(found[1].count == 1);
     CHECK(starts_with(of.known, which, {add_nodes{found[1].like, 1}}));
 }
@@ -328,7 +328,7 @@ TEST_CASE("the ceiling for what nobody may evict is raised, and what the queue d
     REQUIRE(of.known.upsert_gang("runs", {.queue = "q"}) == event_result::applied);
     of.pod("runs-0", "runs", 6, "a");
     const auto which = of.gang("firm", 2, 3, "q");
-    muster::gang<std::string> spec = of.known[which].spec;
+    muster::gang<std::string> spec = of.known.spec_of(which);
     spec.preemptible = false;
     REQUIRE(of.known.upsert_gang("firm", spec) == event_result::applied);
     const auto found = what_helps(of.known, which, 0);
@@ -354,7 +354,7 @@ TEST_CASE("a firm gang's ceiling is raised for who waits behind it in a strict q
             event_result::applied);
     of.pod("runs-0", "runs", 3, "a");
     const auto first = of.gang("before", 2, 3, "q");
-    muster::gang<std::string> spec = of.known[first].spec;
+    muster::gang<std::string> spec = of.known.spec_of(first);
     spec.preemptible = false;
     spec.priority = 1;
     REQUIRE(of.known.upsert_gang("before", spec) == event_result::applied);
@@ -372,7 +372,7 @@ TEST_CASE("a gang none of whose pods can be placed is told no change, though one
     made.strict_order = true;
     REQUIRE(of.known.upsert_queue("q", made) == event_result::applied);
     const auto before = of.gang("before", 1, 2, "q");
-    muster::gang<std::string> spec = of.known[before].spec;
+    muster::gang<std::string> spec = of.known.spec_of(before);
     spec.tree = single_role(2);
     REQUIRE(of.known.upsert_gang("before", spec) == event_result::applied);
     of.pod("runs", "before", 2, "a");
@@ -483,7 +483,7 @@ TEST_CASE("a domain to share is told to be dropped, and what is preferred of it 
         REQUIRE(of.known.upsert_node(name, made) == event_result::applied);
     }
     const auto close = of.gang("close", 2, 3);
-    auto spec = of.known[close].spec;
+    auto spec = of.known.spec_of(close);
     topology_constraint how{topology{{"block", "rack"}}};
     how.required = 1;
     SUBCASE("nothing else is asked") {}

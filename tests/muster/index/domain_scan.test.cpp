@@ -9,6 +9,7 @@
 
 #include <muster/index/domain_scan.hpp>
 #include <muster/index/flat_finder.hpp>
+#include <muster/model/state.hpp>
 #include <muster/policy/placement.hpp>
 
 namespace index_domain_scan_test {
@@ -41,15 +42,15 @@ struct scene {
     std::vector<std::pair<std::string, std::int64_t>> find(const Score& score, std::int64_t want,
                                                            const std::string& without = {}) {
         std::vector<node_run> runs;
-        domain_scan<traits, Score> scan;
+        domain_scan<core_of<traits>, Score> scan;
         const auto pod = known.find_pod("p")->index;
         found = scan.find(
             known, weigh(known.accounts(), std::nullopt), score, known.node_order(),
-            [&](node_index at) { return known[at].key != without; }, known[pod].shape, {}, want,
+            [&](node_index at) { return known.key(at) != without; }, known[pod].shape, {}, want,
             runs);
         std::vector<std::pair<std::string, std::int64_t>> named;
         for (const node_run& run : runs)
-            named.push_back({known[run.node].key, run.count});
+            named.push_back({known.key(run.node), run.count});
         return named;
     }
 
@@ -72,8 +73,8 @@ TEST_CASE("what is found less than was wanted is all there is") {
     in.node("b", 1);
     CHECK(in.find(best_fit{}, 9) == scene::list{{"a", 2}});
     CHECK(in.found == 2);
-    CHECK(domain_scan<traits, best_fit>::exhaustive({}));
-    CHECK(!domain_scan<traits, worst_fit>::exhaustive({}));
+    CHECK(domain_scan<core_of<traits>, best_fit>::exhaustive({}));
+    CHECK(!domain_scan<core_of<traits>, worst_fit>::exhaustive({}));
 }
 
 TEST_CASE("a score that spreads takes one pod at a time") {

@@ -43,7 +43,7 @@ TEST_CASE("sums kept from change to change are those of looking at all nodes") {
     testing::random chance(3);
     for (int round = 0; round < 60; ++round) {
         cluster known;
-        finder_for<traits, best_fit> finder{best_fit{}};
+        finder_for<core_of<traits>, best_fit> finder{best_fit{}};
         CHECK(known.upsert_gang("g", within({{"block", "rack"}})) == event_result::applied);
         for (int event = 0; event < 60; ++event) {
             const std::string key(1, static_cast<char>('a' + chance.below(6)));

@@ -26,7 +26,7 @@ struct fixture {
         query.where = &known.where(pod_at);
         const auto found = best_node(known.accounts(), known.node_order(), query,
                                      weigh(known.accounts(), std::nullopt), score);
-        return found ? known[*found].key : "none";
+        return found ? known.key(*found) : "none";
     }
 };
 

@@ -35,7 +35,7 @@ constexpr std::uint8_t emptied = obstacle_selector | obstacle_taint | obstacle_a
 template<class Score, std::size_t Fanout, std::size_t Thresholds>
 struct walk {
     cluster known{kind_id{2}};
-    indexed_finder<traits, Score, Fanout, Thresholds> finder{Score{}};
+    indexed_finder<core_of<traits>, Score, Fanout, Thresholds> finder{Score{}};
     flat_finder<traits::width, Score> flat{Score{}};
     testing::random chance;
     bool with_ports;
@@ -371,7 +371,7 @@ TEST_CASE("a score that may be an order is found by the index when it is, else b
     ok(known.upsert_gang("g", gang_of(1)));
     ok(known.upsert_pod("p", "g", asking(2)));
     const shape_index shape = known[known.find_pod("p")->index].shape;
-    using finder_type = finder_for<traits, told<best_fit>>;
+    using finder_type = finder_for<core_of<traits>, told<best_fit>>;
     for (const bool ordered : {true, false}) {
         CAPTURE(ordered);
         finder_type finder{{ordered}};
@@ -381,12 +381,12 @@ TEST_CASE("a score that may be an order is found by the index when it is, else b
         std::vector<node_run> found;
         // Two fit on the tightest node, of which a look at all takes one at a time.
         CHECK(finder.find(known, shape, {}, 2, found) == (ordered ? 2 : 1));
-        CHECK(known[found.front().node].key == "n4");
+        CHECK(known.key(found.front().node) == "n4");
         ok(known.upsert_node("n3", machine(3)));
         finder.catch_up(known);
         found.clear();
         CHECK(finder.find(known, shape, {}, 1, found) == 1);
-        CHECK(known[found.front().node].key == "n3");
+        CHECK(known.key(found.front().node) == "n3");
         ok(known.remove_node("n3"));
         finder.catch_up(known);
     }
@@ -410,7 +410,7 @@ TEST_CASE(
     member.where.selector = {{{"few", label_operator::exists, {}}}};
     ok(known.upsert_pod("p", "g", member));
     const shape_index shape = known[known.find_pod("p")->index].shape;
-    indexed_finder<traits, best_fit, 64, 64> finder{best_fit{}};
+    indexed_finder<core_of<traits>, best_fit, 64, 64> finder{best_fit{}};
     const auto holds = [&](std::int64_t need) {
         finder.catch_up(known);
         return finder.holds(shape, {}, emptied, need);
@@ -446,9 +446,9 @@ TEST_CASE(
             return free[0];
         }
     };
-    CHECK(finder_for<traits, best_fit>::exhaustive());
-    CHECK(finder_for<traits, first_fit>::exhaustive());
-    CHECK_FALSE(finder_for<traits, by_hand>::exhaustive());
+    CHECK(finder_for<core_of<traits>, best_fit>::exhaustive());
+    CHECK(finder_for<core_of<traits>, first_fit>::exhaustive());
+    CHECK_FALSE(finder_for<core_of<traits>, by_hand>::exhaustive());
 }
 
 } // namespace

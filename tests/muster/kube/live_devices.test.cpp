@@ -29,7 +29,7 @@ struct live : fed_objects {
         const auto pod = copy.pod_keys().find({"team", "a"});
         REQUIRE(pod != copy.pod_keys().end());
         if (copy[pod->second].node)
-            made += "on " + copy[*copy[pod->second].node].key;
+            made += "on " + copy.key(*copy[pod->second].node);
         return made;
     }
 };

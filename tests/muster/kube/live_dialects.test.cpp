@@ -56,7 +56,7 @@ std::string text_of(const state_type& known) {
         const auto& gang = known[handle];
         std::string line = key.name_space + "/" + key.name + " " +
                            std::to_string(static_cast<int>(key.origin)) + " queue " +
-                           gang.spec.queue.value_or("-") + " priority " +
+                           (gang.queue ? known.key(*gang.queue) : "-") + " priority " +
                            std::to_string(gang.spec.priority) + " fault " +
                            std::to_string(static_cast<int>(gang.spec.fault)) +
                            (gang.spec.preemptible ? "" : " firm") +
@@ -64,10 +64,10 @@ std::string text_of(const state_type& known) {
         std::vector<std::string> members;
         for (const muster::pod_index pod : gang.members) {
             const auto spec = known.spec_of(pod);
-            members.push_back("\n  " + known[pod].key.name + " " +
+            members.push_back("\n  " + known.key(pod).name + " " +
                               std::to_string(spec.role.value()) +
                               (spec.where.unsupported ? " unsupported" : "") +
-                              (known[pod].node ? " on " + known[*known[pod].node].key : ""));
+                              (known[pod].node ? " on " + known.key(*known[pod].node) : ""));
         }
         std::ranges::sort(members);
         for (const std::string& each : members)
@@ -78,10 +78,10 @@ std::string text_of(const state_type& known) {
         const auto& queue = known[handle];
         lines.push_back("queue " + key + " " + std::to_string(queue.spec.weight) + " " +
                         std::to_string(queue.spec.priority) + (queue.spec.closed ? " closed" : "") +
-                        (queue.parent ? " below " + known[*queue.parent].key : ""));
+                        (queue.parent ? " below " + known.key(*queue.parent) : ""));
     }
-    for (const auto& [key, budget] : known.budgets())
-        lines.push_back("budget " + key.name + " " + std::to_string(budget.keeps));
+    for (const auto& [key, which] : known.budget_keys())
+        lines.push_back("budget " + key.name + " " + std::to_string(known.budget(which).keeps));
     std::ranges::sort(lines);
     std::string made;
     for (const std::string& each : lines)

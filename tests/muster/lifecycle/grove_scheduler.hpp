@@ -101,9 +101,9 @@ struct grove_scheduler {
         int placed = 0;
         for (const auto& made : muster::cycle(known, 0).decisions)
             for (const auto& [pod, node] : made.placements) {
-                json::object& document = server.at("Pod " + known[pod].key);
+                json::object& document = server.at("Pod " + known.key(pod));
                 muster::translate::open_grove_gate(document, server.dialect);
-                server.run_pod(document, known[node].key);
+                server.run_pod(document, known.key(node));
                 ++placed;
             }
         return placed;

@@ -13,7 +13,7 @@ namespace model_constraint_table_test {
 namespace {
 
 using namespace muster;
-using record = node_record<string_traits<1>>;
+using record = node_record<1>;
 
 record in_zone(const char* zone) {
     record made;

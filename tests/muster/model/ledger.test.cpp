@@ -96,7 +96,7 @@ TEST_CASE("taking and giving back is the identity, ports in any order among them
 std::vector<std::string> changed(cluster& known) {
     std::vector<std::string> seen;
     known.tentative().take_changed([&](node_index node, node_change what) {
-        seen.push_back(known[node].key + (what == node_change::properties ? " properties"
+        seen.push_back(known.key(node) + (what == node_change::properties ? " properties"
                                           : what == node_change::size     ? " size"
                                                                           : " amounts"));
     });

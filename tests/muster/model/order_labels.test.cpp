@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include <muster/model/order_labels.hpp>
@@ -18,7 +19,7 @@ using namespace muster;
 /// Nodes by key, as the state keeps them, with their labels.
 struct labelled {
     std::map<std::int64_t, node_index> index;
-    order_labels labels;
+    order_labels<node_tag> labels;
     std::size_t broken = 0;
     std::size_t silent = 0;
 
@@ -26,7 +27,9 @@ struct labelled {
     /// the epoch stayed.
     void insert(std::int64_t key) {
         const auto place = index.emplace(key, node_index{index.size()}).first;
-        labels.insert(index, place);
+        labels.insert(place->second, place == index.begin()
+                                         ? std::nullopt
+                                         : std::optional(std::prev(place)->second));
         const std::uint64_t mine = labels[place->second];
         if (place != index.begin() && labels[std::prev(place)->second] >= mine)
             ++broken;
@@ -48,6 +51,12 @@ struct labelled {
         broken += in_order() ? 0U : 1U;
     }
     [[nodiscard]] bool in_order() const {
+        auto listed = labels.begin();
+        for (const auto& entry : index)
+            if (listed == labels.end() || *listed++ != entry.second)
+                return false;
+        if (listed != labels.end() || labels.size() != index.size())
+            return false;
         bool first = true;
         std::uint64_t last = 0;
         for (const auto& [key, node] : index) {
@@ -130,8 +139,8 @@ TEST_CASE("a node that is taken back leaves the labels of the others") {
         before.push_back(nodes.labels[node_index{at}]);
     const std::uint64_t epoch = nodes.labels.epoch();
     nodes.insert(51);
+    nodes.labels.erase(nodes.index.at(51));
     nodes.index.erase(51);
-    nodes.labels.pop_back();
     CHECK(nodes.labels.epoch() == epoch);
     bool same = true;
     for (std::size_t at = 0; at < 100; ++at)
@@ -140,6 +149,42 @@ TEST_CASE("a node that is taken back leaves the labels of the others") {
     nodes.insert(51);
     CHECK(nodes.broken == 0);
     CHECK(nodes.in_order());
+}
+
+TEST_CASE("records that go and come again at the same index stand where their new keys say") {
+    testing::random chance(11);
+    std::map<std::int64_t, pod_index> index;
+    order_labels<pod_tag> labels;
+    std::vector<pod_index> unused;
+    for (std::size_t at = 0; at < 50; ++at)
+        unused.push_back(pod_index{at});
+    std::size_t broken = 0;
+    for (int step = 0; step < 4'000; ++step) {
+        const std::int64_t key = chance.between(0, 1'000);
+        if (const auto known = index.find(key); known != index.end() || unused.empty()) {
+            const auto gone = known != index.end() ? known : index.begin();
+            labels.erase(gone->second);
+            unused.push_back(gone->second);
+            index.erase(gone);
+        } else {
+            const auto place = index.emplace(key, unused.back()).first;
+            unused.pop_back();
+            labels.insert(place->second, place == index.begin()
+                                             ? std::nullopt
+                                             : std::optional(std::prev(place)->second));
+        }
+        auto listed = labels.begin();
+        std::optional<pod_index> before;
+        for (const auto& entry : index) {
+            broken += listed != labels.end() && *listed == entry.second ? 0U : 1U;
+            broken += before && !labels.before(*before, entry.second) ? 1U : 0U;
+            broken += labels.previous(entry.second) == before ? 0U : 1U;
+            before = entry.second;
+            ++listed;
+        }
+        broken += listed == labels.end() && labels.last() == before ? 0U : 1U;
+    }
+    CHECK(broken == 0);
 }
 
 } // namespace

@@ -33,7 +33,7 @@ counts found_by(const cluster& known, selector_index which) {
     counts found;
     for (const identity_index who : known.population().matched(which))
         for (const standing_count& each : known.population().standing(who)) {
-            presences& here = found[known[each.node].key];
+            presences& here = found[known.key(each.node)];
             for (std::size_t how = 0; how < here.size(); ++how)
                 here[how] += in_order(each)[how];
         }
@@ -42,7 +42,7 @@ counts found_by(const cluster& known, selector_index which) {
 
 void add(const cluster& known, pod_index which, counts& to) {
     const auto& pod = known[which];
-    presences& here = to[known[*pod.node].key];
+    presences& here = to[known.key(*pod.node)];
     ++here[pod.nominated ? 2 : pod.terminating || pod.evicted ? 1 : 0];
     const auto& terms = known.where(which).value.pods;
     here[3] += pod.nominated && terms && !terms->affinity.empty() ? 1 : 0;
@@ -74,7 +74,7 @@ counts carrying(const cluster& known, constraint_index where) {
 counts as_counts(const cluster& known, const muster::detail::sequence<standing_count>& list) {
     counts found;
     for (const standing_count& each : list)
-        found[known[each.node].key] = in_order(each);
+        found[known.key(each.node)] = in_order(each);
     return found;
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("who stands where is what the records say, whatever happened") {
             default: {
                 pod<2> one;
                 const auto old = known.find_pod(key);
-                const std::string gang = old ? known[known[old->index].gang].key : "g" + any("123");
+                const std::string gang = old ? known.key(known[old->index].gang) : "g" + any("123");
                 one.request[0] = chance.percent(3) ? std::int64_t{1} << 62 : 1;
                 if (chance.percent(70))
                     one.labels.set("app", any("uvw"));

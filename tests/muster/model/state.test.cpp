@@ -24,7 +24,7 @@ std::string listing(const cluster& of) {
         return " " + std::to_string(from[cpu]) + "/" + std::to_string(from[gpu]);
     };
     for (const node_index node : of.node_order())
-        out += "\n" + of[node].key + (of[node].present ? "" : " absent") +
+        out += "\n" + of.key(node) + (of[node].present ? "" : " absent") +
                amounts_of(of.accounts().free(node)) + amounts_of(of.accounts().allocatable(node));
     for (const auto& [key, queue] : of.queue_keys())
         out += "\n" + key + (of[queue].present ? "" : " absent") +
@@ -106,7 +106,7 @@ TEST_CASE("a gang that would overflow its new queue stays in the old one") {
     const std::string before = listing(known);
     CHECK(known.upsert_gang("h", gang_of(1, "q")) == event_result::out_of_range);
     CHECK(listing(known) == before);
-    CHECK(known[gang_at(known, "h")].spec.queue == "old");
+    CHECK(known.spec_of(gang_at(known, "h")).queue == "old");
 }
 
 TEST_CASE("whatever pods a node took, it takes its own events") {
@@ -262,7 +262,7 @@ TEST_CASE("nodes stand in the order of their keys, in whatever order they came")
         ok(known.upsert_node(key, machine(1)));
     std::string order;
     for (const node_index node : known.node_order())
-        order += known[node].key;
+        order += known.key(node);
     CHECK(order == "amnz");
 }
 

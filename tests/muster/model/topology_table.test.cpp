@@ -41,7 +41,7 @@ listing domains_of(const cluster& known, const std::string& gang) {
     for (std::size_t level = 0; level < domains.levels(); ++level)
         for (const auto& [path, which] : domains.of_level(level))
             for (const node_index node : domains[which].nodes)
-                found[level][path].push_back(known[node].key);
+                found[level][path].push_back(known.key(node));
     return found;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <muster/cycle/cycle.hpp>
+#include <muster/model/state.hpp>
 #include <muster/model/traits.hpp>
 
 namespace model_traits_test {
@@ -75,7 +76,7 @@ TEST_CASE("pointers with a projection are keys, and their projection decides tie
         const cycle_result result = cycle(known, 0);
         CHECK(result.counters.pods_placed == 1);
         if (result.counters.pods_placed == 1)
-            CHECK(known[result.decisions.front().placements.front().node].key->rank == 1);
+            CHECK(known.key(result.decisions.front().placements.front().node)->rank == 1);
     }
 }
 

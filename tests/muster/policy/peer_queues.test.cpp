@@ -322,7 +322,7 @@ names taken(taking from_own, taking from_others, std::int64_t priority, std::int
     names gone;
     for (const decision& made : cycle(in.known, 60, whole_policy{}).decisions)
         for (const pod_index pod : made.evictions)
-            gone.push_back(in.known[pod].key);
+            gone.push_back(in.known.key(pod));
     return gone;
 }
 
@@ -373,7 +373,7 @@ names taken_to_borrow(std::optional<std::int64_t> most, std::int64_t priority,
     names gone;
     for (const decision& made : cycle(in.known, 60, whole_policy{}).decisions)
         for (const pod_index pod : made.evictions)
-            gone.push_back(in.known[pod].key);
+            gone.push_back(in.known.key(pod));
     return gone;
 }
 
@@ -424,10 +424,10 @@ TEST_CASE("Kueue: who borrows one kind is taken from, though it deserves more of
         names victims;
         for (const decision& each : made.decisions) {
             for (const pod_index pod : each.evictions)
-                victims.push_back(known[pod].key);
+                victims.push_back(known.key(pod));
             for (const auto& [pod, node] : each.placements)
                 if (!each.nominated)
-                    ok(known.confirm_bound(known[pod].key));
+                    ok(known.confirm_bound(known.key(pod)));
         }
         for (const std::string& each : victims) {
             gone.push_back(each);

@@ -24,7 +24,7 @@ std::string placed(const world& of, naive_score score = naive_score::best_fit,
         return "nothing";
     std::string out;
     for (const placement& one : *made)
-        out += known[one.pod].key + "@" + known[one.node].key + " ";
+        out += known.key(one.pod) + "@" + known.key(one.node) + " ";
     return out;
 }
 

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/event_result.hpp>
+#include <muster/model/ledger.hpp>
+#include <muster/model/pod.hpp>
+#include <muster/model/state_budgets.hpp>
+
+namespace muster::inline v0_1 {
+
+/// A cluster as far as it is known, whose records have no keys: they are told by their indexes, and
+/// where each stands in the order of keys. It is changed only by events, each in the order of what
+/// it changed. `state` gives it keys. When memory runs out during an event, the cluster must be
+/// dropped and rebuilt.
+template<class Traits>
+class cluster_state : public state_budgets<Traits::width> {
+    using store = state_budgets<Traits::width>;
+
+public:
+    using store::width;
+    using typename store::node_record;
+    using typename store::node_type;
+    using typename store::pod_type;
+    using typename store::queue_record;
+    using typename store::queue_type;
+
+    cluster_state() = default;
+    /// `pods_kind` is the column that counts pods: it weighs nothing in placement keys.
+    explicit cluster_state(kind_id pods_kind) : store(pods_kind) {}
+
+    // ---- nodes ---------------------------------------------------------------------------------
+
+    /// A node is new or changed. Pods bound before it was known are kept and charged to it. Of one
+    /// that is as it was nothing comes.
+    /// O(constraint sets + kinds), and 4 bytes moved for each node behind it when it is new.
+    event_result set_node(node_index index, node_type spec) {
+        if (const event_result bad = check(spec); bad != event_result::applied)
+            return bad;
+        // Upserting an unchanged node is a no-op.
+        if (nodes_[index.value()].present && nodes_[index.value()].spec == spec)
+            return event_result::applied;
+        auto& row = ledger_.rows_[index.value()];
+        resources<width> free;
+        if (!refit(row, spec.allocatable, free))
+            return event_result::out_of_range;
+        ledger_.resize(index, spec.allocatable, free);
+        node_record& record = nodes_[index.value()];
+        const bool same_place = record.present && record.spec.labels == spec.labels &&
+                                record.spec.taints == spec.taints && record.spec.name == spec.name;
+        const bool same = same_place && record.spec.unschedulable == spec.unschedulable;
+        // An emptied cluster is asked as if no node were cordoned.
+        const bool lost =
+            record.present && !(same_place && dominates(spec.allocatable, record.spec.allocatable));
+        record.spec = std::move(spec);
+        record.present = true;
+        if (same)
+            ledger_.note(index, node_change::size);
+        else
+            settle_node(index);
+        moved(true, lost);
+        return event_result::applied;
+    }
+
+    /// What can be seen to be wrong with a node by itself.
+    [[nodiscard]] static event_result check(const node_type& spec) noexcept {
+        for (std::size_t column = 0; column < width; ++column)
+            if (spec.allocatable[column] < 0 || spec.allocatable[column] > largest_allocatable)
+                return event_result::out_of_range;
+        return event_result::applied;
+    }
+    using store::check;
+
+    /// The node is gone; what stands on it stays charged until its pods are reported gone.
+    event_result clear_node(node_index index) {
+        if (!nodes_[index.value()].present)
+            return event_result::unexpected;
+        auto& row = ledger_.rows_[index.value()];
+        resources<width> free;
+        if (!refit(row, {}, free))
+            return event_result::out_of_range;
+        ledger_.resize(index, {}, free);
+        node_record& record = nodes_[index.value()];
+        record.spec = {};
+        record.present = false;
+        ++record.generation;
+        settle_node(index);
+        moved(true);
+        return event_result::applied;
+    }
+
+    // ---- gangs ---------------------------------------------------------------------------------
+
+    /// A gang is new or changed. Members may have come before it. O(members).
+    event_result set_gang(gang_index index, gang<queue_index> spec) {
+        if (const event_result bad = check(index, spec.tree); bad != event_result::applied)
+            return bad;
+        if (!well_formed(spec.tree))
+            spec.fault = gang_fault::malformed;
+        gang_record& record = gangs_[index.value()];
+        if (!recharge(index, spec.queue, spec.preemptible))
+            return event_result::out_of_range;
+        this->release_places(
+            index, [&](const pod_record& place) { return !is_role(spec.tree, place.role); });
+        move_to_tenant(record, spec.tenant);
+        record.spec = std::move(spec);
+        record.present = true;
+        acquire_topologies(record);
+        mark_dirty(index);
+        return event_result::applied;
+    }
+
+    /// What can be seen to be wrong with a tree for that gang's members.
+    [[nodiscard]] event_result check(gang_index which, const gang_tree& tree) const noexcept {
+        for (const pod_index member : gangs_[which.value()].members)
+            if (const pod_record& record = pods_[member.value()];
+                !record.promised && !is_role(tree, record.role))
+                return event_result::no_such_role;
+        return event_result::applied;
+    }
+
+    /// The group object is gone; members that are left wait for it.
+    event_result clear_gang(gang_index which) {
+        gang_record& record = gangs_[which.value()];
+        if (!record.present)
+            return event_result::unexpected;
+        this->release_places(which);
+        const bool moved_out = recharge(which, std::nullopt);
+        MUSTER_ASSERT(moved_out, "nothing is added up when a queue is left");
+        static_cast<void>(moved_out);
+        move_to_tenant(record, {});
+        record.present = false;
+        record.spec = {};
+        record.spec.fault = gang_fault::missing;
+        acquire_topologies(record);
+        mark_dirty(which);
+        return event_result::applied;
+    }
+
+    /// The gang has done its work: every member that stands on a node has succeeded, and its room
+    /// is free. O(members).
+    event_result finish_gang(gang_index which) { return finish(which); }
+
+    // ---- pods ----------------------------------------------------------------------------------
+
+    /// What can be seen to be wrong with a pod of that gang, or of one that is not known yet.
+    [[nodiscard]] event_result check(std::optional<gang_index> gang,
+                                     const pod_type& spec) const noexcept {
+        for (std::size_t column = 0; column < width; ++column)
+            if (spec.request[column] < 0)
+                return event_result::out_of_range;
+        return gang && gangs_[gang->value()].present &&
+                       !is_role(gangs_[gang->value()].spec.tree, spec.role)
+                   ? event_result::no_such_role
+                   : event_result::applied;
+    }
+
+    /// A pod is new, as observed; with `on` it stands on that node, known or not. It comes right
+    /// behind that one in the order of keys; `promised` is the place in its gang that is promised
+    /// for its key. O(members), and O(nodes) for constraints that no pod had.
+    event_result add_pod(pod_index& index, gang_index gang, const pod_type& spec,
+                         std::optional<node_index> on, std::optional<pod_index> behind,
+                         std::optional<pod_index> promised) {
+        pod_record fresh;
+        fresh.gang = gang;
+        take_over(fresh, spec);
+        if (on)
+            fresh.stand_on(*on);
+        adopt(fresh, spec);
+        if (fresh.charged() && !charge(fresh)) {
+            disown(fresh);
+            return event_result::out_of_range;
+        }
+        if (fresh.charged()) {
+            more_used(fresh.gang);
+            population_.moved();
+        }
+        index = take_slot(pods_, unused_pods_);
+        fresh.generation = pods_[index.value()].generation;
+        fresh.partner = promised;
+        if (promised)
+            pods_[promised->value()].partner = index;
+        gangs_[fresh.gang.value()].placeable += fresh.placeable() ? 1U : 0U;
+        mark_dirty(fresh.gang);
+        pods_[index.value()] = std::move(fresh);
+        this->pod_order_.insert(index, behind);
+        enlist(index);
+        return event_result::applied;
+    }
+
+    /// A pod changed, as observed; with `on` it stands on that node, known or not. An assumed pod
+    /// that is seen without a node stays assumed. O(log constraint sets), and O(nodes) for
+    /// constraints that no pod had.
+    event_result change_pod(pod_index index, const pod_type& spec, std::optional<node_index> on) {
+        pod_record& record = pods_[index.value()];
+        pod_record changed = record;
+        take_over(changed, spec);
+        if (on) {
+            changed.stand_on(*on);
+        } else if (changed.phase != pod_phase::pending || !(record.assumed || record.nominated) ||
+                   (record.nominated && !(record.awaited() && changed.alive()))) {
+            changed.node.reset();
+            changed.assumed = changed.nominated = false;
+        }
+        adopt(changed, spec);
+        const bool was_charged = record.charged();
+        if (was_charged)
+            uncharge(record);
+        if (changed.charged() && !charge(changed)) {
+            if (was_charged)
+                restore(record);
+            disown(changed);
+            return event_result::out_of_range;
+        }
+        if (was_charged && gives_something_back(record, changed))
+            moved(false);
+        const bool grew =
+            changed.charged() && !dominates(shapes_[record.shape].request, spec.request);
+        if (grew || !same_to_others(record, changed))
+            population_.moved();
+        if (grew ||
+            (changed.charged() && (!was_charged || record.charged_as() != changed.charged_as())))
+            more_used(record.gang);
+        gang_record& of = gangs_[record.gang.value()];
+        of.placeable -= record.placeable() ? 1U : 0U;
+        of.placeable += changed.placeable() ? 1U : 0U;
+        of.nominated -= record.awaited() && !changed.awaited() ? 1U : 0U;
+        const bool moves = changed.created != record.created;
+        if (moves)
+            delist(index);
+        disown(record);
+        record = std::move(changed);
+        if (moves)
+            enlist(index);
+        mark_dirty(record.gang);
+        return event_result::applied;
+    }
+
+    /// The pod is gone. O(log pods), and 4 bytes moved for each member behind it.
+    void remove_pod(pod_index index) {
+        pod_record& record = pods_[index.value()];
+        if (record.charged()) {
+            uncharge(record);
+            moved(false);
+        }
+        gangs_[record.gang.value()].placeable -= record.placeable() ? 1U : 0U;
+        gangs_[record.gang.value()].nominated -= record.awaited() ? 1U : 0U;
+        delist(index);
+        mark_dirty(record.gang);
+        disown(record);
+        if (record.partner)
+            pods_[record.partner->value()].partner.reset();
+        this->release_orphaned_places(record.gang);
+        this->pod_order_.erase(index);
+        const std::uint32_t generation = record.generation + 1;
+        record = pod_record{};
+        record.generation = generation;
+        unused_pods_.push_back(index);
+    }
+
+    // ---- for the cycle -------------------------------------------------------------------------
+
+    /// The accounts, for a plan to write to: what it does not commit it takes back.
+    [[nodiscard]] ledger<width>& tentative() noexcept { return ledger_; }
+
+    /// A pod that a committed plan has already charged to `node` is assumed to stand there.
+    void assume(pod_index pod, node_index node) {
+        stand_assumed(pod, node);
+        --gangs_[pods_[pod.value()].gang.value()].placeable;
+        more_used(pods_[pod.value()].gang);
+    }
+
+    /// The same for pods of one gang; `placed` gives pairs of pod and node.
+    template<class Placements>
+    void assume_members(gang_index gang, const Placements& placed) {
+        for (const auto& [pod, node] : placed)
+            stand_assumed(pod, node);
+        gangs_[gang.value()].placeable -= placed.size();
+        if (!placed.empty())
+            more_used(gang);
+    }
+
+    /// Remembers what was answered last.
+    void answered(gang_index gang, const standing& what) noexcept {
+        gang_record& record = gangs_[gang.value()];
+        count_out(record);
+        record.last = what;
+        record.dirty = false;
+        if (what.known)
+            answers_.add(what.kind);
+    }
+
+    /// Calls `use(gang)` for every gang that something happened to since the last time, each once,
+    /// and forgets them. The record may have gone, or stand for another gang by now.
+    template<class Use>
+    void take_changed_gangs(const Use& use) {
+        for (const gang_index which : changed_gangs_) {
+            gangs_[which.value()].listed = false;
+            use(which);
+        }
+        changed_gangs_.clear();
+    }
+
+    /// Where the cycle keeps what it derived from this state.
+    [[nodiscard]] attachment& derived() noexcept { return derived_; }
+
+    /// Nothing that bears on any answer happened since the last cycle that left nothing open.
+    [[nodiscard]] bool at_rest() const noexcept { return rested_at_ == changes_; }
+
+    /// How many gangs have each answer.
+    [[nodiscard]] const answer_counts& last_answers() const noexcept { return answers_; }
+
+    /// A cycle ended; `nothing_open` when it answered everything within its budget.
+    void cycle_ended(bool nothing_open) noexcept {
+        rested_at_ = nothing_open ? changes_ : ~std::uint64_t{0};
+        ++this->cycles_;
+    }
+
+private:
+    using store::acquire;
+    using store::acquire_topologies;
+    using store::adopt;
+    using store::answers_;
+    using store::capability_epoch_;
+    using store::changed_gangs_;
+    using store::changes_;
+    using store::charge;
+    using store::constraints_;
+    using store::count_out;
+    using store::delist;
+    using store::derived_;
+    using store::disown;
+    using store::enlist;
+    using store::finish;
+    using store::gangs_;
+    using store::gives_something_back;
+    using store::ledger_;
+    using store::mark_dirty;
+    using store::more_used;
+    using store::move_to_tenant;
+    using store::moved;
+    using store::nodes_;
+    using store::pods_;
+    using store::population_;
+    using store::queues_;
+    using store::recharge;
+    using store::refit;
+    using store::release_epoch_;
+    using store::restore;
+    using store::same_to_others;
+    using store::shapes_;
+    using store::take_slot;
+    using store::topologies_;
+    using store::uncharge;
+    using store::unused_pods_;
+
+    void stand_assumed(pod_index pod, node_index node) {
+        pod_record& record = pods_[pod.value()];
+        MUSTER_ASSERT(!record.node && record.phase == pod_phase::pending,
+                      "only a pending pod is assumed");
+        record.node = node;
+        record.assumed = true;
+        this->stand(record, 1);
+        population_.moved();
+    }
+
+    static bool is_role(const gang_tree& tree, vertex_index role) noexcept {
+        return role.value() < tree.size() && tree.is_leaf(role.value());
+    }
+
+    void settle_node(node_index index) {
+        constraints_.node_changed(index.value(), nodes_[index.value()]);
+        topologies_.node_changed(index, nodes_[index.value()], this->labels_);
+        ledger_.note(index, node_change::properties);
+    }
+
+    static void take_over(pod_record& into, const pod_type& spec) {
+        into.role = spec.role;
+        into.created = spec.created;
+        if (spec.started || spec.phase == pod_phase::pending)
+            into.started = spec.started;
+        into.phase = spec.phase;
+        into.terminating = spec.terminating;
+        into.ready = spec.ready;
+    }
+
+    [[nodiscard]] static bool well_formed(const gang_tree& tree) noexcept {
+        for (std::size_t at = 0; at < tree.size(); ++at) {
+            const auto& vertex = tree[at];
+            const auto children = static_cast<std::int64_t>(vertex.children);
+            const auto required = vertex.min_subgroups.value_or(children);
+            if (vertex.min_member < 0 || required < 0 || required > children ||
+                (vertex.together && !muster::well_formed(*vertex.together)))
+                return false;
+        }
+        return true;
+    }
+
+    std::uint64_t rested_at_ = ~std::uint64_t{0};
+};
+
+} // namespace muster::inline v0_1
