@@ -34,6 +34,7 @@ void add_near_capacity(report& to, bool quick);
 void add_topology(report& to, bool quick);
 void add_evictions(report& to, bool quick);
 void add_consolidation(report& to, bool quick);
+void add_embedding(report& to, bool quick);
 /// How many steps each policy takes, beside the figures that show it.
 void add_complexities(report& to);
 /// Only where muster::translate is built.

@@ -8,6 +8,8 @@ int main(int count, char** values) {
         bench::add_queue_tree(to, quick);
         bench::say("evictions");
         bench::add_evictions(to, quick);
+        bench::say("an embedding scheduler with preemption");
+        bench::add_embedding(to, quick);
         bench::say("consolidation");
         bench::add_consolidation(to, quick);
 #ifdef MUSTER_BENCH_JOBS

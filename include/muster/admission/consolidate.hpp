@@ -9,6 +9,7 @@
 
 #include <muster/admission/admit.hpp>
 #include <muster/admission/affinity_members.hpp>
+#include <muster/admission/candidates.hpp>
 #include <muster/admission/counted_class.hpp>
 #include <muster/admission/movable_pods.hpp>
 #include <muster/admission/room_groups.hpp>
@@ -42,8 +43,8 @@ public:
     template<consolidation_rule Rule, class Finder, class Placer>
     [[nodiscard]] bool start(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
-                             admission<Traits>& deciding, std::int64_t& steps,
-                             bool one_more = false) {
+                             admission<Traits>& deciding, eviction_candidates<Traits>& among,
+                             std::int64_t& steps, bool one_more = false) {
         moves_.clear();
         next_change_.reset();
         if (!anybody_may_move(known, by, rule, now) ||
@@ -56,7 +57,8 @@ public:
             return true;
         into.rollback(on.base);
         if (enough_in_all(on)) {
-            pods_.begin(known, by, rule, now);
+            among.look(known);
+            pods_.begin(known, by, rule, now, among);
             next_change_ = pods_.next_change();
             if (!pods_.all().empty() && choose(on))
                 return true;

@@ -31,7 +31,7 @@ template<std::size_t Width>
     return true;
 }
 
-/// The class whose room alone decides whether the gang fits, if there is one.
+/// The class whose room alone decides whether the gang fits the nodes, if there is one.
 template<class Traits>
 [[nodiscard]] std::optional<std::size_t>
 counted_class(const cluster_state<Traits>& known, gang_index by,
@@ -47,10 +47,6 @@ counted_class(const cluster_state<Traits>& known, gang_index by,
             return std::nullopt;
         only = at;
     }
-    resources<Traits::width> amount;
-    if (!only || !need_of(members, needs, amount) ||
-        (members.queue && !known.accounts().admits(*members.queue, amount)))
-        return std::nullopt;
     return only;
 }
 

@@ -9,7 +9,9 @@
 
 #include <muster/admission/admit.hpp>
 #include <muster/admission/borrowing.hpp>
+#include <muster/admission/candidates.hpp>
 #include <muster/admission/counted_class.hpp>
+#include <muster/admission/quota_tally.hpp>
 #include <muster/admission/victim_fit.hpp>
 #include <muster/admission/victim_search.hpp>
 #include <muster/admission/victims.hpp>
@@ -33,6 +35,17 @@ struct eviction_shortage {
                                          const eviction_shortage&) = default;
 };
 
+/// How a gang is tried.
+template<std::size_t Width>
+struct eviction_request {
+    /// The fair shares of all queues, for rules that look at them.
+    const detail::sequence<resources<Width>>* due = nullptr;
+    /// It has its minima, and gets one member more, or not.
+    bool one_more = false;
+    /// Nobody asks what it is short of.
+    bool brief = false;
+};
+
 /// Starts gangs that wait for room in the room of others: of those who leave already, and of those
 /// whom a rule allows to evict. Keeps its scratch from one gang to the next.
 template<class Traits>
@@ -41,29 +54,29 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     /// True when the gang starts: `into`, which was empty, then holds who goes and who is placed,
-    /// to be kept by `commit_nominated`. Otherwise it is empty again. Takes from `steps`. `due`:
-    /// the fair shares of all queues, for rules that look at them. `one_more`: it has its minima,
-    /// and gets one member more, or not.
+    /// to be kept by `commit_nominated`. Otherwise it is empty again. Takes from `steps`.
     template<victim_rule Rule, class Finder, class Placer>
     [[nodiscard]] bool start(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
-                             admission<Traits>& deciding, std::int64_t& steps,
-                             const detail::sequence<resources<width>>* due = nullptr,
-                             bool one_more = false) {
-        due_ = due;
+                             admission<Traits>& deciding, eviction_candidates<Traits>& among,
+                             std::int64_t& steps, const eviction_request<width>& asked) {
+        due_ = asked.due;
         short_of_.reset();
         undecided_ = false;
-        if (!(one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
+        if (!(asked.one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
+            return false;
+        among.look(known);
+        if (asked.brief && !may_suffice(by, rule, now, deciding, among))
             return false;
         into.look_ahead(known.population().anybody_comes());
-        if (into.looks_ahead() &&
+        if (into.looks_ahead() && may_fit(known, by, into, finder, placing, deciding) &&
             deciding.try_minima(known, into, finder, placing, steps) == answer::admitted)
             return true;
         const savepoint ahead = into.mark();
         bool starts = false;
-        if (!Rule::none && may_help(known, by, rule, now, deciding)) {
+        if (!Rule::none && may_help(known, by, rule, now, deciding, among)) {
             --steps;
-            starts = choose(known, by, rule, now, into, finder, placing, deciding, steps);
+            starts = choose(known, by, rule, now, into, finder, placing, deciding, among, steps);
         }
         into.rollback(starts ? ahead : savepoint{});
         if (!starts)
@@ -89,11 +102,44 @@ public:
     }
 
 private:
+    /// False if sums show that neither those who leave nor all that the rule admits make room.
+    template<victim_rule Rule>
+    [[nodiscard]] static bool may_suffice(gang_index by, const Rule& rule, std::int64_t now,
+                                          const admission<Traits>& deciding,
+                                          eviction_candidates<Traits>& among) {
+        // What a rule of time spares now it may admit later, and a sum does not say when.
+        if constexpr (Rule::none || !Rule::timeless)
+            return true;
+        const auto* needs = deciding.needs();
+        resources<width> amount;
+        return !needs || !need_of(deciding.members(), needs, amount) ||
+               among.may_suffice(by, rule, now, amount);
+    }
+
+    /// False if a count shows that the gang does not fit as the plan stands.
+    template<class Finder, class Placer>
+    [[nodiscard]] static bool may_fit(const cluster_state<Traits>& known, gang_index by,
+                                      plan<width>& into, Finder& finder, Placer& placing,
+                                      admission<Traits>& deciding) {
+        const auto& members = deciding.members();
+        const auto only = counted_class(known, by, members, deciding.needs());
+        resources<width> amount;
+        if (!only || !need_of(members, deciding.needs(), amount))
+            return true;
+        if (members.queue && !known.accounts().admits(*members.queue, amount))
+            return false;
+        placing.begin(known, members, into, finder);
+        const std::int64_t need = (*deciding.needs())[*only];
+        return finder.room(known, members.classes[*only].shape, placing.queue_nodes(), need) >=
+               need;
+    }
+
     /// False, with the kind that is short, when what is free and what may be taken is too little
-    /// in sum. O(nodes + queues).
+    /// in sum. O(queues × width).
     template<victim_rule Rule>
     [[nodiscard]] bool may_help(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
-                                std::int64_t now, const admission<Traits>& deciding) {
+                                std::int64_t now, const admission<Traits>& deciding,
+                                eviction_candidates<Traits>& among) {
         const auto& members = deciding.members();
         const auto* needs = deciding.needs();
         resources<width> amount;
@@ -102,31 +148,15 @@ private:
         borrowed_.begin(known, known[by].queue, amount, due_);
         if (!needs)
             return true;
-        const auto& accounts = known.accounts();
         const contender mine = contender_of(known, by);
-        std::array<int128, width> there{};
-        std::array<int128, width> loose{};
-        for (std::size_t at = 0; at < accounts.nodes(); ++at) {
-            const node_index node{at};
-            const resources<width>& free = accounts.free(node);
-            for (std::size_t column = 0; column < width; ++column) {
-                there[column] += std::max<std::int64_t>(0, free[column]);
-                loose[column] += accounts.allocatable(node)[column] - free[column];
-            }
-        }
-        const auto& queues = accounts.queues();
-        own_.clear();
+        const auto& totals = among.totals_of(known);
+        const auto& queues = known.accounts().queues();
+        std::array<int128, width> there = totals.free;
+        std::array<int128, width> loose = totals.in_use;
         for (std::size_t at = 0; at < queues.size(); ++at)
-            own_.push_back(queues.future().used(queue_index{at}));
-        for (std::size_t at = 0; at < queues.size(); ++at) {
-            const auto parent = queues.parent(queue_index{at});
-            const auto& used = queues.future().used(queue_index{at});
-            for (std::size_t column = 0; column < width; ++column)
-                if (parent)
-                    own_[parent->value()][column] -= used[column];
-                else
-                    loose[column] -= used[column];
-        }
+            if (!queues.parent(queue_index{at}))
+                for (std::size_t column = 0; column < width; ++column)
+                    loose[column] -= queues.future().used(queue_index{at})[column];
         for (std::size_t at = 0; at < queues.size(); ++at) {
             const queue_index queue{at};
             const auto& spec = known[queue].spec;
@@ -137,9 +167,9 @@ private:
             if (!terms)
                 continue;
             const resources<width> most =
-                terms->only_borrowed ? borrowed_.most(queue, *terms) : own_[at];
+                terms->only_borrowed ? borrowed_.most(queue, *terms) : totals.own[at];
             for (std::size_t column = 0; column < width; ++column)
-                there[column] += std::min(most[column], own_[at][column]);
+                there[column] += std::min(most[column], totals.own[at][column]);
         }
         if (rule(mine, contender::least_of(std::nullopt, 0, true), now))
             for (std::size_t column = 0; column < width; ++column)
@@ -155,23 +185,30 @@ private:
     template<victim_rule Rule, class Finder, class Placer>
     [[nodiscard]] bool choose(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                               std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
-                              admission<Traits>& deciding, std::int64_t& steps) {
+                              admission<Traits>& deciding, eviction_candidates<Traits>& among,
+                              std::int64_t& steps) {
         using outcome = typename victim_search<Traits>::outcome;
         outcome found = outcome::open;
         const auto& members = deciding.members();
-        if (const auto only = counted_class(known, by, members, deciding.needs())) {
+        const auto only = counted_class(known, by, members, deciding.needs());
+        resources<width> amount;
+        if (only && need_of(members, deciding.needs(), amount) &&
+            quotas_.begin(known, members.queue, amount, among.any_guarantee())) {
             const std::int64_t need = (*deciding.needs())[*only];
             placing.begin(known, members, into, finder);
             const shape_index shape = members.classes[*only].shape;
             const auto nodes = placing.queue_nodes();
             counted_.begin(known, detail::query_for(known, shape, nodes), need,
                            finder.room(known, shape, nodes, need));
-            found = search_.run(known, by, rule, now, borrowed_, counted_, steps);
-            if (found == outcome::impossible)
+            const bool within = quotas_.fits();
+            if (!within)
+                counted_.mind(quotas_);
+            found = search_.run(known, by, rule, now, among, borrowed_, counted_, steps);
+            if (found == outcome::impossible && within)
                 short_of_ = {std::nullopt, need, counted_.most_room()};
         } else {
             tried_fit<Traits, Finder, Placer> tried(known, into, finder, placing, deciding, steps);
-            found = search_.run(known, by, rule, now, borrowed_, tried, steps);
+            found = search_.run(known, by, rule, now, among, borrowed_, tried, steps);
             if (!tried.sure() && found == outcome::impossible)
                 found = outcome::open;
         }
@@ -184,10 +221,9 @@ private:
     /// Of all queues, for rules that look at fair shares.
     const detail::sequence<resources<width>>* due_ = nullptr;
     counted_fit<Traits> counted_;
+    quota_tally<Traits> quotas_;
     std::optional<eviction_shortage> short_of_;
     bool undecided_ = false;
-    /// Per queue: what its own pods use.
-    detail::sequence<resources<width>> own_;
 };
 
 } // namespace muster::inline v0_1

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/admission/affinity_members.hpp>
+#include <muster/admission/candidates.hpp>
 #include <muster/admission/closeness.hpp>
 #include <muster/admission/disruption_room.hpp>
 #include <muster/admission/tree_standing.hpp>
@@ -43,14 +44,14 @@ class movable_pods {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// O(gangs + admitted gangs · log + their members).
+    /// O(candidates + admitted gangs · log + their members).
     template<consolidation_rule Rule>
     void begin(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
-               std::int64_t now) {
+               std::int64_t now, eviction_candidates<Traits>& among) {
         known_ = &known;
         pods_.clear();
         gangs_.clear();
-        list_.begin(known, by, rule, now);
+        list_.begin(known, by, rule, now, among);
         budgets_.begin(known);
         for (std::size_t at = 0; at < list_.size(); ++at) {
             gangs_.emplace_back();

@@ -9,6 +9,7 @@
 
 #include <muster/admission/admit.hpp>
 #include <muster/admission/affinity_members.hpp>
+#include <muster/admission/quota_tally.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
@@ -51,6 +52,7 @@ public:
     void begin(const cluster_state<Traits>& known, const node_query<width>& query,
                std::int64_t need, std::int64_t room) {
         known_ = &known;
+        minds_quotas_ = false;
         query_ = query;
         need_ = need;
         room_ = most_room_ = room;
@@ -58,9 +60,25 @@ public:
         ++round_;
     }
 
-    void take(pod_index pod) { shift(pod, 1); }
-    void put_back(pod_index pod) { shift(pod, -1); }
-    [[nodiscard]] bool fits() const noexcept { return room_ >= need_; }
+    /// The ceilings of these quotas must admit the gang as well.
+    void mind(const quota_tally<Traits>& quotas) {
+        minds_quotas_ = true;
+        quotas_ = quotas;
+    }
+
+    void take(pod_index pod) {
+        shift(pod, 1);
+        if (minds_quotas_)
+            quotas_.take(pod);
+    }
+    void put_back(pod_index pod) {
+        shift(pod, -1);
+        if (minds_quotas_)
+            quotas_.put_back(pod);
+    }
+    [[nodiscard]] bool fits() const noexcept {
+        return room_ >= need_ && (!minds_quotas_ || quotas_.fits());
+    }
     /// Puts pods one behind the other that make room together: node by node as many as one member
     /// more needs, first where that hits the lowest level, then where it takes the fewest, then the
     /// least valuable. Pods that make no room are left out. O(pods · log pods).
@@ -151,6 +169,8 @@ private:
     std::int64_t need_ = 0;
     std::int64_t room_ = 0;
     std::int64_t most_room_ = 0;
+    quota_tally<Traits> quotas_;
+    bool minds_quotas_ = false;
     detail::sequence<node_room> nodes_;
     std::uint64_t round_ = 0;
 };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/admission/borrowing.hpp>
+#include <muster/admission/candidates.hpp>
 #include <muster/admission/victim_fit.hpp>
 #include <muster/admission/victim_keeping.hpp>
 #include <muster/admission/victim_taking.hpp>
@@ -47,9 +48,9 @@ public:
     /// that is taken or put back; each such change uses one of `steps`. On return no pod is taken.
     template<victim_rule Rule, class Fit>
     [[nodiscard]] outcome run(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
-                              std::int64_t now, borrowing<Traits>& borrowed, Fit& fit,
-                              std::int64_t& steps) {
-        this->begin_taking(known, by, rule, now, borrowed, steps);
+                              std::int64_t now, eviction_candidates<Traits>& among,
+                              borrowing<Traits>& borrowed, Fit& fit, std::int64_t& steps) {
+        this->begin_taking(known, by, rule, now, among, borrowed, steps);
         chosen_.clear();
         outcome found = outcome::open;
         if (!takes_in_order(rule) && is_small())

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/admission/borrowing.hpp>
+#include <muster/admission/candidates.hpp>
 #include <muster/admission/disruption_room.hpp>
 #include <muster/admission/reused_list.hpp>
 #include <muster/admission/tree_standing.hpp>
@@ -34,14 +35,15 @@ protected:
 
     template<victim_rule Rule>
     void begin_taking(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
-                      std::int64_t now, borrowing<Traits>& borrowed, std::int64_t& steps) {
+                      std::int64_t now, eviction_candidates<Traits>& among,
+                      borrowing<Traits>& borrowed, std::int64_t& steps) {
         known_ = &known;
         borrowed_ = &borrowed;
         steps_ = &steps;
         victims_.clear();
         units_.clear();
         budgets_.begin(known);
-        list_.begin(known, by, rule, now);
+        list_.begin(known, by, rule, now, among);
         slots_.assign(list_.size(), unopened);
     }
 

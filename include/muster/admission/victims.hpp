@@ -9,6 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include <muster/admission/candidates.hpp>
+#include <muster/admission/contenders.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -16,60 +18,6 @@
 #include <muster/policy/victim_rule_concept.hpp>
 
 namespace muster::inline v0_1 {
-
-/// How a rule sees a gang, apart from what depends on time or on the other side. O(1).
-template<class Traits>
-[[nodiscard]] contender contender_of(const cluster_state<Traits>& known, gang_index which) {
-    const auto& group = known[which];
-    contender side;
-    side.queue = group.queue;
-    if (group.queue) {
-        const auto& queue = known[*group.queue];
-        side.queue_priority = queue.spec.priority;
-        side.queue_preemptible = queue.present && queue.spec.preemptible;
-        side.from_own = queue.spec.from_own;
-        side.from_others = queue.spec.from_others;
-        side.from_others_to_borrow = queue.spec.from_others_to_borrow;
-    }
-    side.preemptible = group.spec.preemptible;
-    side.priority = group.spec.priority;
-    side.created = group.spec.created;
-    return side;
-}
-
-/// How long a gang of the queue `of` runs before more than its surplus may be had for one of `by`,
-/// as its queues say: in its own queue the nearest above that says so, else from the one below
-/// which both queues part. O(depth²).
-template<class Traits>
-[[nodiscard]] std::optional<std::int64_t> min_runtime_of(const cluster_state<Traits>& known,
-                                                         std::optional<queue_index> of,
-                                                         std::optional<queue_index> by) {
-    const auto& queues = known.accounts().queues();
-    const bool own = of == by;
-    auto from = of;
-    if (!own && by)
-        for (auto at = of; at && !queues.within(*by, *at); at = queues.parent(*at))
-            from = at;
-    for (auto at = from; at; at = queues.parent(*at)) {
-        const auto& spec = known[*at].spec;
-        if (const auto& said = own ? spec.preempt_min_runtime : spec.reclaim_min_runtime)
-            return said;
-    }
-    return std::nullopt;
-}
-
-/// How many queues stand above both. O(depth²).
-template<class Traits>
-[[nodiscard]] std::int64_t queues_in_common(const cluster_state<Traits>& known,
-                                            std::optional<queue_index> one,
-                                            std::optional<queue_index> other) {
-    const auto& queues = known.accounts().queues();
-    std::int64_t count = 0;
-    if (one && other)
-        for (auto at = queues.parent(*one); at; at = queues.parent(*at))
-            count += queues.within(*other, *at) ? 1 : 0;
-    return count;
-}
 
 /// A gang of which something may be taken.
 struct victim {
@@ -131,38 +79,38 @@ struct victim_unit {
 template<class Traits>
 class victim_list {
 public:
-    /// Finds the gangs that may lose pods. O(gangs + admitted gangs · log).
+    /// Finds the gangs that may lose pods. O(candidates + admitted gangs · log).
     template<victim_rule Rule>
     void begin(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
-               std::int64_t now) {
+               std::int64_t now, eviction_candidates<Traits>& among) {
         known_ = &known;
         found_.clear();
         next_change_.reset();
         any_borrowed_ = false;
         const contender mine = contender_of(known, by);
-        for (const gang_index which : known.gang_order()) {
-            const auto& group = known[which];
-            // Gangs with nominated or newly placed members are left alone.
-            if (which == by || group.members.empty() || group.nominated > 0 ||
-                group.placeable == group.members.size())
-                continue;
-            contender of = contender_of(known, which);
-            of.queues_in_common = queues_in_common(known, of.queue, mine.queue);
-            auto terms = rule(mine, of, now);
-            if (!terms)
-                continue;
-            if constexpr (!Rule::timeless) {
-                of.since = since(known, which);
-                of.min_runtime = min_runtime_of(known, of.queue, mine.queue);
-                terms = rule(mine, of, now);
-                wake_at(rule.next_change(of, now));
+        const auto& common = among.queues_in_common_with(mine.queue);
+        for (std::size_t at = 0; at < among.groups().size(); ++at)
+            for (std::size_t each = among.groups()[at].first; each < among.groups()[at].last;
+                 ++each) {
+                const auto& one = among[each];
+                if (one.gang == by)
+                    continue;
+                contender of = one.side;
+                of.queues_in_common = common[at];
+                auto terms = rule(mine, of, now);
                 if (!terms)
                     continue;
+                if constexpr (!Rule::timeless) {
+                    of.since = since(known, one.gang);
+                    of.min_runtime = min_runtime_of(known, of.queue, mine.queue);
+                    terms = rule(mine, of, now);
+                    wake_at(rule.next_change(of, now));
+                    if (!terms)
+                        continue;
+                }
+                any_borrowed_ = any_borrowed_ || terms->only_borrowed;
+                found_.push_back({*terms, of.created, one.gang, one.place});
             }
-            any_borrowed_ = any_borrowed_ || terms->only_borrowed;
-            found_.push_back({*terms, of.created, which, found_.size()});
-        }
-        // Gangs come in the order of their keys.
         std::ranges::sort(found_, [](const entry& lhs, const entry& rhs) {
             return std::tuple(lhs.terms.outer, lhs.terms.inner, rhs.created, lhs.place) <
                    std::tuple(rhs.terms.outer, rhs.terms.inner, lhs.created, rhs.place);
@@ -247,7 +195,7 @@ private:
         victim_terms terms;
         std::int64_t created = 0;
         gang_index gang;
-        /// Among all as they were found.
+        /// Among all, in the order of keys.
         std::size_t place = 0;
     };
 

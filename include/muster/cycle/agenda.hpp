@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <muster/base/id.hpp>
@@ -110,6 +111,7 @@ public:
         line_of_queue_.clear();
         slots_.clear();
         known.take_changed_gangs([](gang_index) {});
+        standing_changed_ = true;
         arrivals_.clear();
         for (const gang_index which : known.gang_order())
             if (everybody || wants_something(known, which))
@@ -124,6 +126,7 @@ public:
         leavers_.clear();
         known.take_changed_gangs([&](gang_index which) {
             const auto& record = known[which];
+            standing_changed_ |= record.placeable != record.members.size();
             const bool wanted = is_live(record) && wants_something(known, which);
             const slot at = slot_of(which);
             if (at.line != none && wanted && at.generation == record.generation &&
@@ -241,6 +244,11 @@ public:
         if (queue)
             turns_.moved(known, *queue, queues);
         current_.reset();
+    }
+
+    /// Whether an event changed a gang of which members stand, since this was asked last.
+    [[nodiscard]] bool take_standing_changed() noexcept {
+        return std::exchange(standing_changed_, false);
     }
 
     /// In no order that means anything.
@@ -428,6 +436,7 @@ private:
     std::vector<gang_index> arrivals_;
     std::vector<gang_index> leavers_;
     std::vector<std::size_t> sizes_;
+    bool standing_changed_ = true;
 };
 
 } // namespace muster::inline v0_1

@@ -97,6 +97,7 @@ void start(cluster_state<Traits>& known, gang_index which, const Policy& how, bu
     result.add(which, std::move(outcome), kept.placed);
     kept.journal->commit();
     kept.placed.clear();
+    kept.candidates.forget();
     known.answered(which, detail::standing_after(known, result.decisions.front().outcome));
     kept.finder.follow();
     known.cycle_ended(false);

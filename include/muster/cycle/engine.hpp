@@ -13,10 +13,12 @@
 #include <muster/admission/admit.hpp>
 #include <muster/admission/affinity_coming.hpp>
 #include <muster/admission/affinity_members.hpp>
+#include <muster/admission/candidates.hpp>
 #include <muster/admission/consolidate.hpp>
 #include <muster/admission/evict.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cycle/agenda.hpp>
+#include <muster/cycle/eviction_memory.hpp>
 #include <muster/cycle/leaf_watches.hpp>
 #include <muster/cycle/policy.hpp>
 #include <muster/cycle/search_turns.hpp>
@@ -82,6 +84,8 @@ struct turn {
     std::uint32_t visit = 0;
     /// It has its minima, and wants a member more.
     bool for_surplus = false;
+    /// It was asked in this cycle, so that something about it may have changed.
+    bool asked = false;
 };
 
 /// Data that a cycle derives from a state and keeps with it: the node index, the order of turns,
@@ -122,6 +126,8 @@ struct engine {
     /// The gangs that wait for room or quota in it, in the order of their turns; among them those
     /// that wait with surplus, where a rule serves it.
     sequence<turn> waiting;
+    eviction_candidates<Traits> candidates;
+    eviction_memory<Traits> refusals;
     evictor<Traits> evicting;
     consolidator<Traits> moving;
     stake_scratch stakes;

@@ -68,22 +68,38 @@ public:
           noted_(result.decisions.size()) {}
 
     /// Returns true if all gangs were tried and none started, so the next cycle need not run this
-    /// pass.
-    [[nodiscard]] bool run() {
+    /// pass. With `spare_work` gangs whose refusal still holds are not tried again.
+    [[nodiscard]] bool run(bool spare_work) {
         if (spares_everybody(how_->victims) && spares_everybody(consolidation_in(*how_)))
             keep_those_with_terms();
         if constexpr (may_reclaim_by_fair_share<victims_of<Policy>>)
             if (goes_by_fair_shares(how_->victims) && !kept_->waiting.empty())
                 due_.reckon(*known_);
+        const bool same = kept_->refusals.begin(*known_, how_->victims, consolidation_in(*how_),
+                                                due_.all(), kept_->asking.take_standing_changed());
+        if (!same || result_->counters.pods_placed > 0 || !spare_work)
+            kept_->candidates.forget();
+        spare_work_ = spare_work && known_->reservations().empty();
         std::int64_t left = limit_.per_cycle;
         bool rest = true;
         std::optional<std::int64_t> look_again;
         for (const turn& each : kept_->waiting) {
+            if (spare_work_ && !each.asked && !each.for_surplus &&
+                kept_->refusals.holds(*known_, each.gang, limit_.per_gang, now_)) {
+                look_again = sooner(look_again, kept_->refusals.again(each.gang));
+                continue;
+            }
+            const bool whole = left >= limit_.per_gang;
             const bool starts = ask(each, left);
             rest = rest && !starts;
-            for (const auto& again : {moves_again_, evicts_again_})
-                if (again && (!look_again || *again < *look_again))
-                    look_again = again;
+            const auto again = sooner(moves_again_, evicts_again_);
+            look_again = sooner(look_again, again);
+            if (starts) {
+                kept_->refusals.something_happened();
+                kept_->candidates.forget();
+            } else if (whole && !each.for_surplus) {
+                kept_->refusals.refused(*known_, each.gang, limit_.per_gang, again);
+            }
             if (left <= 0) {
                 rest = false;
                 break;
@@ -97,6 +113,11 @@ public:
     }
 
 private:
+    [[nodiscard]] static std::optional<std::int64_t> sooner(std::optional<std::int64_t> one,
+                                                            std::optional<std::int64_t> other) {
+        return !one || (other && *other < *one) ? other : one;
+    }
+
     /// If the policy evicts nothing, only gangs with pod affinity need a second look: a gang that
     /// started in this cycle may now satisfy their terms. O(waiting members); O(1) if no pod has
     /// terms.
@@ -110,9 +131,24 @@ private:
         });
     }
 
+    /// The answer that the gang had in this cycle is told, or may be.
+    [[nodiscard]] bool is_told(const decision* made) const {
+        if (!spare_work_)
+            return true;
+        if (!made)
+            return false;
+        const standing& before =
+            kept_->made[static_cast<std::size_t>(made - result_->decisions.data())].before;
+        return !before.known || before.kind != made->outcome.kind ||
+               before.at != made->outcome.at || !made->placements.empty();
+    }
+
     bool ask(const turn& which, std::int64_t& left) {
+        moves_again_.reset();
+        evicts_again_.reset();
         if (!(*known_)[which.gang].spec.may_preempt)
             return false;
+        told_ = is_told(decision_of(*result_, kept_->made, noted_, which.visit));
         const std::int64_t given = std::min(left, limit_.per_gang);
         std::int64_t steps = given;
         // What is kept for itself is no hindrance to it.
@@ -122,11 +158,14 @@ private:
                               [](const auto& each) { return each.owner.index; }) -
             reservations.begin());
         const bool has_own = own < reservations.size();
-        if (has_own)
+        if (has_own) {
             known_->suspend_reservation(own);
+            kept_->candidates.forget();
+        }
         const bool starts = move(which, steps) || evict(which, steps);
         if (has_own) {
             known_->resume_reservation(own);
+            kept_->candidates.forget();
             if (starts)
                 known_->drop_reservation(which.gang);
         }
@@ -146,9 +185,9 @@ private:
             const auto& rule = how_->consolidation;
             if (which.for_surplus && !serves_surplus(rule))
                 return false;
-            const bool starts =
-                kept_->moving.start(*known_, which.gang, rule, now_, *kept_->journal, kept_->finder,
-                                    kept_->placing, kept_->deciding, steps, which.for_surplus);
+            const bool starts = kept_->moving.start(
+                *known_, which.gang, rule, now_, *kept_->journal, kept_->finder, kept_->placing,
+                kept_->deciding, kept_->candidates, steps, which.for_surplus);
             moves_again_ = kept_->moving.next_change();
             evicts_again_.reset();
             if (!starts)
@@ -164,10 +203,11 @@ private:
         } else {
             if (which.for_surplus && !serves_surplus(how_->victims))
                 return false;
+            const eviction_request<Traits::width> asked{due_.all().empty() ? nullptr : &due_.all(),
+                                                        which.for_surplus, !told_};
             const bool starts = kept_->evicting.start(
                 *known_, which.gang, how_->victims, now_, *kept_->journal, kept_->finder,
-                kept_->placing, kept_->deciding, steps, due_.all().empty() ? nullptr : &due_.all(),
-                which.for_surplus);
+                kept_->placing, kept_->deciding, kept_->candidates, steps, asked);
             evicts_again_ = kept_->evicting.next_change();
             if (!starts)
                 return false;
@@ -217,6 +257,9 @@ private:
     std::optional<std::int64_t> evicts_again_;
     /// Decisions before this pass.
     std::size_t noted_;
+    bool spare_work_ = false;
+    /// What the gang that is tried is short of may be told.
+    bool told_ = true;
 };
 
 } // namespace detail

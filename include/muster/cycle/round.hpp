@@ -101,7 +101,8 @@ public:
             keep_room(entry);
         }
         if constexpr (evicts)
-            any_cut_short_ |= !eviction_pass(*known_, now_, *how_, limit_, *result_, *kept_).run();
+            any_cut_short_ |= !eviction_pass(*known_, now_, *how_, limit_, *result_, *kept_)
+                                   .run(!options_.list_all && !keeps_room());
         any_cut_short_ |= !quota_pass(*known_, limit_, *result_, *kept_).run();
         count_bypasses();
         if constexpr (ages)
@@ -263,7 +264,8 @@ private:
         }
         turn mine{entry.gang, entry.visit};
         const bool surplus = line.for_surplus;
-        if (surplus || must_ask(entry))
+        mine.asked = surplus || must_ask(entry);
+        if (mine.asked)
             ask(line, entry);
         else
             skip(line, entry);

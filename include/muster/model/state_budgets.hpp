@@ -31,6 +31,7 @@ public:
             return event_result::out_of_range;
         budgets_[which.value()] = std::move(spec);
         ++this->changes_;
+        this->eased();
         return event_result::applied;
     }
     void remove_budget(budget_index which) {
@@ -38,6 +39,7 @@ public:
         budgets_[which.value()] = {};
         unused_.push_back(which);
         ++this->changes_;
+        this->eased();
     }
 
     /// Budgets in the order of their keys.

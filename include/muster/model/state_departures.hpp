@@ -28,7 +28,7 @@ public:
             return event_result::unexpected;
         record.assumed = false;
         record.phase = pod_phase::bound;
-        ++settled_;
+        eased();
         return event_result::applied;
     }
 
@@ -205,6 +205,8 @@ public:
     [[nodiscard]] bool victims_at_rest(std::int64_t now) const noexcept {
         return seen_settled_ == settled_ && (!look_again_ || now < *look_again_);
     }
+    /// Moves when a pod became easier to evict, apart from effects of other events.
+    [[nodiscard]] std::uint64_t settle_epoch() const noexcept { return settled_; }
     /// Gangs that wait were told what evictions could do for them; by time alone that may change at
     /// the one that is named.
     void victims_seen(std::optional<std::int64_t> look_again) noexcept {
@@ -222,6 +224,9 @@ public:
     }
 
 protected:
+    /// A pod became easier to evict.
+    void eased() noexcept { ++settled_; }
+
     state_departures() = default;
     explicit state_departures(kind_id pods_kind) : store(pods_kind) {}
 

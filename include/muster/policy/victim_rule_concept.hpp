@@ -151,7 +151,9 @@ template<class Rule>
 }
 
 /// Returns the terms on which members of a victim may be evicted for a waiting gang; nullopt = not
-/// at all. Precondition: a rule that spares `contender::least_of` a queue spares all gangs of it.
+/// at all. Preconditions: a rule that spares `contender::least_of` a queue spares all gangs of it;
+/// one that spares a gang spares those of the same queue that have a higher priority and otherwise
+/// are alike, or that are older.
 ///  - `none`: true for a rule that evicts no pods, so that it is never evaluated.
 ///  - `timeless`: true if the rule does not use `now`, `since` and `min_runtime`. Otherwise
 ///    `rule.next_change(victim, now)` returns the next time at which it may allow more of the
