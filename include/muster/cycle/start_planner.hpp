@@ -12,6 +12,7 @@
 
 #include <muster/admission/members.hpp>
 #include <muster/admission/place.hpp>
+#include <muster/admission/victim_fit.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -146,11 +147,7 @@ private:
             known_->resume_reservation(at);
     }
 
-    void vacate(pod_index pod) {
-        const auto& record = (*known_)[pod];
-        journal_->vacate(pod, *record.node, known_->request(pod), known_->where(pod).value.ports,
-                         (*known_)[record.gang].queue);
-    }
+    void vacate(pod_index pod) { vacate_pod(*known_, pod, *journal_); }
 
     [[nodiscard]] bool fits_now() {
         placing_->begin(*known_, members_, *journal_, *finder_);

@@ -78,6 +78,25 @@ TEST_CASE_FIXTURE(easy, "who fits beside what is planned goes ahead, however lon
     CHECK(node_of(known, "long-0") == "other");
 }
 
+TEST_CASE("the start of a gang that its queue's quota for non-preemptible pods keeps is planned") {
+    cluster known;
+    ok(known.upsert_node("n", machine(4)));
+    cluster::queue_type queue;
+    queue.firm_quota = quota_of(2).quota;
+    ok(known.upsert_queue("q", queue));
+    const with<easy_backfill> how;
+    for (const std::string name : {"running", "head"}) {
+        add(known, name, 1, 2, name == "head" ? 1 : 0, 100, "q");
+        auto spec = known.spec_of(gang_at(known, name));
+        spec.preemptible = false;
+        ok(known.upsert_gang(name, spec));
+        static_cast<void>(cycle(known, 0, how));
+    }
+    CHECK(is(answered(known, "head"), answer::waiting, gate::quota));
+    REQUIRE(known.reservations().size() == 1);
+    CHECK(known.reservations()[0].start == 100);
+}
+
 TEST_CASE_FIXTURE(easy, "without the rule whoever fits starts") {
     add(known, "long", 1, 2, 2);
     CHECK(started(known, cycle(known, 1)) == names{"long"});
