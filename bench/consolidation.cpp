@@ -23,11 +23,6 @@ constexpr std::size_t width = 4;
 using cluster_state = muster::state<engine_traits<width>>;
 constexpr std::int64_t devices = 8;
 
-void applied(muster::event_result what) {
-    if (what != muster::event_result::applied)
-        fail("an event does not apply");
-}
-
 muster::pod<width> asking(std::int64_t of) {
     muster::pod<width> made;
     made.request[cpu] = 1000 * of;

@@ -13,6 +13,7 @@
 
 #include "figures.hpp"
 #include "muster_engine.hpp"
+#include "preempting.hpp"
 #include "random.hpp"
 #include "stopwatch.hpp"
 
@@ -26,22 +27,6 @@ constexpr std::size_t licence = 4;
 constexpr std::size_t scratch = 5;
 constexpr std::size_t width = 6;
 using cluster = muster::state<engine_traits<width>>;
-
-void applied(muster::event_result what) {
-    if (what != muster::event_result::applied)
-        fail("an event does not apply");
-}
-
-template<class Rule>
-auto preempting(Rule rule) {
-    return muster::policy{muster::best_fit{},
-                          muster::priority_then_age{},
-                          muster::priority_then_share{},
-                          muster::no_reservations{},
-                          muster::surplus_at_once{},
-                          muster::most_packed{},
-                          rule};
-}
 
 /// A rule of the embedding scheduler's own: from gangs whose priority is lower by a gap.
 struct far_below {
@@ -225,7 +210,7 @@ private:
         return static_cast<std::uint32_t>(jobs_.size());
     }
 
-    /// What the cycle started is bound, but for one pod in a hundred; who has to go goes.
+    /// Binds what the cycle started, except one pod in a hundred, and notes the evicted pods.
     void take(const muster::cycle_result& result) {
         for (const muster::decision& made : result.decisions) {
             for (const muster::pod_index pod : made.evictions)
@@ -338,7 +323,7 @@ void add_embedding(report& to, bool quick) {
             const std::string of = ", " + rule + ", " + size_text(waiting) + " gangs wait, " +
                                    size_text(nodes) + " nodes";
             const auto [came, rest] = one_came(value, nodes, waiting);
-            to.at_most("cycle, a gang came, nobody may be evicted" + of, "us", came, most);
+            to.at_most("cycle, a gang came, no pod may be evicted" + of, "us", came, most);
             to.orientation("cycle, nothing happened" + of, "us", rest);
         }
     };

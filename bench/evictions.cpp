@@ -12,6 +12,7 @@
 
 #include "figures.hpp"
 #include "muster_engine.hpp"
+#include "preempting.hpp"
 #include "random.hpp"
 #include "statistics.hpp"
 #include "stopwatch.hpp"
@@ -23,22 +24,6 @@ namespace {
 
 constexpr std::size_t width = 4;
 using cluster_state = muster::state<engine_traits<width>>;
-
-template<class Rule>
-auto evicting(Rule rule) {
-    return muster::policy{muster::best_fit{},
-                          muster::priority_then_age{},
-                          muster::priority_then_share{},
-                          muster::no_reservations{},
-                          muster::surplus_at_once{},
-                          muster::most_packed{},
-                          rule};
-}
-
-void applied(muster::event_result what) {
-    if (what != muster::event_result::applied)
-        fail("an event does not apply");
-}
 
 /// Nodes of 8 devices, full of gangs whose members ask for one device each, and gangs that come and
 /// may have their room.
@@ -135,7 +120,7 @@ std::vector<double> preempt_once(std::size_t nodes, std::size_t members, std::si
     crowded_cluster on(nodes, members, 1);
     on.add_queue(0, 1, 0);
     on.add_queue(1, 2, 0);
-    const auto how = evicting(muster::t9k_preemption{});
+    const auto how = preempting(muster::t9k_preemption{});
     muster::cycle_result result;
     muster::cycle(on.known(), 0, how, {}, {}, result);
     std::vector<double> took;
@@ -169,7 +154,7 @@ std::vector<double> preempt_once(std::size_t nodes, std::size_t members, std::si
 double reclaim(std::size_t nodes, std::size_t members, std::int64_t deserved, bool starts,
                std::size_t rounds) {
     std::vector<double> took;
-    const auto how = evicting(muster::reclaim_above_deserved{});
+    const auto how = preempting(muster::reclaim_above_deserved{});
     for (std::size_t round = 0; round < rounds; ++round) {
         crowded_cluster on(nodes, 1, round + 1);
         on.add_queue(0, 1, deserved);

@@ -28,6 +28,12 @@ struct small_index_traits : engine_traits<Width> {
     static constexpr std::size_t index_thresholds = 2;
 };
 
+/// Fails the program unless the event applies.
+inline void applied(muster::event_result what) {
+    if (what != muster::event_result::applied)
+        fail("an event does not apply");
+}
+
 /// The one place that talks to Muster, by its public API. Nodes are keyed by their number, gangs by
 /// the number that `submit` gives. Who calls does the timing.
 template<std::size_t Width, class Score = muster::best_fit, class Traits = engine_traits<Width>>
@@ -50,7 +56,7 @@ public:
         else
             for (const role_spec<Width>& role : what.roles)
                 group.tree.add(muster::vertex_index{0}, role.minimum);
-        must(known_.upsert_gang(number, group));
+        applied(known_.upsert_gang(number, group));
 
         muster::pod<Width> member;
         if (what.pool != no_pool)
@@ -62,7 +68,7 @@ public:
             for (std::size_t column = 0; column < Width; ++column)
                 member.request[column] = what.roles[role].request[column];
             for (std::int64_t left = what.roles[role].desired; left > 0; --left)
-                must(known_.upsert_pod(next_pod_++, number, member));
+                applied(known_.upsert_pod(next_pod_++, number, member));
         }
         gangs_.push_back({*known_.find_gang(number), first, next_pod_});
         return number;
@@ -90,7 +96,7 @@ public:
 
     /// The gang's members have done their work and left their nodes.
     void release(std::uint32_t gang) {
-        must(known_.finish_gang(gangs_[gang].handle));
+        applied(known_.finish_gang(gangs_[gang].handle));
         muster::catch_up(known_, how_);
     }
 
@@ -98,15 +104,15 @@ public:
     void withdraw_surplus(std::uint32_t gang) {
         for (std::uint32_t pod = gangs_[gang].pods_end; pod-- > gangs_[gang].first_pod;)
             if (known_[known_.find_pod(pod)->index].placeable())
-                must(known_.remove_pod(pod));
+                applied(known_.remove_pod(pod));
     }
 
     /// Nothing is known of the gang any more.
     void forget(std::uint32_t gang) {
         for (std::uint32_t pod = gangs_[gang].pods_end; pod-- > gangs_[gang].first_pod;)
             if (known_.find_pod(pod))
-                must(known_.remove_pod(pod));
-        must(known_.remove_gang(gang));
+                applied(known_.remove_pod(pod));
+        applied(known_.remove_gang(gang));
     }
 
     /// One cycle over everything that waits.
@@ -127,7 +133,7 @@ public:
             made.allocatable[column] = to.allocatable[column];
         if (to.pool != no_pool)
             made.labels.set("pool", std::to_string(to.pool));
-        must(known_.upsert_node(number, made));
+        applied(known_.upsert_node(number, made));
     }
 
     /// Bytes of the index and of the map from nodes to their places in it.
@@ -139,10 +145,6 @@ private:
         std::uint32_t first_pod;
         std::uint32_t pods_end;
     };
-    static void must(muster::event_result what) {
-        if (what != muster::event_result::applied)
-            fail("Muster refuses an event");
-    }
 
     muster::state<Traits> known_;
     muster::policy<Score> how_;

@@ -18,8 +18,8 @@
 
 namespace muster::inline v0_1 {
 
-/// All gangs of which a pod may be evicted or moved, as rules see them: by queue, and in each by
-/// priority. They are read from the state once for many gangs that wait.
+/// All gangs with a pod that may be evicted or moved, as rules see them: by queue, and in each
+/// queue by priority. They are read from the state once for many waiting gangs.
 template<class Traits>
 class eviction_candidates {
     static constexpr std::size_t width = Traits::width;
@@ -39,14 +39,14 @@ public:
         std::size_t last = 0;
     };
 
-    /// Whether they are as they were when `look` read them is not known.
+    /// The state may have changed since `look` read it.
     void forget() noexcept {
         valid_ = false;
         has_totals_ = false;
     }
 
     /// Reads the state, unless it did so since `forget`.
-    /// O(gangs · log gangs + pods of those that stand × width + nodes × width).
+    /// O(gangs · log gangs + running pods × width + nodes × width).
     void look(const cluster_state<Traits>& known) {
         known_ = &known;
         if (valid_)
@@ -72,14 +72,14 @@ public:
         sum_up();
     }
 
-    /// Of each kind, in sum over all nodes, what is free, and what is in use; and per queue what
-    /// its own pods will use. As the accounts stand when it is asked first after `forget`.
-    /// O(nodes × width + queues × width), once.
+    /// Sums over all nodes of what is free and what is in use, and per queue what its own pods will
+    /// use.
     struct totals {
         sum free{};
         sum in_use{};
         detail::sequence<resources<width>> own;
     };
+    /// The sums as of the first call after `forget`. O((nodes + queues) × width), then O(1).
     [[nodiscard]] const totals& totals_of(const cluster_state<Traits>& known) {
         if (has_totals_)
             return totals_;
@@ -119,9 +119,9 @@ public:
         return common_;
     }
 
-    /// False if the gang `by`, which needs that much, does not fit even when all have left whom the
-    /// rule admits: too little is on the nodes in sum, or under the ceiling of a queue. As in
-    /// `victim_rule`, whoever is spared at one priority is spared at a higher one.
+    /// False if the gang `by` cannot fit even without all gangs that the rule admits: its `amount`
+    /// is more than the nodes have free in sum then, or than the quota of a queue leaves. The
+    /// preconditions of `victim_rule` make the search by priority exact.
     /// O(queues × (depth + log gangs) × width).
     template<victim_rule Rule>
     [[nodiscard]] bool may_suffice(gang_index by, const Rule& rule, std::int64_t now,
@@ -202,7 +202,7 @@ private:
         }
     }
 
-    /// The ceilings of the chain admit that much, once what is in `below_` has left.
+    /// The quotas of the chain admit the amount, once what is in `below_` has left.
     [[nodiscard]] bool fits_quotas(const resources<width>& amount) const {
         const auto& queues = known_->accounts().queues();
         sum gone{};
@@ -255,12 +255,12 @@ private:
     detail::sequence<sort_key> order_;
     detail::sequence<candidate> all_;
     detail::sequence<group> groups_;
-    /// What those before hold together, by place in `all_`.
+    /// Sums of what the candidates before a place in `all_` hold.
     detail::sequence<sum> held_;
-    /// What may be free on the nodes, in sum, once all who leave have left.
+    /// An upper bound of what is free on all nodes once the leaving pods have left.
     sum free_{};
-    /// For which queue the rest is: it and those above it; per group as `queues_in_common_with`
-    /// says, and the first of the chain that it stands below.
+    /// The queue that the members below are for. `chain_` is that queue and those above it;
+    /// `meets_` has per group the first queue of the chain that the group is below.
     std::optional<std::optional<queue_index>> row_of_;
     detail::sequence<queue_index> chain_;
     detail::sequence<std::int64_t> common_;

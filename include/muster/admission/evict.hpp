@@ -42,7 +42,7 @@ struct eviction_request {
     const detail::sequence<resources<Width>>* due = nullptr;
     /// It has its minima, and gets one member more, or not.
     bool one_more = false;
-    /// Nobody asks what it is short of.
+    /// `short_of` will not be read.
     bool brief = false;
 };
 
@@ -102,7 +102,8 @@ public:
     }
 
 private:
-    /// False if sums show that neither those who leave nor all that the rule admits make room.
+    /// False if sums show that there is too little room even without the leaving pods and all pods
+    /// of the gangs that the rule admits.
     template<victim_rule Rule>
     [[nodiscard]] static bool may_suffice(gang_index by, const Rule& rule, std::int64_t now,
                                           const admission<Traits>& deciding,
@@ -201,8 +202,7 @@ private:
             counted_.begin(known, detail::query_for(known, shape, nodes), need,
                            finder.room(known, shape, nodes, need));
             const bool within = quotas_.fits();
-            if (!within)
-                counted_.mind(quotas_);
+            counted_.mind(quotas_);
             found = search_.run(known, by, rule, now, among, borrowed_, counted_, steps);
             if (found == outcome::impossible && within)
                 short_of_ = {std::nullopt, need, counted_.most_room()};

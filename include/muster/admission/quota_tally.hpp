@@ -15,9 +15,8 @@
 
 namespace muster::inline v0_1 {
 
-/// Says whether the ceilings of a gang's queues admit an amount once certain pods are gone. It
-/// counts: a pod that leaves a queue makes as much room below the ceilings of that queue and of
-/// those above it.
+/// Counts whether the quotas of a gang's queues admit an amount once certain pods are gone. A pod
+/// that leaves a queue makes as much room below the quota of that queue and of those above it.
 template<class Traits>
 class quota_tally {
     static constexpr std::size_t width = Traits::width;
@@ -30,8 +29,7 @@ public:
                              const std::optional<queue_charge>& charge,
                              const resources<width>& amount, bool guarantees) {
         known_ = &known;
-        levels_.clear();
-        short_ = 0;
+        clear();
         if (!charge || known.accounts().admits(*charge, amount))
             return true;
         if (charge->firm || guarantees)
@@ -51,6 +49,12 @@ public:
             levels_.push_back(next);
         }
         return true;
+    }
+
+    /// Nothing is counted, and everything fits.
+    void clear() noexcept {
+        levels_.clear();
+        short_ = 0;
     }
 
     void take(pod_index pod) { shift(pod, 1); }

@@ -52,7 +52,7 @@ public:
     void begin(const cluster_state<Traits>& known, const node_query<width>& query,
                std::int64_t need, std::int64_t room) {
         known_ = &known;
-        minds_quotas_ = false;
+        quotas_.clear();
         query_ = query;
         need_ = need;
         room_ = most_room_ = room;
@@ -61,24 +61,17 @@ public:
     }
 
     /// The ceilings of these quotas must admit the gang as well.
-    void mind(const quota_tally<Traits>& quotas) {
-        minds_quotas_ = true;
-        quotas_ = quotas;
-    }
+    void mind(const quota_tally<Traits>& quotas) { quotas_ = quotas; }
 
     void take(pod_index pod) {
         shift(pod, 1);
-        if (minds_quotas_)
-            quotas_.take(pod);
+        quotas_.take(pod);
     }
     void put_back(pod_index pod) {
         shift(pod, -1);
-        if (minds_quotas_)
-            quotas_.put_back(pod);
+        quotas_.put_back(pod);
     }
-    [[nodiscard]] bool fits() const noexcept {
-        return room_ >= need_ && (!minds_quotas_ || quotas_.fits());
-    }
+    [[nodiscard]] bool fits() const noexcept { return room_ >= need_ && quotas_.fits(); }
     /// Puts pods one behind the other that make room together: node by node as many as one member
     /// more needs, first where that hits the lowest level, then where it takes the fewest, then the
     /// least valuable. Pods that make no room are left out. O(pods · log pods).
@@ -169,8 +162,8 @@ private:
     std::int64_t need_ = 0;
     std::int64_t room_ = 0;
     std::int64_t most_room_ = 0;
+    /// Counts nothing unless `mind` was called.
     quota_tally<Traits> quotas_;
-    bool minds_quotas_ = false;
     detail::sequence<node_room> nodes_;
     std::uint64_t round_ = 0;
 };

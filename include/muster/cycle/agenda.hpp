@@ -246,7 +246,7 @@ public:
         current_.reset();
     }
 
-    /// Whether an event changed a gang of which members stand, since this was asked last.
+    /// Whether an event changed a gang that has running members, since the last call.
     [[nodiscard]] bool take_standing_changed() noexcept {
         return std::exchange(standing_changed_, false);
     }

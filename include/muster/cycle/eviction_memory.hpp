@@ -15,17 +15,17 @@
 
 namespace muster::inline v0_1::detail {
 
-/// Which waiting gangs no eviction and no move helped, and since when nothing happened that could
-/// help them: no pod left, came to stand for good or changed, and no node, queue, gang of which
-/// members stand, budget or rule did. A gang that came to wait is none of that, so that it does
-/// not make the others be tried again.
+/// Remembers for which waiting gangs no eviction and no move made room. A refusal holds until
+/// something happens that could change it: a pod leaves or is bound, or a node, a queue, a budget,
+/// a running gang or a rule changes. A new waiting gang changes no refusal.
 template<class Traits>
 class eviction_memory {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// A new pass, with those rules and fair shares. `standing_changed`: an event changed a gang of
-    /// which members stand. True if nothing happened since the last one. O(queues × width).
+    /// Begins a pass with these rules and fair shares. `standing_changed`: an event changed a gang
+    /// that has running members. Returns true if nothing happened since the last pass.
+    /// O(queues × width).
     template<class Victims, class Moves>
     [[nodiscard]] bool begin(const cluster_state<Traits>& known, const Victims& victims,
                              const Moves& moves, const sequence<resources<width>>& due,
@@ -41,10 +41,10 @@ public:
         something_happened();
         return false;
     }
-    /// Everybody is to be tried again.
+    /// Ends all refusals.
     void something_happened() noexcept { ++time_; }
 
-    /// The gang was tried since, with as many steps as it may have, and time changed nothing.
+    /// The gang was refused with at least `steps` steps, and its refusal holds at time `now`.
     [[nodiscard]] bool holds(const cluster_state<Traits>& known, gang_index which,
                              std::int64_t steps, std::int64_t now) const noexcept {
         if (which.value() >= refused_.size())
@@ -53,7 +53,7 @@ public:
         return last.time == time_ && last.generation == known[which].generation &&
                last.steps >= steps && (!last.again || now < *last.again);
     }
-    /// From when on time alone may change a refusal that holds.
+    /// The time at which the refusal ends by itself. Precondition: it holds.
     [[nodiscard]] std::optional<std::int64_t> again(gang_index which) const noexcept {
         return refused_[which.value()].again;
     }
@@ -91,7 +91,7 @@ private:
         return false;
     }
 
-    /// Moves when something happens; 0 = never.
+    /// Counts what happened; 0 = before all.
     std::uint64_t time_ = 1;
     stamp seen_;
     attachment rules_;

@@ -23,7 +23,7 @@ using namespace muster::testing;
 
 using core = core_of<world_traits>;
 
-/// The gang starts once all gangs have left whom the rule admits for it.
+/// The gang starts once all gangs are gone that the rule admits for it.
 bool starts_without_them(const world_state& known, gang_index which,
                          const priority_preemption& rule) {
     world_state emptied = known;
@@ -63,7 +63,7 @@ std::string check_sums(const world& from) {
 
 } // namespace
 
-TEST_CASE("whom a sum refuses does not start even when all have left whom the rule admits") {
+TEST_CASE("a gang that the sums refuse cannot start without the gangs that the rule admits") {
     CHECK(count_faults("sums over candidates", 2'000, random_world, check_sums) == 0);
     CHECK(count_faults("near-critical sums over candidates", 500, critical_world, check_sums) == 0);
 }
