@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests kubectl on `muster up`: server-side apply, `kubectl create`, which sends protobuf, manifests of
-# kind List, and pods that name no scheduler.
+# kind List, pods that name no scheduler, and claims.
 # Skipped without a kubectl in PATH or built by tests/live/run.
 set -euo pipefail
 . "$(dirname "$0")/script_tools.sh"
@@ -89,6 +89,57 @@ runs "pod/vast created" run vast --image=i \
     --overrides='{"spec":{"containers":[{"name":"vast","image":"i","resources":{"requests":{"cpu":"1000"}}}]}}'
 runs "condition met" wait --for=condition=PodScheduled=false --timeout=30s pod/vast
 runs "Insufficient cpu" get pod vast -o 'jsonpath={.status.conditions[0].message}'
+
+# A claim that waits for its first consumer says so, and is provisioned for the node of its pod.
+cat >claim.yaml <<'END'
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
+provisioner: example.com/disk
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: none}
+spec: {storageClassName: "", accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+END
+runs "persistentvolumeclaim/data created" apply -f claim.yaml
+runs "condition met" wait --for=jsonpath='{.status.phase}'=Pending --timeout=10s pvc/data
+# lists KIND PATTERN: a line of the table of a kind, with single blanks, matches.
+lists() {
+    local found
+    found=$(kubectl get "$1" 2>&1 | tr -s ' ')
+    grep -qE "$2" <<<"$found" || fail "kubectl get $1 prints '$found', and no line '$2'"
+}
+lists storageclass '^fast \(default\) example.com/disk Delete WaitForFirstConsumer false [0-9]+s$'
+lists pvc '^data Pending fast <unset> [0-9]+s$'
+# reasons CLAIM: the reasons of its events.
+reasons() { kubectl get events --field-selector "involvedObject.name=$1" -o 'jsonpath={.items[*].reason}'; }
+for _ in $(seq 50); do
+    [[ $(reasons data) != WaitForFirstConsumer || $(reasons none) != FailedBinding ]] || break
+    sleep 0.1
+done
+[[ $(reasons data) == WaitForFirstConsumer ]] || fail "the events of the claim are: $(reasons data)"
+[[ $(reasons none) == FailedBinding ]] || fail "the events of a claim with no class are: $(reasons none)"
+# pod NAME CLAIM: creates a pod that mounts the claim.
+pod() {
+    printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"%s"},"spec":{"containers":[{"name":"c","image":"i"}],
+        "volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"%s"}}]}}' "$1" "$2" >pod.json
+    runs "pod/$1 created" apply -f pod.json
+}
+pod user data
+runs "condition met" wait --for=condition=Ready --timeout=30s pod/user
+lists pvc '^data Bound pvc-[0-9a-f-]+ 1Gi RWO fast <unset> [0-9]+s$'
+lists pv '^pvc-[0-9a-f-]+ 1Gi RWO Delete Bound default/data fast <unset> [0-9]+s$'
+# A pod whose claim cannot be bound says why it waits.
+pod stuck none
+runs "condition met" wait --for=condition=PodScheduled=false --timeout=30s pod/stuck
+runs "VolumeNotReady" get pod stuck -o 'jsonpath={.status.conditions[0].reason}'
 
 ((failures == 0)) || { cat up.log; exit 1; }
 kill "$server"

@@ -733,6 +733,9 @@ void add_up(CLI::App& to, cli::up_request& asked) {
         "--only-server", [&](std::int64_t) { asked.beside.clear(); },
         "Do not start muster schedule and muster controller on the cluster");
     to.add_flag("--no-kubelets", asked.no_kubelets, "Do not run bound pods");
+    to.add_flag("--no-provisioner", asked.no_provisioner,
+                "Bind claims to existing volumes only; by default, volumes are provisioned for "
+                "every storage class that names a provisioner");
     to.add_option("--pod-delay", asked.pod_milliseconds,
                   "Time in milliseconds until a bound pod runs, and until a deleted pod is gone")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{3'600'000}))

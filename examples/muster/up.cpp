@@ -25,6 +25,7 @@
 #include <muster/testing/api_server/control.hpp>
 #include <muster/testing/api_server/http_front.hpp>
 #include <muster/testing/api_server/kubelets.hpp>
+#include <muster/testing/api_server/volume_controller.hpp>
 
 #include "kubeconfig_file.hpp"
 #include "log.hpp"
@@ -286,6 +287,8 @@ int up(const up_request& asked) {
         return invalid_input;
     kubelets nodes(store);
     nodes.start_delay = nodes.stop_delay = asked.pod_milliseconds * 1'000'000;
+    volume_controller volumes(store);
+    volumes.provisions = !asked.no_provisioner;
 
     const certificate_authority authority;
     front_options how;
@@ -321,6 +324,7 @@ int up(const up_request& asked) {
         store.set_time(clock_now());
         if (!asked.no_kubelets)
             nodes.step();
+        volumes.step();
         store.settle();
     };
     companions beside;

@@ -23,6 +23,8 @@ struct up_request {
     bool plain = false;
     /// Do not run bound pods.
     bool no_kubelets = false;
+    /// Bind claims to existing volumes only.
+    bool no_provisioner = false;
     /// Time in milliseconds until a bound pod runs, and until a deleted pod is gone.
     std::int64_t pod_milliseconds = 500;
     /// Rules for faults in requests, as JSON.

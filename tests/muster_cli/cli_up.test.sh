@@ -98,6 +98,35 @@ for each in reset '{"what":"flood"}' '{"what":"reset","percnt":5}' '{"what":"res
     contains "--fault $each: no such fault" "$(cat "$work/err")"
 done
 
+# Claims are bound, and volumes are provisioned unless that is turned off.
+cat >"$work/claim.yaml" <<'END'
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast}
+provisioner: example.com/disk
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+END
+# phase WANTED: the phase of the claim, once it is the wanted one or after three seconds.
+phase() {
+    local found=
+    for _ in {1..30}; do
+        found=$(ask GET /api/v1/namespaces/default/persistentvolumeclaims/data "" | grep -oE '"phase":"[A-Za-z]+"')
+        [[ $found != *"$1"* ]] || break
+        sleep 0.1
+    done
+    echo "$found"
+}
+start --plain -f "$work/claim.yaml"
+contains Bound "$(phase Bound)"
+stop
+start --plain -f "$work/claim.yaml" --no-provisioner
+contains Pending "$(phase Bound)"
+stop
+
 printf 'kind: Flower\napiVersion: example.dev/v1\nmetadata: {name: f}\n' >"$work/odd.yaml"
 run 2 up --kubeconfig "$work/config" -f "$work/odd.yaml"
 contains "Flower f: no such kind is served" "$(cat "$work/err")"

@@ -55,7 +55,7 @@ type lane struct {
 func (l *lane) serve(who string) error {
 	l.fresh++
 	if who != "real" {
-		made, err := startFake(l.in.muster, fmt.Sprintf("%s/fake-%d", l.folder, l.fresh), "--no-kubelets")
+		made, err := startFake(l.in.muster, fmt.Sprintf("%s/fake-%d", l.folder, l.fresh), "--no-kubelets", "--no-provisioner")
 		if err != nil {
 			return fmt.Errorf("the fake server does not start: %w", err)
 		}

@@ -25,8 +25,7 @@ func claimsOf(namespace string) string {
 	return "/api/v1/namespaces/" + namespace + "/persistentvolumeclaims"
 }
 
-// storing is the storage of a stage: a provisioner and, on the embedded server, the controllers of
-// claims and ephemeral volumes. It checks all claims and volumes ten times a second.
+// storing is the storage of a stage: a provisioner that checks all claims ten times a second.
 type storing struct {
 	s        *stage
 	lock     sync.Mutex
@@ -122,35 +121,13 @@ func (st *storing) saidNo() int {
 	return st.refusals
 }
 
-// ---- what controllers do ------------------------------------------------------------------------
+// ---- what the provisioner does ------------------------------------------------------------------
 
 func (st *storing) step() {
 	admin := st.s.on.admin
 	_, claims := admin.get(claimsOf(st.s.namespace))
 	for _, each := range items(claims, "items") {
 		st.provision(each)
-	}
-	if st.s.on.name != "fake" {
-		return
-	}
-	_, volumes := admin.get(volumesPath)
-	for _, each := range items(volumes, "items") {
-		if text(each, "spec", "claimRef", "namespace") == st.s.namespace {
-			st.complete(each)
-		}
-	}
-	known := map[string]bool{}
-	for _, each := range items(volumes, "items") {
-		known[text(each, "metadata", "name")] = true
-	}
-	for _, each := range items(claims, "items") {
-		if text(each, "status", "phase") == "Bound" && !known[text(each, "spec", "volumeName")] {
-			admin.merge(claimsOf(st.s.namespace)+"/"+text(each, "metadata", "name")+"/status", `{"status":{"phase":"Lost"}}`)
-		}
-	}
-	_, pods := admin.get(podsOf(st.s.namespace))
-	for _, each := range items(pods, "items") {
-		st.makeEphemeral(each)
 	}
 }
 
@@ -184,46 +161,6 @@ func (st *storing) provision(claim any) {
 // near is the required node affinity of a volume.
 func near(label string, values ...string) object {
 	return object{"required": object{"nodeSelectorTerms": []object{{"matchExpressions": []object{{"key": label, "operator": "In", "values": values}}}}}}
-}
-
-// complete binds a volume and the claim that it names to each other.
-func (st *storing) complete(volume any) {
-	admin := st.s.on.admin
-	name, path := text(volume, "metadata", "name"), claimsOf(st.s.namespace)+"/"+text(volume, "spec", "claimRef", "name")
-	code, claim := admin.get(path)
-	uid := text(claim, "metadata", "uid")
-	if wanted := text(volume, "spec", "claimRef", "uid"); code != 200 || (wanted != "" && wanted != uid) || text(claim, "metadata", "deletionTimestamp") != "" {
-		return
-	}
-	if has := text(claim, "spec", "volumeName"); has != "" && has != name {
-		return
-	}
-	if text(volume, "status", "phase") != "Bound" {
-		admin.merge(volumesPath+"/"+name, asText(object{"spec": object{"claimRef": object{"uid": uid}}}))
-		admin.merge(volumesPath+"/"+name+"/status", `{"status":{"phase":"Bound"}}`)
-	}
-	if text(claim, "metadata", "annotations", bindComplete) == "" {
-		admin.merge(path, asText(object{"metadata": object{"annotations": object{bindComplete: "yes", "pv.kubernetes.io/bound-by-controller": "yes"}},
-			"spec": object{"volumeName": name}}))
-	}
-	if text(claim, "status", "phase") != "Bound" {
-		admin.merge(path+"/status", asText(object{"status": object{"phase": "Bound", "accessModes": at(volume, "spec", "accessModes"), "capacity": at(volume, "spec", "capacity")}}))
-	}
-}
-
-// makeEphemeral creates the claims of a pod's ephemeral volumes.
-func (st *storing) makeEphemeral(pod any) {
-	for _, each := range items(pod, "spec", "volumes") {
-		template, _ := at(each, "ephemeral", "volumeClaimTemplate").(object)
-		name := text(pod, "metadata", "name") + "-" + text(each, "name")
-		if template == nil {
-			continue
-		}
-		if code, _ := st.s.on.admin.get(claimsOf(st.s.namespace) + "/" + name); code == 404 {
-			st.s.on.admin.post(claimsOf(st.s.namespace), asText(object{"metadata": object{"name": name, "ownerReferences": []object{{"apiVersion": "v1", "kind": "Pod",
-				"name": text(pod, "metadata", "name"), "uid": text(pod, "metadata", "uid"), "controller": true, "blockOwnerDeletion": true}}}, "spec": template["spec"]}))
-		}
-	}
 }
 
 // ---- what scenarios make --------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/kinds.hpp>
 #include <muster/testing/api_server/pod_columns.hpp>
+#include <muster/testing/api_server/storage_objects.hpp>
 
 namespace muster::inline v0_1 {
 namespace testing {
@@ -159,6 +160,35 @@ struct column {
         return column_list({{"Name"}, {"Value", "integer"}, {"Global-Default"}, {"Age"}});
     if (of.plural == "customresourcedefinitions")
         return column_list({{"Name"}, {"Created At"}});
+    if (is_claim(of))
+        return column_list({{"Name"},
+                            {"Status"},
+                            {"Volume"},
+                            {"Capacity"},
+                            {"Access Modes"},
+                            {"StorageClass"},
+                            {"VolumeAttributesClass"},
+                            {"Age"},
+                            {"VolumeMode", "string", 1}});
+    if (is_volume(of))
+        return column_list({{"Name"},
+                            {"Capacity"},
+                            {"Access Modes"},
+                            {"Reclaim Policy"},
+                            {"Status"},
+                            {"Claim"},
+                            {"StorageClass"},
+                            {"VolumeAttributesClass"},
+                            {"Reason"},
+                            {"Age"},
+                            {"VolumeMode", "string", 1}});
+    if (is_storage_class(of))
+        return column_list({{"Name"},
+                            {"Provisioner"},
+                            {"ReclaimPolicy"},
+                            {"VolumeBindingMode"},
+                            {"AllowVolumeExpansion"},
+                            {"Age"}});
     return column_list({{"Name"}, {"Age"}});
 }
 
@@ -205,6 +235,12 @@ struct column {
                 json::value(true_at(object, {"globalDefault"})), age};
     if (of.plural == "customresourcedefinitions")
         return {name, json::value(text_at(object, {"metadata", "creationTimestamp"}))};
+    if (is_claim(of))
+        return claim_cells(object, now);
+    if (is_volume(of))
+        return volume_cells(object, now);
+    if (is_storage_class(of))
+        return storage_class_cells(object, now);
     return {name, age};
 }
 

@@ -7,6 +7,7 @@
 
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/kinds.hpp>
+#include <muster/testing/api_server/storage_objects.hpp>
 
 namespace muster::inline v0_1 {
 namespace testing {
@@ -97,6 +98,7 @@ inline void tidy(const kind_info& of, json::object& made) {
     }
     if (of.plural == "priorityclasses")
         detail::set_default(made, "preemptionPolicy", "PreemptLowerPriority");
+    default_storage(of, made);
     if (of.plural == "nodes")
         detail::tidy_node(made);
     if (of.group.empty() && of.plural == "pods")
