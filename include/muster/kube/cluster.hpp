@@ -144,8 +144,21 @@ public:
     }
 
     void prepare(std::span<const adapter::prepare_order<traits>> all) {
-        for (const auto& each : all)
+        for (const auto& each : all) {
             binder_.want(each.of, each.pod, each.uid, each.node, now().steady);
+            const auto pod = live_.gangs().pods().find(each.pod);
+            if (pod == live_.gangs().pods().end())
+                continue;
+            if (const std::string claims =
+                    volume_binder::unbound_claims(pod->second.object, live_.storage());
+                !claims.empty())
+                conditions_.want(each.pod,
+                                 {std::string(volume_not_ready),
+                                  "node " + each.node +
+                                      " is selected; waiting for volumes to be bound to claims " +
+                                      claims},
+                                 now().steady);
+        }
     }
     void ungate(std::span<const adapter::ungate_order<traits>> all) {
         for (const auto& each : all)

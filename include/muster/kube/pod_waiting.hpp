@@ -24,6 +24,8 @@ struct pod_waiting {
     [[nodiscard]] friend bool operator==(const pod_waiting&, const pod_waiting&) = default;
 };
 
+inline constexpr std::string_view volume_not_ready = "VolumeNotReady";
+
 [[nodiscard]] inline std::string_view waiting_reason(const adapter::gang_status& of) {
     switch (of.at) {
     case gate::group:
@@ -33,7 +35,7 @@ struct pod_waiting {
     case gate::queue:
         return "QueueNotReady";
     case gate::unsupported:
-        return of.lacks_volumes ? "VolumeNotReady" : "UnsupportedConstraint";
+        return of.lacks_volumes ? volume_not_ready : "UnsupportedConstraint";
     case gate::quota:
         return "QuotaExceeded";
     case gate::order:

@@ -59,6 +59,19 @@ public:
         chosen_.reset();
     }
     [[nodiscard]] bool empty() const noexcept { return wanted_.empty(); }
+    /// Returns the names of a pod's claims that are not bound; empty if all are.
+    [[nodiscard]] static std::string unbound_claims(const codec::pod_object& pod,
+                                                    const live_storage& storage) {
+        std::string names;
+        for (const codec::pod_volume& each : pod.volumes) {
+            const auto* const claim =
+                each.claim.empty() ? nullptr
+                                   : storage.claim({pod.metadata.key.name_space, each.claim});
+            if (claim && !claim->object.bound)
+                names += (names.empty() ? "" : ", ") + each.claim;
+        }
+        return names;
+    }
     /// Call when leadership was lost or gained.
     void clear() {
         wanted_.clear();
@@ -166,7 +179,6 @@ private:
             return ending{outcome::replaced, {}};
         if (const auto* const plan = storage.plan().find(of.pod); plan && !plan->waits.empty())
             return ending{outcome::refused, plan->waits.front()};
-        std::string open;
         for (const codec::pod_volume& each : pod->second.object.volumes) {
             if (each.claim.empty())
                 continue;
@@ -178,8 +190,8 @@ private:
                 continue;
             if (auto failed = failure_of(of, key, claim->object))
                 return failed;
-            open += (open.empty() ? "" : ", ") + key.name;
         }
+        const std::string open = unbound_claims(pod->second.object, storage);
         if (open.empty())
             return ending{outcome::applied, {}};
         if (now - of.since < how_.patience)

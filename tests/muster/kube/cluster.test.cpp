@@ -15,6 +15,7 @@
 #include <muster/kube/group_status.hpp>
 #include <muster/policy/victim_rule.hpp>
 #include <muster/testing/api_server/kubelets.hpp>
+#include <muster/testing/api_server/volume_controller.hpp>
 #include <muster/testing/cluster_conformance.hpp>
 
 #include "store_carrier.hpp"
@@ -341,6 +342,31 @@ TEST_CASE(
     CHECK(of.waits("volume") == "VolumeNotReady: volumes or claims of members are not ready");
     CHECK(of.waits("both") ==
           "UnsupportedConstraint: members carry constraints that are not supported");
+}
+
+TEST_CASE("a pod whose volumes are being provisioned says so, and runs once they are bound") {
+    world of;
+    volume_controller volumes(of.store);
+    of.node("a", 2);
+    of.post("/apis/storage.k8s.io/v1/storageclasses",
+            R"({"metadata":{"name":"fast"},"provisioner":"example.com/disk",)"
+            R"("volumeBindingMode":"WaitForFirstConsumer"})");
+    of.post("/api/v1/namespaces/team/persistentvolumeclaims",
+            R"({"metadata":{"name":"c"},"spec":{"storageClassName":"fast",)"
+            R"("accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})");
+    of.post("/api/v1/namespaces/team/pods",
+            R"({"metadata":{"name":"p"},"spec":{"schedulerName":"t9k-scheduler",)"
+            R"("containers":[{"name":"c","image":"i"}],"volumes":)"
+            R"([{"name":"v","persistentVolumeClaim":{"claimName":"c"}}]}})");
+    process run(of);
+    run.run(of, 5 * second);
+    CHECK(of.waits("p") ==
+          "VolumeNotReady: node a is selected; waiting for volumes to be bound to claims c");
+    CHECK(of.writes("events") == 1);
+    volumes.step();
+    run.run(of, 2 * second);
+    CHECK(of.where("p") == "a");
+    CHECK(of.waits("p").empty());
 }
 
 TEST_CASE("that a pod waits is never written after somebody has bound it") {
