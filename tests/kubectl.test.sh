@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests kubectl on `muster up`: server-side apply, `kubectl create`, which sends protobuf, manifests of
-# kind List, pods that name no scheduler, and claims.
+# kind List, pods that name no scheduler, claims, and a snapshot that is loaded into another cluster.
 # Skipped without a kubectl in PATH or built by tests/live/run.
 set -euo pipefail
 . "$(dirname "$0")/script_tools.sh"
@@ -140,6 +140,29 @@ lists pv '^pvc-[0-9a-f-]+ 1Gi RWO Delete Bound default/data fast <unset> [0-9]+s
 pod stuck none
 runs "condition met" wait --for=condition=PodScheduled=false --timeout=30s pod/stuck
 runs "VolumeNotReady" get pod stuck -o 'jsonpath={.status.conditions[0].reason}'
+
+# A snapshot of the cluster is loaded into another one, where what runs keeps running.
+runs "condition met" wait --for=condition=Ready --timeout=30s pod/plain
+"$muster" snapshot -o cluster.yaml 2>snapshot.log || fail "muster snapshot: $(cat snapshot.log)"
+started=$(kubectl get pod user -o 'jsonpath={.metadata.uid} {.spec.nodeName} {.status.startTime}')
+bound=$(kubectl get pvc data -o 'jsonpath={.metadata.uid} {.spec.volumeName} {.status.phase}')
+((failures == 0)) || { cat up.log; exit 1; }
+kill "$server"
+wait "$server" || { echo "FAILED: muster up ends with $?"; exit 1; }
+: >up.log
+"$muster" up --kubeconfig "$KUBECONFIG" -f cluster.yaml --pod-delay 0 >up.log 2>&1 &
+server=$!
+for _ in $(seq 100); do
+    ! grep -q "^serving" up.log || break
+    sleep 0.1
+done
+grep -q "^serving" up.log || fail "muster up -f cluster.yaml: $(cat up.log)"
+runs "condition met" wait --for=condition=PodScheduled=false --timeout=30s pod/stuck
+runs "$started" get pod user -o 'jsonpath={.metadata.uid} {.spec.nodeName} {.status.startTime}'
+runs "$bound" get pvc data -o 'jsonpath={.metadata.uid} {.spec.volumeName} {.status.phase}'
+# The garbage collector keeps what the snapshot's owners own.
+runs "deleted" delete pod plain
+runs "Running" get pod user -o 'jsonpath={.status.phase}'
 
 ((failures == 0)) || { cat up.log; exit 1; }
 kill "$server"

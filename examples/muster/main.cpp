@@ -704,7 +704,10 @@ void add_up(CLI::App& to, cli::up_request& asked) {
     asked.beside = {"schedule", "controller"};
 #endif
     to.footer(
-        "Custom kinds are served once their definitions are loaded: name those files first.\n"
+        "Objects of custom kinds need their definitions in one of the files; without one, the\n"
+        "kinds that muster reads are served without a schema. Files may come from another cluster\n"
+        "(muster snapshot, kubectl get -o yaml): an object that exists is changed, and nodes,\n"
+        "claims, volumes and pods with a node keep their status.\n"
         "Annotations set how long a pod runs and its exit code: muster.dev/run-seconds,\n"
         "muster.dev/exit-code.\n"
         "A fault has a kind (delay, lose_answer, refuse, reset, truncate, half_line, end_watch,\n"

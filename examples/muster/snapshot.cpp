@@ -27,15 +27,6 @@ namespace {
 namespace json = boost::json;
 namespace kube = muster::kube;
 
-/// What bears on decisions; what a server does not have is no matter.
-std::vector<kube::collection> kinds() {
-    std::vector<kube::collection> all(kube::collections.begin(), kube::collections.end());
-    all.insert(
-        all.end() - 1,
-        {"scheduler.grove.io/v1alpha1", "PodGang", "podgangs", kube::content::group, {}, true});
-    return all;
-}
-
 /// Leaves out what no decision looks at: bookkeeping, and of containers all that may be secret.
 void prune(json::object& object) {
     if (json::value* const metadata = object.if_contains("metadata"); metadata->is_object()) {
@@ -144,7 +135,7 @@ int snapshot(const snapshot_request& asked) {
     const std::int64_t until = kube::read_clock().steady + asked.patience * kube::second;
     std::string text = "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[";
     bool first = true;
-    for (const kube::collection& each : kinds()) {
+    for (const kube::collection& each : kube::snapshot_collections()) {
         std::map<muster::codec::object_key, std::string> objects;
         if (!list(*by, each, until, asked.scheduler_names, objects))
             return usage;

@@ -21,10 +21,12 @@
 #include <openssl/rand.h>
 
 #include <muster/codec/input.hpp>
+#include <muster/kube/dialect.hpp>
 #include <muster/testing/api_server/certificates.hpp>
 #include <muster/testing/api_server/control.hpp>
 #include <muster/testing/api_server/http_front.hpp>
 #include <muster/testing/api_server/kubelets.hpp>
+#include <muster/testing/api_server/restore.hpp>
 #include <muster/testing/api_server/volume_controller.hpp>
 
 #include "kubeconfig_file.hpp"
@@ -84,46 +86,33 @@ std::string kubeconfig(const std::string& url, const std::string& authority,
     return text;
 }
 
-/// Where objects of that kind are made; nothing when it is not served.
-std::optional<std::string> path_of(const kind_table& kinds, const json::object& object) {
-    const std::string_view version = text_at(object, {"apiVersion"});
-    for (std::size_t at = 0; at < kinds.size(); ++at) {
-        const kind_info& of = kinds[at];
-        if (!kinds.is_served(at) || of.kind != text_at(object, {"kind"}) ||
-            of.api_version() != version)
+/// Serves a kind that Muster reads and that no definition in the files defines, without a schema:
+/// snapshots of clusters hold no definitions.
+void serve_undefined(api_store& store, const json::object& object) {
+    const auto serves = [&](std::string_view version, std::string_view kind) {
+        return text_at(object, {"apiVersion"}) == version && text_at(object, {"kind"}) == kind;
+    };
+    for (std::size_t at = 0; at < store.kinds().size(); ++at)
+        if (store.kinds().is_served(at) &&
+            serves(store.kinds()[at].api_version(), store.kinds()[at].kind))
+            return;
+    for (const muster::kube::collection& each : muster::kube::snapshot_collections()) {
+        const auto slash = each.version.find('/');
+        if (!serves(each.version, each.kind) || slash == std::string_view::npos)
             continue;
-        std::string home(text_at(object, {"metadata", "namespace"}));
-        if (home.empty())
-            home = "default";
-        return (of.group.empty() ? "/api/" : "/apis/") + of.api_version() +
-               (of.namespaced ? "/namespaces/" + home : "") + "/" + of.plural;
+        kind_info made;
+        made.group = each.version.substr(0, slash);
+        made.version = each.version.substr(slash + 1);
+        made.plural = each.plural;
+        made.kind = each.kind;
+        for (const char c : each.kind)
+            made.singular += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        made.namespaced = !text_at(object, {"metadata", "namespace"}).empty();
+        made.custom = made.has_status = made.counts_generations = true;
+        log_warning("no file defines " + made.plural + "." + made.group +
+                    ": served without a schema");
+        store.serve(std::move(made));
     }
-    return std::nullopt;
-}
-
-/// Creates an object of a file; says what is wrong with it, or nothing. A status that only a
-/// subresource writes is written after.
-std::optional<std::string> add(api_store& store, const json::object& object) {
-    const std::string what = std::string(text_at(object, {"kind"})) + " " +
-                             std::string(text_at(object, {"metadata", "name"}));
-    const auto path = path_of(store.kinds(), object);
-    if (!path)
-        return what + ": no such kind is served (are its definitions in a file before it?)";
-    if (const auto home = text_at(object, {"metadata", "namespace"}); !home.empty()) {
-        api_request space;
-        space.method = "POST";
-        space.path = "/api/v1/namespaces";
-        space.body = json::serialize(json::object{{"metadata", json::object{{"name", home}}}});
-        static_cast<void>(store.handle(space));
-    }
-    api_request made;
-    made.method = "POST";
-    made.path = *path;
-    made.body = json::serialize(object);
-    const answer done = store.handle(made);
-    if (done.code != 201)
-        return what + ": " + std::string(text_at(done.body, {"message"}));
-    return std::nullopt;
 }
 
 /// False when a file cannot be read or an object is refused.
@@ -136,22 +125,31 @@ bool load(api_store& store, const std::vector<std::string>& files) {
         write_log(each.level == muster::codec::severity::error ? log_level::error
                                                                : log_level::warning,
                   to_text(each));
-    bool good = found.ok();
-    const auto take = [&](const json::value& each) {
-        if (!each.is_object())
-            return;
-        if (const auto wrong = add(store, each.get_object())) {
-            log_error(*wrong);
-            good = false;
-        }
+    std::vector<const json::object*> objects;
+    const auto add = [&](const json::value& each) {
+        if (each.is_object())
+            objects.push_back(&each.get_object());
     };
     for (const auto& document : documents) {
         const json::object* const root = document.root().if_object();
         const json::array* const items = root ? array_at(*root, {"items"}) : nullptr;
         if (items)
-            std::ranges::for_each(*items, take);
+            std::ranges::for_each(*items, add);
         else
-            take(document.root());
+            add(document.root());
+    }
+    // Other objects need these, whatever the order of the files.
+    std::ranges::stable_sort(objects, {}, [](const json::object* each) {
+        const std::string_view kind = text_at(*each, {"kind"});
+        return kind == "CustomResourceDefinition" ? 0 : kind == "PriorityClass" ? 1 : 2;
+    });
+    bool good = found.ok();
+    for (const json::object* const each : objects) {
+        serve_undefined(store, *each);
+        if (const auto wrong = restore(store, *each)) {
+            log_error(*wrong);
+            good = false;
+        }
     }
     return good;
 }
@@ -277,9 +275,10 @@ int up(const up_request& asked) {
         return usage;
     api_store store(asked.seed, clock_now());
     // Where leases are, for programs that are started by hand.
-    if (const auto wrong = add(store, {{"apiVersion", "v1"},
-                                       {"kind", "Namespace"},
-                                       {"metadata", json::object{{"name", "muster-system"}}}})) {
+    if (const auto wrong =
+            restore(store, {{"apiVersion", "v1"},
+                            {"kind", "Namespace"},
+                            {"metadata", json::object{{"name", "muster-system"}}}})) {
         log_error(*wrong);
         return broken;
     }

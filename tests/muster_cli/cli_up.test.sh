@@ -127,6 +127,37 @@ start --plain -f "$work/claim.yaml" --no-provisioner
 contains Pending "$(phase Bound)"
 stop
 
+# A dump of another cluster is loaded: namespaces that exist, its uids and statuses, pods that run,
+# and kinds of which it has no definition. The order of objects does not matter.
+cat >"$work/dump.yaml" <<'END'
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: p, namespace: team, uid: u-p, resourceVersion: "9", managedFields: [{manager: m}]}
+  spec:
+    nodeName: node-a
+    priorityClassName: high
+    containers: [{name: c, image: i}]
+  status: {phase: Running, podIP: 10.9.8.7}
+- {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 7}
+- {apiVersion: v1, kind: Namespace, metadata: {name: default, uid: u-d, resourceVersion: "3", labels: {a: b}}}
+- apiVersion: scheduler.tensorstack.dev/v1beta1
+  kind: PodGroup
+  metadata: {name: g, namespace: team, uid: u-g, resourceVersion: "4"}
+  spec: {minMember: 1}
+END
+start --plain -f "$work/nodes.yaml" -f "$work/dump.yaml" -f "$work/dump.yaml"
+contains '"a":"b"' "$(ask GET /api/v1/namespaces/default "")"
+found=$(ask GET /api/v1/namespaces/team/pods/p "")
+for each in '"uid":"u-p"' '"phase":"Running"' '"podIP":"10.9.8.7"' '"priority":7'; do
+    contains "$each" "$found"
+done
+contains '"uid":"u-g"' "$(ask GET /apis/scheduler.tensorstack.dev/v1beta1/namespaces/team/podgroups/g "")"
+stop
+contains "no file defines podgroups.scheduler.tensorstack.dev: served without a schema" "$(cat "$work/err")"
+
 printf 'kind: Flower\napiVersion: example.dev/v1\nmetadata: {name: f}\n' >"$work/odd.yaml"
 run 2 up --kubeconfig "$work/config" -f "$work/odd.yaml"
 contains "Flower f: no such kind is served" "$(cat "$work/err")"

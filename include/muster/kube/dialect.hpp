@@ -156,6 +156,14 @@ inline constexpr std::array<collection, 4> spread_collections{{
     {"apps/v1", "StatefulSet", "statefulsets", content::spread_owner, {}, true},
 }};
 
+/// What a snapshot of a cluster holds: all that bears on decisions, of all dialects.
+[[nodiscard]] inline std::vector<collection> snapshot_collections() {
+    std::vector<collection> all(collections.begin(), collections.end());
+    all.insert(all.end() - 1,
+               {"scheduler.grove.io/v1alpha1", "PodGang", "podgangs", content::group, {}, true});
+    return all;
+}
+
 /// What a scheduler of these dialects follows, in the same order.
 [[nodiscard]] inline std::vector<collection> collections_of(std::span<const dialect> which,
                                                             bool with_spread_owners = false) {

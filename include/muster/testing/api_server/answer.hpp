@@ -24,6 +24,8 @@ struct request {
     std::string content_type = "application/json";
     std::string user = "admin";
     std::string body = {};
+    /// The object to create comes from another server: see restore(). Never set over HTTP.
+    bool restores = false;
 
     [[nodiscard]] std::string_view asked(std::string_view name) const {
         const auto at = query.find(name);

@@ -48,6 +48,8 @@ public:
     [[nodiscard]] const std::vector<journal_entry>& journal() const noexcept { return journal_; }
     /// Lets the garbage collector and the namespace controller finish.
     void settle() { controllers_.settle(); }
+    /// Serves a kind from now on.
+    void serve(kind_info kind) { static_cast<void>(registry_.kinds.serve(std::move(kind))); }
     /// Forgets history, so that older watches and lists get 410.
     void compact() { registry_.objects.compact(); }
 
@@ -362,6 +364,7 @@ private:
         how.dry_run = asked.asked("dryRun") == "All";
         how.strict = asked.asked("fieldValidation") == "Strict";
         how.status = at.sub == "status";
+        how.restored = asked.restores;
         const object_key key{at.in_namespace, at.name};
         if (asked.method == "DELETE")
             return remove(at, asked, how.dry_run);

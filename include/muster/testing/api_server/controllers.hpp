@@ -114,7 +114,7 @@ private:
     }
 
     void collect() {
-        std::set<std::string, std::less<>> alive;
+        std::set<std::string, std::less<>> alive = in_->restored_owners;
         std::set<std::string, std::less<>> leaving; // and take their dependents first
         std::set<std::string, std::less<>> orphaning;
         std::vector<entry> owned;

@@ -108,6 +108,15 @@ struct kind_info {
         add("storage.k8s.io", "v1", plural, kind, {}, namespaced).returns_deleted = true;
     add("storage.k8s.io", "v1", "storageclasses", "StorageClass", {"sc"}, false).returns_deleted =
         true;
+    for (const auto& [plural, kind, namespaced] :
+         {std::tuple{"deviceclasses", "DeviceClass", false},
+          std::tuple{"resourceslices", "ResourceSlice", false},
+          std::tuple{"resourceclaimtemplates", "ResourceClaimTemplate", true}})
+        add("resource.k8s.io", "v1", plural, kind, {}, namespaced).returns_deleted = true;
+    kind_info& device_claims =
+        add("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", {}, true);
+    with_status(device_claims, false);
+    device_claims.returns_deleted = true;
     add("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", {"netpol"}, true)
         .counts_generations = true;
     add("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", {"pc"}, false)

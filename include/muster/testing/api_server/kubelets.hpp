@@ -157,7 +157,9 @@ private:
         const std::size_t attempt = next_attempt(key, pod);
         pods_[key] = {std::string(text_at(pod, {"metadata", "uid"})), node, std::move(takes),
                       attempt};
-        report_running(key, pod);
+        // A pod that was restored runs already.
+        if (text_at(pod, {"status", "phase"}) != "Running")
+            report_running(key, pod);
         if (const auto ends = end_of(*store_->objects().find(kind("pods"), key), attempt))
             plan(*ends, key);
     }

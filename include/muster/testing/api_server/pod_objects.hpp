@@ -76,8 +76,8 @@ inline void add_toleration(json::array& to, std::string_view key) {
 
 } // namespace detail
 
-/// A pod as the server stores it: defaults filled in, its status that of a new pod. `created` is
-/// the time as text.
+/// A pod as the server stores it: defaults filled in, its status that of a new pod unless it has
+/// one. `created` is the time as text.
 inline void default_pod(json::object& pod, std::string_view created) {
     json::object& spec = make_object(pod, "spec");
     detail::set_default(spec, "restartPolicy", "Always");
@@ -98,6 +98,8 @@ inline void default_pod(json::object& pod, std::string_view created) {
         tolerations.emplace_array();
     detail::add_toleration(tolerations.get_array(), "node.kubernetes.io/not-ready");
     detail::add_toleration(tolerations.get_array(), "node.kubernetes.io/unreachable");
+    if (!text_at(pod, {"status", "phase"}).empty())
+        return;
     json::object status{{"phase", "Pending"}, {"qosClass", detail::quality_of(spec)}};
     const json::array* const gates = array_at(spec, {"schedulingGates"});
     if (gates && !gates->empty())

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +21,9 @@
 #include <muster/testing/api_server/object_store.hpp>
 #include <muster/testing/api_server/pod_group_objects.hpp>
 #include <muster/testing/api_server/pod_objects.hpp>
+#include <muster/testing/api_server/pod_priority.hpp>
 #include <muster/testing/api_server/schema.hpp>
+#include <muster/testing/api_server/storage_objects.hpp>
 #include <muster/testing/api_server/tidy.hpp>
 #include <muster/testing/random.hpp>
 
@@ -39,6 +42,8 @@ struct write_options {
     bool patched = false;
     /// The write is an apply patch. No other write changes metadata.managedFields.
     bool applied = false;
+    /// The new object comes from another server: see restore().
+    bool restored = false;
 };
 
 /// What a deletion asks for.
@@ -70,6 +75,9 @@ public:
     std::int64_t now;
     /// Something was deleted, so that owners may be gone, or a pod of a group has ended.
     bool owners_changed = false;
+    /// Owners of restored objects, by uid. They need not exist, and count as alive until they are
+    /// deleted here.
+    std::set<std::string, std::less<>> restored_owners;
 
     [[nodiscard]] std::string time_now() const {
         constexpr std::int64_t second = 1'000'000'000;
@@ -114,8 +122,10 @@ public:
             return refused(500, "", "resourceVersion should not be set on objects to be created");
         std::vector<field_cause> wrong;
         check_name(name, wrong);
-        metadata["uid"] = new_uid();
-        metadata["creationTimestamp"] = time_now();
+        if (!how.restored || text_at(metadata, {"uid"}).empty())
+            metadata["uid"] = new_uid();
+        if (!how.restored || !parse_timestamp(text_at(metadata, {"creationTimestamp"})))
+            metadata["creationTimestamp"] = time_now();
         for (const std::string_view each :
              {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"})
             metadata.erase(each);
@@ -135,6 +145,8 @@ public:
                            details_of(name, of.group, of.plural));
         answer done;
         done.code = 201;
+        if (how.restored)
+            keep_owners(made);
         done.body = how.dry_run ? made : *objects.put(kind, key, std::move(made));
         if (!how.dry_run)
             after_write(kind, key);
@@ -297,6 +309,7 @@ public:
                         const json::object* ended = nullptr) {
         owners_changed = true;
         const shared_object last = objects.erase(kind, key, ended);
+        restored_owners.erase(std::string(text_at(*last, {"metadata", "uid"})));
         if (kinds[kind].plural == "customresourcedefinitions")
             withdraw(*last);
         return last;
@@ -385,14 +398,17 @@ private:
                                                     std::vector<field_cause>& wrong) {
         const kind_info& of = kinds[kind];
         // Nodes are made with their status, as kubelets and tests do.
-        const bool keeps_status = of.plural == "nodes" || of.plural == "namespaces";
+        const bool keeps_status = of.plural == "nodes" || of.plural == "namespaces" ||
+                                  (how.restored && keeps_restored_status(of, made));
         if (of.has_status && !keeps_status)
             made.erase("status");
         if (auto refusal = check_custom(of, made, how, wrong))
             return refusal;
         if (of.plural == "pods" && of.group.empty()) {
             check_pod(made, wrong);
-            if (auto refusal = set_priority(made))
+            if (auto refusal =
+                    set_priority(objects, kinds.at("scheduling.k8s.io", "v1", "priorityclasses"),
+                                 made, how.restored))
                 return refusal;
             default_pod(made, time_now());
         }
@@ -410,26 +426,11 @@ private:
         return std::nullopt;
     }
 
-    [[nodiscard]] std::optional<answer> set_priority(json::object& pod) const {
-        const std::string name(text_at(pod, {"spec", "priorityClassName"}));
-        if (name.empty())
-            return std::nullopt;
-        json::object& spec = make_object(pod, "spec");
-        if (name == "system-cluster-critical" || name == "system-node-critical") {
-            spec["priority"] = name == "system-node-critical" ? 2'000'001'000 : 2'000'000'000;
-            return std::nullopt;
-        }
-        const auto found =
-            objects.find(kinds.at("scheduling.k8s.io", "v1", "priorityclasses"), {"", name});
-        if (!found)
-            return refused(403, "Forbidden",
-                           "pods \"" + std::string(text_at(pod, {"metadata", "name"})) +
-                               "\" is forbidden: no PriorityClass with name " + name + " was found",
-                           details_of(text_at(pod, {"metadata", "name"}), "", "pods"));
-        spec["priority"] = integer_at(*found, {"value"}).value_or(0);
-        if (const auto policy = text_at(*found, {"preemptionPolicy"}); !policy.empty())
-            spec["preemptionPolicy"] = policy;
-        return std::nullopt;
+    void keep_owners(const json::object& of) {
+        if (const json::array* const owners = array_at(of, {"metadata", "ownerReferences"}))
+            for (const json::value& each : *owners)
+                if (each.is_object())
+                    restored_owners.emplace(text_at(each.get_object(), {"uid"}));
     }
 
     void after_write(std::size_t kind, const object_key& key) {

@@ -28,6 +28,13 @@ namespace api_server {
     return of.group == "storage.k8s.io" && of.plural == "storageclasses";
 }
 
+/// True if an object that is restored from a backup has its status from there.
+[[nodiscard]] inline bool keeps_restored_status(const kind_info& of, const json::object& object) {
+    const bool is_pod = of.group.empty() && of.plural == "pods";
+    return of.plural == "nodes" || of.plural == "resourceclaims" || is_claim(of) || is_volume(of) ||
+           (is_pod && !text_at(object, {"spec", "nodeName"}).empty());
+}
+
 /// Fills in the defaults of claims, volumes and storage classes, as the API server does on every
 /// write.
 inline void default_storage(const kind_info& of, json::object& made) {
