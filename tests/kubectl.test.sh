@@ -46,6 +46,12 @@ done
 runs "deployment.apps/web created" create deployment web --image=i --port=80
 runs 80 get deployment web -o 'jsonpath={.spec.template.spec.containers[0].ports[0].containerPort}'
 runs "job.batch/one created" create job one --image=i -- true
+# No controller runs for them, and they say so.
+for _ in $(seq 50); do
+    [[ $(kubectl get events --field-selector involvedObject.name=one 2>&1) != *NoController* ]] || break
+    sleep 0.1
+done
+runs NoController get events --field-selector involvedObject.name=one
 runs "configmap/some created" create configmap some --from-literal=a=b
 runs "secret/hidden created" create secret generic hidden --from-literal=a=b
 runs '{"a":"Yg=="}' get secret hidden -o 'jsonpath={.data}'

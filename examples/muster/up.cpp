@@ -5,11 +5,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,7 @@
 #include <muster/testing/api_server/http_front.hpp>
 #include <muster/testing/api_server/kubelets.hpp>
 #include <muster/testing/api_server/restore.hpp>
+#include <muster/testing/api_server/stored_workloads.hpp>
 #include <muster/testing/api_server/volume_controller.hpp>
 
 #include "kubeconfig_file.hpp"
@@ -113,6 +116,13 @@ void serve_undefined(api_store& store, const json::object& object) {
                     ": served without a schema");
         store.serve(std::move(made));
     }
+}
+
+/// Returns the path as other folders can use it.
+std::string absolute_path(const std::string& path) {
+    std::error_code wrong;
+    const auto found = std::filesystem::absolute(path, wrong);
+    return wrong ? path : found.string();
 }
 
 /// False when a file cannot be read or an object is refused.
@@ -288,6 +298,7 @@ int up(const up_request& asked) {
     nodes.start_delay = nodes.stop_delay = asked.pod_milliseconds * 1'000'000;
     volume_controller volumes(store);
     volumes.provisions = !asked.no_provisioner;
+    stored_workloads workloads(store);
 
     const certificate_authority authority;
     front_options how;
@@ -314,7 +325,7 @@ int up(const up_request& asked) {
                 "  kubectl get nodes\n"
                 "Ctrl-C ends it, and all that is in it.\n",
                 store.objects().all(store.kinds().at("", "v1", "nodes")).size(),
-                front.url().c_str(), asked.kubeconfig.c_str());
+                front.url().c_str(), absolute_path(asked.kubeconfig).c_str());
     std::fflush(stdout);
     std::signal(SIGINT, stop);
     std::signal(SIGTERM, stop);
@@ -324,6 +335,9 @@ int up(const up_request& asked) {
         if (!asked.no_kubelets)
             nodes.step();
         volumes.step();
+        // Otherwise their controllers may be programs that the caller starts.
+        if (!asked.beside.empty())
+            workloads.step();
         store.settle();
     };
     companions beside;
