@@ -147,7 +147,7 @@ private:
     };
 
     muster::state<Traits> known_;
-    muster::policy<Score> how_;
+    muster::any_policy<muster::core_of<Traits>> how_ = muster::policy<Score>{};
     muster::cycle_result result_;
     std::vector<submitted> gangs_;
     std::uint32_t next_pod_ = 0;

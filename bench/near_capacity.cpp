@@ -161,7 +161,7 @@ private:
     std::uint32_t next_ = 0;
     std::uint32_t first_ = 0;
     std::uint32_t gang_ = 0;
-    muster::policy<> how_;
+    muster::any_policy<muster::core_of<traits>> how_;
     muster::cycle_result result_;
 };
 

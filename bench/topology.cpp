@@ -66,7 +66,7 @@ std::vector<asked_gang> run(togetherness how, double in_use, const std::vector<g
         machine.labels = {{"block", std::to_string(rack % blocks)}, {"rack", std::to_string(rack)}};
         must(known.upsert_node(number, machine));
     }
-    const muster::policy<> policy;
+    const muster::any_policy<muster::core_of<engine_traits<width>>> policy;
     muster::cycle_result result;
     std::vector<asked_gang> times;
     struct running {

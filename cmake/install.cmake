@@ -24,6 +24,7 @@ write_basic_package_version_file(
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/muster-config.cmake"
               "${PROJECT_BINARY_DIR}/muster-config-version.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/muster-core.cmake"
         DESTINATION "${muster_package_dir}")
 
 # Relative to the file itself, so that an installed tree may be moved.

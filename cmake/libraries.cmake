@@ -1,5 +1,5 @@
-# Every target is an INTERFACE library that owns whole folders of include/muster, links only what
-# these folders use, and adds no flags: warnings and sanitizers belong to the presets.
+# Every target but muster::core is an INTERFACE library that owns whole folders of include/muster, links
+# only what these folders use, and adds no flags: warnings and sanitizers belong to the presets.
 
 # muster_library(<name> EXPORT <set> FOLDERS <folder>... [WITHOUT <folder>] [FILES <header>...]
 #                [LINKS <target>...])
@@ -47,6 +47,9 @@ muster_library(muster EXPORT core
   FOLDERS base resource model index plan policy admission cycle
   FILES ${muster_root_headers}
   LINKS Boost::headers)
+include(cmake/muster-core.cmake)
+# More optimisation than this gains nothing here.
+target_compile_options(muster_compiled PRIVATE $<$<CONFIG:Release>:-O2>)
 muster_library(driver EXPORT core
   FOLDERS adapter
   LINKS muster_core)

@@ -9,8 +9,8 @@
 #include <muster/kube/dialect.hpp>
 #include <muster/translate/target.hpp>
 
-#include "chosen_policy.hpp"
 #include "log_line.hpp"
+#include "policy_options.hpp"
 
 namespace cli {
 
@@ -28,7 +28,7 @@ struct live_request {
     /// Node labels from coarse to fine, for groups that name no Topology.
     std::vector<std::string> topology;
     muster::codec::reading_rules rules;
-    chosen_policy how;
+    policy_options how;
     /// How long the first listing may take, in seconds.
     std::int64_t patience = 60;
     log_format format = log_format::text;

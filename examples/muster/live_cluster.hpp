@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/adapter/cluster_view.hpp>
+#include <muster/cycle/any_policy.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/kube/cluster.hpp>
 #include <muster/kube/group_status.hpp>
@@ -24,6 +25,8 @@ inline constexpr std::size_t live_width = muster::most_kinds;
 using live_cluster =
     muster::kube::cluster<live_width, muster::kube::transport, muster::kube::group_status>;
 using live_state = muster::state<live_cluster::traits>;
+/// What a cycle is handed.
+using live_policy = muster::any_policy<muster::core_of<live_cluster::traits>>;
 using live_view = muster::adapter::cluster_view<live_cluster::traits>;
 
 [[nodiscard]] inline muster::kube::cluster_options options_of(const live_request& asked) {
@@ -42,7 +45,7 @@ using live_view = muster::adapter::cluster_view<live_cluster::traits>;
 
 /// One cycle, which commits what it starts. (Compiled once, in schedule.cpp.)
 [[nodiscard]] muster::cycle_result decide(live_state& known, std::int64_t wall,
-                                          const chosen_policy& how);
+                                          const live_policy& how);
 
 /// Why a pod that asks for it waits.
 [[nodiscard]] inline std::string too_many_kinds(const std::string& kind) {

@@ -7,8 +7,8 @@
 
 #include <muster/admission/explain_kept.hpp>
 #include <muster/admission/members.hpp>
+#include <muster/cycle/cycle.hpp>
 
-#include "deciding.hpp"
 #include "group_lines.hpp"
 #include "headline.hpp"
 #include "live_words.hpp"
@@ -50,7 +50,7 @@ void live_explainer::look_ahead() {
             next_->state.recall(which);
     muster::cycle_options options;
     options.list_all = true;
-    muster::cycle(next_->state, now_, *how_, search_limit, options, next_->result);
+    muster::cycle(next_->state, now_, live_policy(*how_), search_limit, options, next_->result);
     waiting_positions waiting;
     for (muster::decision& each : next_->result.decisions) {
         // The scheduler's own cycles have more steps.
@@ -87,7 +87,7 @@ group_line live_explainer::line_of_gang(muster::gang_index which) {
         line.position = found->second;
     const muster::kind_table& kinds = cluster_->objects().kinds();
     line.kept = kept_for(state, kinds, which);
-    if (how_->victims.which != preemption_kind::none)
+    if (how_->evicts())
         line.short_after_evictions = shortage_of(decision, kinds);
     const muster::explain_options options = explain_options_of(*cluster_, decision.outcome.kind);
     muster::without_reservations<muster::core_of<live_cluster::traits>> all_free(state);
@@ -95,13 +95,13 @@ group_line live_explainer::line_of_gang(muster::gang_index which) {
         reason_lines(state, kinds, which, *options.scope, all_free.explain(which, options),
                      live_facts{cluster_, state.key(which), queue_name(state, gang.queue)});
     line.headline = headline(state, kinds, muster::members_of(state, which), decision.outcome.at,
-                             how_->score, line.reasons);
+                             how_->score_of<live_width>(), line.reasons);
     muster::what_helps_options search;
     search.probes = tries_left_;
     search.limit = search_limit;
     const change_teller<live_width> tell(*known_, kinds, cluster_->objects().storage().plan(),
                                          which, request{}.default_namespace);
-    tries_left_ -= add_changes(*known_, which, now_, *how_, search, tell, line);
+    tries_left_ -= add_changes(*known_, which, now_, live_policy(*how_), search, tell, line);
     return line;
 }
 

@@ -9,9 +9,9 @@
 #include <muster/base/id.hpp>
 #include <muster/cycle/decision.hpp>
 
-#include "chosen_policy.hpp"
 #include "group_lines.hpp"
 #include "live_cluster.hpp"
+#include "policy_options.hpp"
 #include "report.hpp"
 
 namespace cli {
@@ -30,7 +30,7 @@ public:
     static constexpr std::int64_t most_tries = 100;
 
     /// The cluster and its state must outlive the explainer, and not change meanwhile.
-    live_explainer(const live_cluster& cluster, const live_state& known, const chosen_policy& how)
+    live_explainer(const live_cluster& cluster, const live_state& known, const policy_options& how)
         : cluster_(&cluster), known_(&known), how_(&how) {}
 
     /// Returns why each group of that name (NAMESPACE/NAME) waits, or nullopt if there is none.
@@ -51,7 +51,7 @@ private:
 
     const live_cluster* cluster_;
     const live_state* known_;
-    const chosen_policy* how_;
+    const policy_options* how_;
     std::optional<plan> next_;
     std::int64_t now_ = 0;
     std::int64_t tries_left_ = 0;

@@ -8,7 +8,6 @@
 #include <muster/codec/volume_words.hpp>
 #include <muster/model/answer.hpp>
 
-#include "chosen_policy.hpp"
 #include "live_cluster.hpp"
 #include "reason_text.hpp"
 
@@ -34,7 +33,7 @@ struct live_facts {
 /// Why a gang of a live cluster waits, in one line: that with which `muster explain` begins.
 struct live_words {
     const live_cluster* cluster = nullptr;
-    chosen_score score{};
+    muster::any_score<live_width> score{};
 
     [[nodiscard]] std::string operator()(const live_state& known, muster::gang_index which) const;
 };

@@ -393,7 +393,7 @@ void add_choice(CLI::App& to, const char* name, Kind& into, const std::map<std::
         ->check(one_of(all));
 }
 
-void add_policy(CLI::App& to, cli::chosen_policy& how) {
+void add_policy(CLI::App& to, cli::policy_options& how) {
     static const std::map<std::string, cli::score_kind> scores{
         {"best-fit", cli::score_kind::best_fit},
         {"worst-fit", cli::score_kind::worst_fit},
@@ -415,10 +415,7 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
         {"at-once", cli::surplus_kind::at_once},
         {"in-turn", cli::surplus_kind::in_turn},
         {"level", cli::surplus_kind::level}};
-    const auto place_surplus = [&how](cli::surplus_kind which) {
-        how.surplus.which = which;
-        how.gangs.minima_first = how.surplus.takes_turns();
-    };
+    const auto place_surplus = [&how](cli::surplus_kind which) { how.surplus = which; };
     static const std::map<std::string, cli::backfill_kind> backfills{
         {"none", cli::backfill_kind::none},
         {"easy", cli::backfill_kind::easy},
@@ -449,10 +446,10 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
           "--profile",
           [&how, place_surplus](const std::string& text) {
               const cli::profile& chosen = profiles.at(text);
-              how.queues.which = chosen.queues;
-              how.victims.which = chosen.victims;
+              how.queue_order = chosen.queues;
+              how.preempt = chosen.victims;
               // Only the KAI profile consolidates.
-              how.consolidation.on = how.consolidation.as_kai = chosen.consolidates;
+              how.consolidate = how.consolidate_as_kai = chosen.consolidates;
               place_surplus(chosen.surplus);
           },
           "Policy options of another scheduler; options given besides override it. t9k: "
@@ -461,14 +458,14 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
           "due --surplus in-turn --preempt deserved; kueue: --queue-order borrowing --surplus "
           "at-once --preempt queues-say (default: none)")
         ->check(one_of(profiles));
-    add_choice(to, "--score", how.score.which, scores,
+    add_choice(to, "--score", how.score, scores,
                "Choice of node among those that a pod fits (default: best-fit)");
     add_choice(
-        to, "--order", how.gangs.which, orders,
+        to, "--order", how.order, orders,
         "Order of the groups in a queue (default: priority, then age). aging: one hour of waiting "
         "counts as one point of priority");
     add_choice(
-        to, "--queue-order", how.queues.which, queue_orders,
+        to, "--queue-order", how.queue_order, queue_orders,
         "Order of queues (default: priority). priority: by priority, then the smaller dominant "
         "share of the quota; weighted: the smaller share of the cluster for its weight; deserved: "
         "queues that use no more than they deserve first; fair-share: queues within their fair "
@@ -481,20 +478,20 @@ void add_policy(CLI::App& to, cli::chosen_policy& how) {
           "after the minima; in-turn: one at a time after the minima of all groups of the same "
           "priority, role by role; level: the same, for the role with the fewest members")
         ->check(one_of(surpluses));
-    add_choice(to, "--backfill", how.reservations.which, backfills,
+    add_choice(to, "--backfill", how.backfill, backfills,
                "Waiting groups whose start no other group may delay, planned from declared "
                "durations (default: none). easy: the first group; conservative: the first 16");
-    add_choice(to, "--preempt", how.victims.which, preemptions,
+    add_choice(to, "--preempt", how.preempt, preemptions,
                "Pods that may be evicted for a waiting group (default: none). queues: those of "
                "preemptible queues of lower priority; queue: those of lower priority in the "
                "group's queue; both: both; fair-share: those of lower priority in the group's "
                "queue, and those of other queues beyond their fair share, also for members beyond "
                "the minima; deserved: the same, for queues beyond what they deserve; queues-say: "
                "as each queue says (Kueue)");
-    to.add_flag("--consolidate,!--no-consolidate", how.consolidation.on,
+    to.add_flag("--consolidate,!--no-consolidate", how.consolidate,
                 "Move preemptible pods to other nodes if a waiting group then starts (default: "
                 "off)");
-    to.add_option("--patience", how.reservations.bypasses,
+    to.add_option("--patience", how.bypasses,
                   "Number of groups that may start ahead of a waiting group before room is "
                   "reserved for it (default: no limit)")
         ->check([](const std::string& text) {

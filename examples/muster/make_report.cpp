@@ -14,11 +14,11 @@
 #include <muster/codec/pod_group_status.hpp>
 #include <muster/codec/queue_status.hpp>
 #include <muster/codec/volume_words.hpp>
+#include <muster/cycle/cycle.hpp>
 #include <muster/cycle/forecast.hpp>
 #include <muster/muster.hpp>
 
 #include "check_plan.hpp"
-#include "deciding.hpp"
 #include "group_lines.hpp"
 #include "headline.hpp"
 #include "proof.hpp"
@@ -62,14 +62,12 @@ class reporter {
     using traits = kubernetes_traits<Width>;
 
 public:
-    reporter(cluster<Width>& known, const request& asked)
-        : known_(&known), asked_(&asked), how_(asked.how) {
-        muster::binpack& packing = how_.score.packing;
-        if (how_.score.which == score_kind::least_allocated)
-            packing.which = muster::binpack::strategy::least_allocated;
+    reporter(cluster<Width>& known, const request& asked) : known_(&known), asked_(&asked) {
+        policy_options how = asked.how;
         for (const auto& [kind, weight] : asked.score_weights)
             if (const auto column = known.kinds.find(kind))
-                packing.weight_of[column->value()] = weight;
+                how.packing.weight_of[column->value()] = weight;
+        how_ = how;
     }
 
     report run() {
@@ -697,7 +695,7 @@ private:
 
     cluster<Width>* known_;
     const request* asked_;
-    chosen_policy how_;
+    muster::any_policy<muster::core_of<traits>> how_;
     muster::budget limit_;
     /// The state as it was before the plan, when changes to it are to be tried out.
     muster::state<traits> before_;

@@ -11,10 +11,10 @@
 
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/diagnostic.hpp>
+#include <muster/cycle/cycle.hpp>
 #include <muster/cycle/what_helps.hpp>
 #include <muster/resource/kind_table.hpp>
 
-#include "deciding.hpp"
 #include "reason_text.hpp"
 #include "report.hpp"
 
@@ -245,7 +245,7 @@ private:
 /// cycles that were tried. The state is read only.
 template<class Traits>
 std::int64_t add_changes(const muster::state<Traits>& known, muster::gang_index which,
-                         std::int64_t now, const chosen_policy& how,
+                         std::int64_t now, const muster::any_policy<muster::core_of<Traits>>& how,
                          const muster::what_helps_options& options,
                          const change_teller<Traits::width>& tell, group_line& line) {
     const auto found = muster::what_helps(known, which, now, how, options);

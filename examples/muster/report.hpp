@@ -16,7 +16,7 @@
 #include <muster/codec/reading_rules.hpp>
 #include <muster/model/labels.hpp>
 
-#include "chosen_policy.hpp"
+#include "policy_options.hpp"
 
 namespace cli {
 
@@ -30,7 +30,7 @@ struct request {
     std::string queue_namespace = "t9k-system";
     /// Node labels from coarse to fine.
     std::vector<std::string> topology;
-    chosen_policy how;
+    policy_options how;
     /// For scores by what is allocated: by the name of the kind, 0 to 10.
     std::map<std::string, std::uint8_t> score_weights{{"cpu", 1}, {"memory", 1}};
     std::optional<std::int64_t> budget;
@@ -54,7 +54,7 @@ struct request {
     /// Say what stands on each node.
     bool node_lines = false;
 
-    [[nodiscard]] bool evicts() const { return how.victims.which != preemption_kind::none; }
+    [[nodiscard]] bool evicts() const { return how.evicts(); }
 };
 
 /// The exit codes, worst last.

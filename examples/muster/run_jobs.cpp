@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <muster/cycle/cycle.hpp>
 #include <muster/sim/run_jobs.hpp>
 
-#include "deciding.hpp"
 #include "run.hpp"
 
 namespace cli {

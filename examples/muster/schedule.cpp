@@ -13,7 +13,6 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/kube/metrics.hpp>
 
-#include "deciding.hpp"
 #include "live_cluster.hpp"
 #include "live_connect.hpp"
 #include "live_explain.hpp"
@@ -150,9 +149,9 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
     options.compare_every = asked.compare_seconds * kube::second;
     options.heal_after = asked.heal_seconds * kube::second;
     options.compare_again = std::min(options.compare_again, options.compare_every);
-    const live_words words{&cluster, asked.how.score};
-    adapter::driver<live_cluster, chosen_policy, live_words> driver(cluster, known, asked.how,
-                                                                    options, words);
+    const live_words words{&cluster, asked.how.score_of<live_width>()};
+    adapter::driver<live_cluster, live_policy, live_words> driver(cluster, known, asked.how,
+                                                                  options, words);
     status_text status;
     std::size_t bound = 0;
     std::int64_t looks_at_kinds = 0;
@@ -205,7 +204,7 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
 
 } // namespace
 
-muster::cycle_result decide(live_state& known, std::int64_t wall, const chosen_policy& how) {
+muster::cycle_result decide(live_state& known, std::int64_t wall, const live_policy& how) {
     return muster::cycle(known, wall, how);
 }
 

@@ -30,7 +30,7 @@ struct opinion {
 /// Compares what another scheduler does with what Muster would have done a moment before.
 class watcher {
 public:
-    watcher(const live_view& view, const chosen_policy& how) : view_(&view), how_(how) {}
+    watcher(const live_view& view, const live_policy& how) : view_(&view), how_(how) {}
 
     /// Says what happened to the pods that waited when asked last.
     void compare() {
@@ -95,7 +95,7 @@ private:
     }
 
     const live_view* view_;
-    chosen_policy how_;
+    live_policy how_;
     std::map<codec::object_key, opinion> opinions_;
     std::size_t same_ = 0;
     std::size_t other_ = 0;

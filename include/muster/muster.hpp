@@ -3,8 +3,8 @@
 
 /// The core: everything that decides, nothing that reads or writes.
 
-#include <muster/admission/admit.hpp>        // IWYU pragma: export
 #include <muster/admission/explain.hpp>      // IWYU pragma: export
+#include <muster/base/compilation.hpp>       // IWYU pragma: export
 #include <muster/base/result.hpp>            // IWYU pragma: export
 #include <muster/base/version.hpp>           // IWYU pragma: export
 #include <muster/cycle/cycle.hpp>            // IWYU pragma: export

@@ -66,6 +66,8 @@ echo "core alone: $(wc -l <"$work/all_of_core.cpp") headers compile"
 # The core must do without what only the translation needs.
 without=(-DCMAKE_DISABLE_FIND_PACKAGE_yaml-cpp=ON -DCMAKE_DISABLE_FIND_PACKAGE_boost_json=ON)
 consumer find_package -DCMAKE_PREFIX_PATH="$prefix" "${without[@]}"
+quiet cmake --build "$work/find_package" --target consumer_by_core
+says "find_package, muster::core" "$work/find_package/consumer_by_core"
 consumer component -DCMAKE_PREFIX_PATH="$prefix"
 consumer add_subdirectory -DMUSTER_SOURCE="$source" "${without[@]}"
 

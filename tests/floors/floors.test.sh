@@ -45,7 +45,7 @@ judge() {
         header=${file#"$root"/}
         folder=${header%%/*}
         case $header in
-            muster.hpp) folder=umbrella ;;
+            muster.hpp | src.hpp) folder=umbrella ;;
             fwd.hpp) folder=base ;;
         esac
         if [[ $folder != umbrella && -z ${may_include[$folder]+known} ]]; then

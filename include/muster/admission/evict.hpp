@@ -11,6 +11,7 @@
 #include <muster/admission/borrowing.hpp>
 #include <muster/admission/candidates.hpp>
 #include <muster/admission/counted_class.hpp>
+#include <muster/admission/eviction_shortage.hpp>
 #include <muster/admission/quota_tally.hpp>
 #include <muster/admission/victim_fit.hpp>
 #include <muster/admission/victim_search.hpp>
@@ -23,17 +24,6 @@
 #include <muster/policy/victim_rule_concept.hpp>
 
 namespace muster::inline v0_1 {
-
-/// Why no eviction helps: with all gone that may be taken, too little is free.
-struct eviction_shortage {
-    /// Of that kind, in all; absent = room for pods of the only class that is needed.
-    std::optional<kind_id> kind;
-    std::int64_t needed = 0;
-    std::int64_t there = 0;
-
-    [[nodiscard]] friend bool operator==(const eviction_shortage&,
-                                         const eviction_shortage&) = default;
-};
 
 /// How a gang is tried.
 template<std::size_t Width>

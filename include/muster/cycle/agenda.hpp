@@ -13,6 +13,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cycle/queue_turns.hpp>
 #include <muster/model/cluster_state.hpp>
+#include <muster/policy/any_order.hpp>
 #include <muster/policy/gang_order_concept.hpp>
 #include <muster/policy/queue_order_concept.hpp>
 
@@ -96,7 +97,7 @@ template<class Traits>
 ///
 /// It is kept from cycle to cycle and follows what the state says of changed gangs; gangs that have
 /// all they want are not in it.
-template<class Traits, gang_order GangOrder>
+template<class Traits>
 class agenda {
 public:
     using line = agenda_line;
@@ -104,7 +105,7 @@ public:
 
     /// Starts anew with all gangs of the state, or with those that may want something.
     /// O(gangs · log gangs).
-    void rebuild(cluster_state<Traits>& known, std::int64_t now, const GangOrder& gangs,
+    void rebuild(cluster_state<Traits>& known, std::int64_t now, const any_gang_order& gangs,
                  bool everybody) {
         lines_.clear();
         turns_.clear();
@@ -121,7 +122,7 @@ public:
 
     /// Follows what happened to gangs since the last time. O(changes · log gangs) for a few, and
     /// O(gangs + changes · log changes) for many.
-    void update(cluster_state<Traits>& known, std::int64_t now, const GangOrder& gangs) {
+    void update(cluster_state<Traits>& known, std::int64_t now, const any_gang_order& gangs) {
         arrivals_.clear();
         leavers_.clear();
         known.take_changed_gangs([&](gang_index which) {
@@ -149,15 +150,15 @@ public:
     }
 
     /// Sorts the lines again, for orders that move with time. O(gangs · log gangs).
-    void sort_again(const cluster_state<Traits>& known, std::int64_t now, const GangOrder& gangs) {
+    void sort_again(const cluster_state<Traits>& known, std::int64_t now,
+                    const any_gang_order& gangs) {
         for (line& each : lines_)
             sort(known, now, gangs, each.entries.begin(), each.entries.end());
     }
 
     /// A new cycle: everybody's turn comes again. O(queues × width), and O(queues · log queues)
     /// when queues changed.
-    template<queue_order QueueOrder>
-    void begin(const cluster_state<Traits>& known, const QueueOrder& queues) {
+    void begin(const cluster_state<Traits>& known, const any_queue_order& queues) {
         current_.reset();
         given_.reset();
         for (line& each : lines_) {
@@ -168,21 +169,20 @@ public:
             each.held_up = false;
         }
         turns_.arrange(known, lines_.size(), [&](std::size_t at) { return lines_[at].queue; });
-        if (detail::counts_next(queues))
+        if (queues.counts_next_gang())
             for (std::size_t at = 0; at < lines_.size(); ++at)
                 turns_.set_next(at, next_of(known, lines_[at]));
         const fair_shares<Traits>* due = nullptr;
-        if constexpr (may_be_by_fair_share<QueueOrder>)
-            if (detail::looks_at_fair_shares(queues)) {
-                due_.reckon(known);
-                due = &due_;
-            }
+        if (queues.by_fair_share()) {
+            due_.reckon(known);
+            due = &due_;
+        }
         turns_.begin(
             known, queues, [&](std::size_t at) { return !done(lines_[at]); }, due);
     }
 
     /// The next gang's line, whose entry `at` it is; nothing when all were given.
-    [[nodiscard]] line* next(std::int64_t now, const GangOrder& gangs) {
+    [[nodiscard]] line* next(std::int64_t now, const any_gang_order& gangs) {
         for (;;) {
             if (!current_)
                 current_ = turns_.first();
@@ -210,20 +210,17 @@ public:
 
     /// The turn of the gang that was given last is over: where the next gang of its line counts,
     /// its queue and those above are compared anew with their siblings.
-    template<queue_order QueueOrder>
-    void passed(const cluster_state<Traits>& known, const QueueOrder& queues) {
-        if constexpr (may_count_next_gang<QueueOrder>) {
-            if (!given_ || !detail::counts_next(queues))
-                return;
-            const std::uint32_t at = *given_;
-            turns_.set_next(at, next_of(known, lines_[at]));
-            shares_moved(known, lines_[at].queue, queues);
-        }
+    void passed(const cluster_state<Traits>& known, const any_queue_order& queues) {
+        if (!given_ || !queues.counts_next_gang())
+            return;
+        const std::uint32_t at = *given_;
+        turns_.set_next(at, next_of(known, lines_[at]));
+        shares_moved(known, lines_[at].queue, queues);
     }
 
     /// The entry whose turn it was gets one more, for its surplus. O(those who wait for theirs).
-    void once_more(const cluster_state<Traits>& known, std::int64_t now, const GangOrder& gangs,
-                   line& in) {
+    void once_more(const cluster_state<Traits>& known, std::int64_t now,
+                   const any_gang_order& gangs, line& in) {
         const auto less = [&](std::uint32_t lhs, std::uint32_t rhs) {
             const entry& left = in.entries[lhs];
             const entry& right = in.entries[rhs];
@@ -238,9 +235,8 @@ public:
 
     /// What this queue uses has changed, as something started there or had to go: it and those
     /// above it are compared anew with their siblings. O(depth × (width + log siblings)).
-    template<queue_order QueueOrder>
     void shares_moved(const cluster_state<Traits>& known, std::optional<queue_index> queue,
-                      const QueueOrder& queues) {
+                      const any_queue_order& queues) {
         if (queue)
             turns_.moved(known, *queue, queues);
         current_.reset();
@@ -346,7 +342,7 @@ private:
     }
 
     /// False when the gang is not found where it should stand.
-    bool reopen(const slot& at, gang_index which, std::int64_t now, const GangOrder& gangs) {
+    bool reopen(const slot& at, gang_index which, std::int64_t now, const any_gang_order& gangs) {
         detail::sequence<entry>& in = lines_[at.line].entries;
         const auto first = std::ranges::lower_bound(
             in, at.rank, [&](gang_rank lhs, gang_rank rhs) { return gangs(lhs, rhs, now); },
@@ -372,7 +368,7 @@ private:
     }
 
     void admit_arrivals(const cluster_state<Traits>& known, std::int64_t now,
-                        const GangOrder& gangs) {
+                        const any_gang_order& gangs) {
         sizes_.clear();
         for (const line& each : lines_)
             sizes_.push_back(each.entries.size());
@@ -396,7 +392,7 @@ private:
     }
 
     [[nodiscard]] static auto before(const cluster_state<Traits>& known, std::int64_t now,
-                                     const GangOrder& gangs) {
+                                     const any_gang_order& gangs) {
         return [&known, now, &gangs](const entry& lhs, const entry& rhs) {
             if (gangs(lhs.rank, rhs.rank, now))
                 return true;
@@ -405,8 +401,8 @@ private:
     }
 
     template<class Iterator>
-    static void sort(const cluster_state<Traits>& known, std::int64_t now, const GangOrder& gangs,
-                     Iterator first, Iterator last) {
+    static void sort(const cluster_state<Traits>& known, std::int64_t now,
+                     const any_gang_order& gangs, Iterator first, Iterator last) {
         if (last - first > 1)
             std::sort(first, last, before(known, now, gangs));
     }

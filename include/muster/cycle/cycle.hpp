@@ -5,11 +5,12 @@
 #include <cstdint>
 
 #include <muster/admission/budget.hpp>
+#include <muster/base/compilation.hpp>
+#include <muster/base/id.hpp>
+#include <muster/cycle/any_policy.hpp>
+#include <muster/cycle/cycle_options.hpp>
 #include <muster/cycle/decision.hpp>
-#include <muster/cycle/engine.hpp>
 #include <muster/cycle/policy.hpp>
-#include <muster/cycle/round.hpp>
-#include <muster/index/placement_order.hpp>
 #include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
@@ -27,19 +28,15 @@ namespace muster::inline v0_1 {
 /// undecided is asked again when something happens. O(1) when nothing happened since the last
 /// cycle; else a few nanoseconds for every gang that waits, plus what `admission::decide` costs for
 /// every gang whose answer may have changed.
+template<class Traits>
+void cycle(cluster_state<Traits>& known, std::int64_t now, const any_policy<Traits>& how,
+           budget limit, cycle_options options, cycle_result& result);
+
+/// The same with a policy of other types.
 template<class Traits, cycle_policy<Traits> Policy>
 void cycle(cluster_state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
            cycle_options options, cycle_result& result) {
-    const bool evicts = detail::displaces<Policy> && !known.victims_at_rest(now);
-    if (known.at_rest() && known.promises_at_rest(now) &&
-        (detail::staleness_of<Policy>::none || known.stale_at_rest(now)) && !evicts &&
-        !options.list_all) {
-        result.clear();
-        static_cast<answer_counts&>(result.counters) = known.last_answers();
-        result.counters.skipped = known.gang_order().size();
-        return;
-    }
-    detail::round<Traits, Policy>(known, now, how, limit, options, result).run();
+    cycle(known, now, any_policy<Traits>(how), limit, options, result);
 }
 
 /// The same with a result of its own.
@@ -63,46 +60,41 @@ template<class Traits, cycle_policy<Traits> Policy = policy<>>
 /// Follows in the index what happened since the last decision, so that the next one need not: for
 /// schedulers that have time to spare between events and decisions. Changes no answer.
 /// O(changes · log nodes).
+template<class Traits>
+void catch_up(cluster_state<Traits>& known, const any_policy<Traits>& how);
+
 template<class Traits, cycle_policy<Traits> Policy>
 void catch_up(cluster_state<Traits>& known, const Policy& how) {
-    detail::engine_of(known, how).finder.catch_up(known);
+    catch_up(known, any_policy<Traits>(how));
 }
 
 /// Bytes of the index that is kept with the state for this policy's score, with its map of nodes;
 /// the model's own records apart. O(nodes / fan-out).
-template<class Traits, cycle_policy<Traits> Policy, ordered_score = detail::score_of<Policy>>
+template<class Traits>
+[[nodiscard]] std::size_t index_bytes(cluster_state<Traits>& known, const any_policy<Traits>& how);
+
+template<class Traits, cycle_policy<Traits> Policy>
 [[nodiscard]] std::size_t index_bytes(cluster_state<Traits>& known, const Policy& how) {
-    return detail::engine_of(known, how).finder.memory_bytes();
+    return index_bytes(known, any_policy<Traits>(how));
 }
 
 /// Decides one gang at once, whoever else waits, and commits it as assumed when it starts: for
 /// schedulers that keep an order of their own. Nobody is evicted for it. The answer is the only
 /// decision in `result`. Costs
 /// what `admission::decide` does, and O(log nodes) for each node that changed since the last call.
+template<class Traits>
+void start(cluster_state<Traits>& known, gang_index which, const any_policy<Traits>& how,
+           budget limit, cycle_result& result);
+
+/// The same with a policy of other types. Keep an `any_policy` if you call it for every gang.
 template<class Traits, cycle_policy<Traits> Policy>
 void start(cluster_state<Traits>& known, gang_index which, const Policy& how, budget limit,
            cycle_result& result) {
-    auto& kept = detail::engine_of(known, how);
-    for (decision& each : result.decisions)
-        kept.deciding.recycle(each.outcome.proof);
-    result.clear();
-    // What was kept for it is its own; the next cycle keeps it anew.
-    known.drop_reservation(which);
-    kept.finder.catch_up(known);
-    kept.begin(known);
-    verdict outcome = kept.decide(known, which, limit.per_gang);
-    result.counters.asked = 1;
-    result.counters.pods_placed = kept.placed.size();
-    result.counters.search_steps = outcome.steps;
-    result.add(which, std::move(outcome), kept.placed);
-    kept.journal->commit();
-    kept.placed.clear();
-    kept.candidates.forget();
-    known.answered(which, detail::standing_after(known, result.decisions.front().outcome));
-    kept.finder.follow();
-    known.cycle_ended(false);
-    static_cast<answer_counts&>(result.counters) = known.last_answers();
-    result.bind();
+    start(known, which, any_policy<Traits>(how), limit, result);
 }
 
 } // namespace muster::inline v0_1
+
+#ifndef MUSTER_SEPARATE_COMPILATION
+#include <muster/cycle/cycle_inl.hpp>
+#endif

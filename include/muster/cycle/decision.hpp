@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/evict.hpp>
+#include <muster/admission/eviction_shortage.hpp>
 #include <muster/admission/verdict.hpp>
 #include <muster/base/id.hpp>
 #include <muster/model/answer.hpp>

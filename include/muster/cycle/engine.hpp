@@ -2,11 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,6 +16,8 @@
 #include <muster/admission/evict.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cycle/agenda.hpp>
+#include <muster/cycle/any_policy.hpp>
+#include <muster/cycle/decision_notes.hpp>
 #include <muster/cycle/eviction_memory.hpp>
 #include <muster/cycle/leaf_watches.hpp>
 #include <muster/cycle/policy.hpp>
@@ -31,21 +31,6 @@
 namespace muster::inline v0_1 {
 
 namespace detail {
-
-/// Policies of equal value decide alike, so what was derived for one serves the other.
-template<class Policy>
-[[nodiscard]] bool same_policy(const Policy& lhs, const Policy& rhs) {
-    if constexpr (std::equality_comparable<Policy>)
-        return lhs == rhs;
-    else
-        return std::is_empty_v<Policy>;
-}
-
-/// When a decision was made, and what had been answered before.
-struct noted {
-    std::uint32_t visit = 0;
-    standing before;
-};
 
 /// With its nominations the gang reaches its minima, and there will be room for them where they are
 /// to stand, where terms between pods let them come. O(members); see `terms_let_come`.
@@ -90,20 +75,21 @@ struct turn {
 
 /// Data that a cycle derives from a state and keeps with it: the node index, the order of turns,
 /// and scratch. It can be rebuilt from the state at any time without a change in decisions.
-template<class Traits, class Score, gang_order GangOrder, domain_order DomainOrder>
+template<class Traits>
 struct engine {
-    using finder_type = finder_for<Traits, Score>;
     static constexpr std::size_t width = Traits::width;
+    using finder_type = finder_for<Traits, any_score<width>>;
 
-    explicit engine(const Score& score, const GangOrder& gangs, const DomainOrder& of_domains)
+    explicit engine(const any_score<width>& score, const any_gang_order& gangs,
+                    const any_domain_order& of_domains)
         : finder(score), order(gangs), domains(of_domains), placing(of_domains) {}
 
     finder_type finder;
-    GangOrder order;
-    DomainOrder domains;
-    placer<Traits, finder_type, DomainOrder> placing;
+    any_gang_order order;
+    any_domain_order domains;
+    placer<Traits, finder_type, any_domain_order> placing;
     admission<Traits> deciding;
-    agenda<Traits, GangOrder> asking;
+    agenda<Traits> asking;
     /// False until the agenda has been made from the whole state.
     bool has_agenda = false;
     /// Whether all gangs were looked at for those below their minima.
@@ -119,7 +105,7 @@ struct engine {
     };
     sequence<use> uses;
     leaf_watches<Traits> leaves;
-    start_planner<Traits, finder_type, DomainOrder> planning;
+    start_planner<Traits, finder_type, any_domain_order> planning;
     search_turns searching;
     /// Of each decision of the cycle that goes on.
     sequence<noted> made;
@@ -264,15 +250,16 @@ template<class Traits>
             0};
 }
 
-/// The engine that is kept with the state, or a new one when there is none for such a policy.
-template<class Traits, class Policy>
-[[nodiscard]] auto& engine_of(cluster_state<Traits>& known, const Policy& how) {
-    using kept = engine<Traits, score_of<Policy>, gang_order_of<Policy>, domain_order_of<Policy>>;
-    kept* found = known.derived().template find<kept>();
-    if (found && same_policy(found->finder.score(), how.score) &&
-        same_policy(found->order, how.gangs) && same_policy(found->domains, how.domains))
+/// The engine that is kept with the state, or a new one when there is none for such a policy:
+/// policies of equal value decide alike, so what was derived for one serves the other.
+template<class Traits>
+[[nodiscard]] engine<Traits>& engine_of(cluster_state<Traits>& known,
+                                        const any_policy<Traits>& how) {
+    engine<Traits>* found = known.derived().template find<engine<Traits>>();
+    if (found && found->finder.score() == how.score && found->order == how.gangs &&
+        found->domains == how.domains)
         return *found;
-    return known.derived().template emplace<kept>(how.score, how.gangs, how.domains);
+    return known.derived().template emplace<engine<Traits>>(how.score, how.gangs, how.domains);
 }
 
 } // namespace detail

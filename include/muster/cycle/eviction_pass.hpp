@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -13,7 +12,9 @@
 #include <muster/admission/affinity_members.hpp>
 #include <muster/admission/budget.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cycle/any_policy.hpp>
 #include <muster/cycle/decision.hpp>
+#include <muster/cycle/decision_notes.hpp>
 #include <muster/cycle/engine.hpp>
 #include <muster/cycle/fair_shares.hpp>
 #include <muster/model/cluster_state.hpp>
@@ -23,42 +24,14 @@ namespace muster::inline v0_1 {
 
 namespace detail {
 
-/// The decision that was made at that turn of a cycle, if it was noted; `made` says of the first
-/// decisions of the result when that was.
-[[nodiscard]] inline decision* decision_of(cycle_result& result, const sequence<noted>& made,
-                                           std::size_t count, std::uint32_t visit) {
-    const auto first = made.begin();
-    const auto end = first + static_cast<std::ptrdiff_t>(count);
-    const auto found = std::lower_bound(
-        first, end, visit, [](const noted& lhs, std::uint32_t other) { return lhs.visit < other; });
-    return found != end && found->visit == visit
-               ? &result.decisions[static_cast<std::size_t>(found - first)]
-               : nullptr;
-}
-
-/// Puts decisions that were noted late where their turn was.
-inline void order_by_visits(cycle_result& result, sequence<noted>& made) {
-    std::vector<std::size_t> order(made.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t at) { return made[at].visit; });
-    std::vector<decision> decisions;
-    sequence<noted> notes;
-    for (const std::size_t at : order) {
-        decisions.push_back(std::move(result.decisions[at]));
-        notes.push_back(made[at]);
-    }
-    result.decisions = std::move(decisions);
-    made = std::move(notes);
-}
-
 /// The second part of a cycle whose policy moves or evicts pods. In the order of their turns, gangs
 /// that wait for room or quota are nominated to the room of other pods, as far as the policy
 /// allows: of pods that are moved if that suffices, else of pods that are evicted.
-template<class Traits, class Policy, class Engine>
+template<class Traits>
 class eviction_pass {
 public:
-    eviction_pass(cluster_state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
-                  cycle_result& result, Engine& kept)
+    eviction_pass(cluster_state<Traits>& known, std::int64_t now, const any_policy<Traits>& how,
+                  budget limit, cycle_result& result, engine<Traits>& kept)
         : known_(&known),
           now_(now),
           how_(&how),
@@ -70,12 +43,11 @@ public:
     /// Returns true if all gangs were tried and none started, so the next cycle need not run this
     /// pass. With `spare_work` gangs whose refusal still holds are not tried again.
     [[nodiscard]] bool run(bool spare_work) {
-        if (spares_everybody(how_->victims) && spares_everybody(consolidation_in(*how_)))
+        if (how_->victims.spares_all() && how_->consolidation.spares_all())
             keep_those_with_terms();
-        if constexpr (may_reclaim_by_fair_share<victims_of<Policy>>)
-            if (goes_by_fair_shares(how_->victims) && !kept_->waiting.empty())
-                due_.reckon(*known_);
-        const bool same = kept_->refusals.begin(*known_, how_->victims, consolidation_in(*how_),
+        if (how_->victims.by_fair_share() && !kept_->waiting.empty())
+            due_.reckon(*known_);
+        const bool same = kept_->refusals.begin(*known_, how_->victims, how_->consolidation,
                                                 due_.all(), kept_->asking.take_standing_changed());
         if (!same || result_->counters.pods_placed > 0 || !spare_work)
             kept_->candidates.forget();
@@ -171,49 +143,41 @@ private:
         }
         left -= given - steps;
         result_->counters.search_steps += given - steps;
-        if (!victims_of<Policy>::none && !starts && !which.for_surplus &&
-            kept_->evicting.short_of())
+        if (!how_->victims.is_none() && !starts && !which.for_surplus && kept_->evicting.short_of())
             if (decision* made = decision_of(*result_, kept_->made, noted_, which.visit))
                 made->short_after_evictions = kept_->evicting.short_of();
         return starts;
     }
 
     bool move(const turn& which, std::int64_t& steps) {
-        if constexpr (consolidation_of<Policy>::none) {
+        const any_consolidation_rule& rule = how_->consolidation;
+        if (rule.is_none() || (which.for_surplus && !rule.for_surplus()))
             return false;
-        } else {
-            const auto& rule = how_->consolidation;
-            if (which.for_surplus && !serves_surplus(rule))
-                return false;
-            const bool starts = kept_->moving.start(
-                *known_, which.gang, rule, now_, *kept_->journal, kept_->finder, kept_->placing,
-                kept_->deciding, kept_->candidates, steps, which.for_surplus);
-            moves_again_ = kept_->moving.next_change();
-            evicts_again_.reset();
-            if (!starts)
-                return false;
-            nominate(which, kept_->moving.moves(), rule.kept_until(now_));
-            return true;
-        }
+        const bool starts = kept_->moving.start(*known_, which.gang, rule, now_, *kept_->journal,
+                                                kept_->finder, kept_->placing, kept_->deciding,
+                                                kept_->candidates, steps, which.for_surplus);
+        moves_again_ = kept_->moving.next_change();
+        evicts_again_.reset();
+        if (!starts)
+            return false;
+        nominate(which, kept_->moving.moves(), rule.kept_until(now_));
+        return true;
     }
 
     bool evict(const turn& which, std::int64_t& steps) {
-        if constexpr (victims_of<Policy>::none) {
+        const any_victim_rule& rule = how_->victims;
+        if (rule.is_none() || (which.for_surplus && !rule.for_surplus()))
             return false;
-        } else {
-            if (which.for_surplus && !serves_surplus(how_->victims))
-                return false;
-            const eviction_request<Traits::width> asked{due_.all().empty() ? nullptr : &due_.all(),
-                                                        which.for_surplus, !told_};
-            const bool starts = kept_->evicting.start(
-                *known_, which.gang, how_->victims, now_, *kept_->journal, kept_->finder,
-                kept_->placing, kept_->deciding, kept_->candidates, steps, asked);
-            evicts_again_ = kept_->evicting.next_change();
-            if (!starts)
-                return false;
-            nominate(which, {}, std::nullopt);
-            return true;
-        }
+        const eviction_request<Traits::width> asked{due_.all().empty() ? nullptr : &due_.all(),
+                                                    which.for_surplus, !told_};
+        const bool starts =
+            kept_->evicting.start(*known_, which.gang, rule, now_, *kept_->journal, kept_->finder,
+                                  kept_->placing, kept_->deciding, kept_->candidates, steps, asked);
+        evicts_again_ = kept_->evicting.next_change();
+        if (!starts)
+            return false;
+        nominate(which, {}, std::nullopt);
+        return true;
     }
 
     /// Nominates the gang: it starts once the pods that the plan vacates have left. The placements
@@ -247,10 +211,10 @@ private:
 
     cluster_state<Traits>* known_;
     std::int64_t now_;
-    const Policy* how_;
+    const any_policy<Traits>* how_;
     budget limit_;
     cycle_result* result_;
-    Engine* kept_;
+    engine<Traits>* kept_;
     fair_shares<Traits> due_;
     /// The time from which time-dependent rules may allow more moves for the gang tried last.
     std::optional<std::int64_t> moves_again_;
@@ -261,6 +225,12 @@ private:
     /// What the gang that is tried is short of may be told.
     bool told_ = true;
 };
+
+template<class Traits>
+bool make_room(cluster_state<Traits>& known, std::int64_t now, const any_policy<Traits>& how,
+               budget limit, cycle_result& result, engine<Traits>& kept, bool spare_work) {
+    return eviction_pass<Traits>(known, now, how, limit, result, kept).run(spare_work);
+}
 
 } // namespace detail
 } // namespace muster::inline v0_1

@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <type_traits>
-#include <utility>
 
 #include <muster/policy/consolidation.hpp>
 #include <muster/policy/domain_order.hpp>
@@ -89,15 +88,6 @@ concept cycle_policy = std::copyable<Policy> && requires(const Policy how) {
 namespace detail {
 
 template<class Policy>
-using score_of = std::remove_cvref_t<decltype(std::declval<Policy>().score)>;
-template<class Policy>
-using gang_order_of = std::remove_cvref_t<decltype(std::declval<Policy>().gangs)>;
-template<class Policy>
-using domain_order_of = std::remove_cvref_t<decltype(std::declval<Policy>().domains)>;
-template<class Policy>
-using victims_of = std::remove_cvref_t<decltype(std::declval<Policy>().victims)>;
-
-template<class Policy>
 [[nodiscard]] constexpr auto consolidation_in(const Policy& how) noexcept {
     if constexpr (requires { how.consolidation; })
         return how.consolidation;
@@ -105,31 +95,11 @@ template<class Policy>
         return no_consolidation{};
 }
 template<class Policy>
-using consolidation_of = decltype(consolidation_in(std::declval<const Policy&>()));
-
-template<class Policy>
 [[nodiscard]] constexpr auto staleness_in(const Policy& how) noexcept {
     if constexpr (requires { how.staleness; })
         return how.staleness;
     else
         return keep_stale{};
-}
-template<class Policy>
-using staleness_of = decltype(staleness_in(std::declval<const Policy&>()));
-
-/// Gangs may start where others stand.
-template<class Policy>
-inline constexpr bool displaces = !victims_of<Policy>::none || !consolidation_of<Policy>::none;
-/// And for members beyond minima, too.
-template<class Policy>
-[[nodiscard]] constexpr bool displaces_for_surplus(const Policy& how) {
-    if constexpr (!victims_of<Policy>::none)
-        if (serves_surplus(how.victims))
-            return true;
-    if constexpr (!consolidation_of<Policy>::none)
-        return serves_surplus(how.consolidation);
-    else
-        return false;
 }
 
 } // namespace detail

@@ -14,6 +14,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cycle/queue_rank.hpp>
 #include <muster/model/cluster_state.hpp>
+#include <muster/policy/any_order.hpp>
 #include <muster/policy/queue_order_concept.hpp>
 
 namespace muster::inline v0_1 {
@@ -67,8 +68,8 @@ public:
     /// Everybody's turn comes again: of those lines, by their ranks now, of which `live(line)`.
     /// `due` serves orders by fair share until the next time.
     /// O(queues × width), and O(n · log siblings) for the n whose use changed since the last time.
-    template<queue_order QueueOrder, class Live>
-    void begin(const cluster_state<Traits>& known, const QueueOrder& before, const Live& live,
+    template<class Live>
+    void begin(const cluster_state<Traits>& known, const any_queue_order& before, const Live& live,
                const fair_shares<Traits>* due = nullptr) {
         // What is due may be another for every queue whose use is the same.
         const bool all = due || due_ || capability_ != known.capability_epoch();
@@ -113,8 +114,8 @@ public:
     }
 
     /// What the queue uses has changed.
-    template<queue_order QueueOrder>
-    void moved(const cluster_state<Traits>& known, queue_index queue, const QueueOrder& before) {
+    void moved(const cluster_state<Traits>& known, queue_index queue,
+               const any_queue_order& before) {
         std::optional<queue_index> lowest = queue;
         while (lowest && vertex_at(*lowest) == none)
             lowest = known[*lowest].parent;
@@ -237,8 +238,7 @@ private:
         return at->line == none ? nothing_ : next_[at->line];
     }
 
-    template<queue_order QueueOrder>
-    [[nodiscard]] auto turn(const QueueOrder& before) const {
+    [[nodiscard]] auto turn(const any_queue_order& before) const {
         return [this, &before](std::uint32_t lhs, std::uint32_t rhs) {
             const place& left = places_[lhs];
             const place& right = places_[rhs];
@@ -250,8 +250,7 @@ private:
 
     /// Sorts the live children, who are `end - first` and mostly stand in their order, to the
     /// front.
-    template<queue_order QueueOrder>
-    void sort_live(vertex& of, const QueueOrder& before) {
+    void sort_live(vertex& of, const any_queue_order& before) {
         kept_.clear();
         moved_.clear();
         dead_.clear();
@@ -268,8 +267,8 @@ private:
         std::ranges::copy(dead_, std::ranges::merge(kept_, moved_, begin, turn(before)).out);
     }
 
-    template<queue_order QueueOrder>
-    void move(const cluster_state<Traits>& known, std::uint32_t which, const QueueOrder& before) {
+    void move(const cluster_state<Traits>& known, std::uint32_t which,
+              const any_queue_order& before) {
         vertex& of = vertices_[which];
         if (!of.left)
             return;

@@ -12,7 +12,8 @@
 #include <muster/admission/search.hpp>
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/decision.hpp>
-#include <muster/cycle/eviction_pass.hpp>
+#include <muster/cycle/decision_notes.hpp>
+#include <muster/cycle/engine.hpp>
 #include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
@@ -24,11 +25,11 @@ namespace detail {
 /// O(1) for each gang that waits in a queue whose use has grown, when what it takes at least is
 /// known. Others take a search without nodes, within what the cycle's searches have left: whom that
 /// does not reach is asked anew in the next cycle, in its turn among those not reached.
-template<class Traits, class Engine>
+template<class Traits>
 class quota_pass {
 public:
     quota_pass(cluster_state<Traits>& known, const budget& limit, cycle_result& result,
-               Engine& kept)
+               engine<Traits>& kept)
         : known_(&known),
           limit_(limit),
           result_(&result),
@@ -108,7 +109,7 @@ private:
     cluster_state<Traits>* known_;
     budget limit_;
     cycle_result* result_;
-    Engine* kept_;
+    engine<Traits>* kept_;
     /// Decisions before this pass.
     std::size_t asked_;
     bool all_reached_ = true;

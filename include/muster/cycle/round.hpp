@@ -11,20 +11,16 @@
 #include <muster/admission/budget.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cycle/agenda.hpp>
+#include <muster/cycle/any_policy.hpp>
+#include <muster/cycle/cycle_options.hpp>
 #include <muster/cycle/decision.hpp>
+#include <muster/cycle/decision_notes.hpp>
 #include <muster/cycle/engine.hpp>
-#include <muster/cycle/eviction_pass.hpp>
-#include <muster/cycle/policy.hpp>
 #include <muster/cycle/quota_pass.hpp>
 #include <muster/cycle/stale_pass.hpp>
 #include <muster/model/cluster_state.hpp>
 
 namespace muster::inline v0_1 {
-
-struct cycle_options {
-    /// Return every gang's answer, changed or not; those that needed no asking carry no proof.
-    bool list_all = false;
-};
 
 namespace detail {
 
@@ -57,21 +53,19 @@ template<class Traits>
 }
 
 /// One cycle as it goes.
-template<class Traits, class Policy>
+template<class Traits>
 class round {
-    using order_type = gang_order_of<Policy>;
-    static constexpr bool evicts = displaces<Policy>;
-    static constexpr bool ages = !staleness_of<Policy>::none;
-
 public:
-    round(cluster_state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
-          cycle_options options, cycle_result& result)
+    round(cluster_state<Traits>& known, std::int64_t now, const any_policy<Traits>& how,
+          budget limit, cycle_options options, cycle_result& result)
         : known_(&known),
           now_(now),
           how_(&how),
           limit_(limit),
           options_(options),
           result_(&result),
+          make_room_(make_room_by(how)),
+          ages_(!how.staleness.is_none()),
           kept_(&engine_of(known, how)),
           made_(kept_->made) {
         made_.clear();
@@ -100,12 +94,12 @@ public:
                 suspend_plans(false);
             keep_room(entry);
         }
-        if constexpr (evicts)
-            any_cut_short_ |= !eviction_pass(*known_, now_, *how_, limit_, *result_, *kept_)
-                                   .run(!options_.list_all && !keeps_room());
+        if (make_room_)
+            any_cut_short_ |= !make_room_(*known_, now_, *how_, limit_, *result_, *kept_,
+                                          !options_.list_all && !keeps_room());
         any_cut_short_ |= !quota_pass(*known_, limit_, *result_, *kept_).run();
         count_bypasses();
-        if constexpr (ages)
+        if (ages_)
             evict_stale();
         finish();
     }
@@ -114,7 +108,7 @@ private:
     void prepare() {
         cluster_state<Traits>& known = *known_;
         known.keep_promises(now_);
-        if constexpr (ages)
+        if (ages_)
             stale_pass(known, now_, how_->staleness, kept_->stakes)
                 .look(!std::exchange(kept_->knows_short, true));
         for (const gang_index which : known.gangs_with_nominations())
@@ -151,7 +145,7 @@ private:
                 }
         } else {
             kept_->asking.update(known, now_, how_->gangs);
-            if (!timeless_order<order_type>)
+            if (!how_->gangs.is_timeless())
                 kept_->asking.sort_again(known, now_, how_->gangs);
             if (released_)
                 kept_->refresh(known);
@@ -269,9 +263,9 @@ private:
             ask(line, entry);
         else
             skip(line, entry);
-        mine.for_surplus = !line.comes_again() && displaces_for_surplus(*how_) &&
-                           wants_one_more(*known_, mine.gang);
-        if (evicts && ((!surplus && waits(mine.gang)) || mine.for_surplus))
+        mine.for_surplus =
+            !line.comes_again() && serves_surplus_by(*how_) && wants_one_more(*known_, mine.gang);
+        if (make_room_ && ((!surplus && waits(mine.gang)) || mine.for_surplus))
             kept_->waiting.push_back(mine);
     }
 
@@ -312,7 +306,7 @@ private:
         // Members beyond the minima of a gang that was nominated are looked at once it stands.
         const bool rest = kept_->came && (*known_)[entry.gang].placeable > 0;
         any_cut_short_ |= rest;
-        const bool more = surplus_takes_turns(how_->surplus) && !kept_->came &&
+        const bool more = how_->surplus.takes_turns() && !kept_->came &&
                           outcome.kind == answer::admitted &&
                           (!line.for_surplus || kept_->placed.size() > 0);
         answer_with(line, entry, std::move(outcome), cut_short, rest);
@@ -322,7 +316,7 @@ private:
 
     /// Of its surplus, what the gang may place in this turn.
     [[nodiscard]] surplus_wish surplus(const agenda_line& line) const {
-        if (surplus_takes_turns(how_->surplus) && !line.for_surplus)
+        if (how_->surplus.takes_turns() && !line.for_surplus)
             return {0, false};
         return how_->surplus.per_turn();
     }
@@ -406,7 +400,7 @@ private:
         static_cast<answer_counts&>(result_->counters) = known_->last_answers();
         result_->counters.skipped = known_->gang_order().size() - result_->counters.asked;
         // Time alone may bring another to the head of a line that is kept in strict order.
-        known_->cycle_ended(!any_cut_short_ && (timeless_order<order_type> || !any_behind_) &&
+        known_->cycle_ended(!any_cut_short_ && (how_->gangs.is_timeless() || !any_behind_) &&
                             !someone_waits_for_pods_placed());
     }
 
@@ -432,11 +426,15 @@ private:
 
     cluster_state<Traits>* known_;
     std::int64_t now_;
-    const Policy* how_;
+    const any_policy<Traits>* how_;
     budget limit_;
     cycle_options options_;
     cycle_result* result_;
-    engine<Traits, score_of<Policy>, order_type, domain_order_of<Policy>>* kept_;
+    /// Null if the policy neither evicts nor moves pods.
+    decltype(&make_room<Traits>) make_room_;
+    /// Gangs below their minima are evicted after a time.
+    bool ages_;
+    engine<Traits>* kept_;
     bool released_ = false;
     bool capable_ = false;
     bool lost_ = false;

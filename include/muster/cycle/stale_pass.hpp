@@ -14,7 +14,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/model/cluster_state.hpp>
-#include <muster/policy/staleness_concept.hpp>
+#include <muster/policy/any_rule.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -35,10 +35,10 @@ template<class Traits>
 
 /// Evicts what is left of gangs that have been below their minima for too long, unless a budget
 /// keeps a pod of theirs.
-template<class Traits, staleness_rule Rule>
+template<class Traits>
 class stale_pass {
 public:
-    stale_pass(cluster_state<Traits>& known, std::int64_t now, const Rule& rule,
+    stale_pass(cluster_state<Traits>& known, std::int64_t now, const any_staleness_rule& rule,
                stake_scratch& scratch)
         : known_(&known), now_(now), rule_(&rule), scratch_(&scratch) {}
 
@@ -110,7 +110,7 @@ private:
 
     cluster_state<Traits>* known_;
     std::int64_t now_;
-    const Rule* rule_;
+    const any_staleness_rule* rule_;
     stake_scratch* scratch_;
     disruption_room<Traits> budgets_;
 };

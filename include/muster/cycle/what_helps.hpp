@@ -43,13 +43,14 @@ struct helping_changes {
 namespace detail {
 
 /// Looks for the smallest changes, of every kind, after which a cycle starts the gang.
-template<class Traits, class Policy, class Namer>
+template<class Traits, class Namer>
 class change_finder {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    change_finder(const state<Traits>& known, gang_index which, std::int64_t now, const Policy& how,
-                  const what_helps_options& options, const Namer& namer)
+    change_finder(const state<Traits>& known, gang_index which, std::int64_t now,
+                  const any_policy<core_of<Traits>>& how, const what_helps_options& options,
+                  const Namer& namer)
         : known_(&known),
           which_(which),
           now_(now),
@@ -464,7 +465,7 @@ private:
     const state<Traits>* known_;
     gang_index which_;
     std::int64_t now_;
-    const Policy* how_;
+    const any_policy<core_of<Traits>>* how_;
     const what_helps_options* options_;
     const Namer* namer_;
     gang_members<width> members_;
@@ -493,8 +494,7 @@ template<class Traits, class Policy = policy<>, class Namer = numbered_nodes>
 [[nodiscard]] helping_changes
 what_helps(const state<Traits>& known, gang_index which, std::int64_t now, const Policy& how = {},
            const what_helps_options& options = {}, const Namer& namer = {}) {
-    return detail::change_finder<Traits, Policy, Namer>(known, which, now, how, options, namer)
-        .find();
+    return detail::change_finder<Traits, Namer>(known, which, now, how, options, namer).find();
 }
 
 } // namespace muster::inline v0_1

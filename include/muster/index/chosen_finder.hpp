@@ -35,6 +35,11 @@ public:
         return ordered_ ? indexed_.weights() : flat_.weights();
     }
 
+    /// Bytes of the index with its map of nodes; 0 if all nodes are looked at.
+    [[nodiscard]] std::size_t memory_bytes() const noexcept {
+        return ordered_ ? indexed_.memory_bytes() : 0;
+    }
+
     void catch_up(cluster_state<Traits>& known) {
         if (ordered_)
             indexed_.catch_up(known);

@@ -14,6 +14,7 @@
 #include <muster/model/ledger.hpp>
 #include <muster/model/pod.hpp>
 #include <muster/model/state_budgets.hpp>
+#include <muster/model/traits.hpp>
 
 namespace muster::inline v0_1 {
 
@@ -406,5 +407,28 @@ private:
 
     std::uint64_t rested_at_ = ~std::uint64_t{0};
 };
+
+/// The class for states of so many kinds and those that it derives from: `how` is `template` to
+/// compile them, `extern template` where they are compiled elsewhere.
+#define MUSTER_STATE_OF(how, kinds)                                                                \
+    how class ledger<kinds>;                                                                       \
+    how class queue_accounts<kinds>;                                                               \
+    how class state_store<kinds>;                                                                  \
+    how class state_population<kinds>;                                                             \
+    how class state_accounts<kinds>;                                                               \
+    how class state_queues<kinds>;                                                                 \
+    how class state_departures<kinds>;                                                             \
+    how class state_promises<kinds>;                                                               \
+    how class state_staleness<kinds>;                                                              \
+    how class state_reservations<kinds>;                                                           \
+    how class state_budgets<kinds>;                                                                \
+    how class cluster_state<core_traits<kinds>>;
+
+#ifdef MUSTER_SEPARATE_COMPILATION
+// The numbers of kinds for which muster::core is compiled.
+MUSTER_STATE_OF(extern template, 4)
+MUSTER_STATE_OF(extern template, 16)
+MUSTER_STATE_OF(extern template, 32)
+#endif
 
 } // namespace muster::inline v0_1

@@ -50,5 +50,15 @@ template<class Order>
 inline constexpr bool timeless_order = requires {
     requires Order::timeless;
 };
+/// The same for an order chosen at run time, whose value says it: `order.is_timeless()`.
+template<class Order>
+[[nodiscard]] constexpr bool is_timeless(const Order& order) noexcept {
+    if constexpr (requires {
+                      { order.is_timeless() } -> std::same_as<bool>;
+                  })
+        return order.is_timeless();
+    else
+        return timeless_order<Order>;
+}
 
 } // namespace muster::inline v0_1

@@ -180,6 +180,19 @@ struct await_leavers {
     [[nodiscard]] friend bool operator==(await_leavers, await_leavers) = default;
 };
 
+/// Evicts no pods, but tries gangs with pod affinity a second time: a gang that started in the same
+/// cycle may satisfy their terms.
+struct retry_affinity {
+    static constexpr bool none = false;
+    static constexpr bool timeless = true;
+    [[nodiscard]] bool spares_all() const noexcept { return true; }
+    [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender&,
+                                                         std::int64_t) const noexcept {
+        return std::nullopt;
+    }
+    [[nodiscard]] friend bool operator==(retry_affinity, retry_affinity) = default;
+};
+
 /// What the first of these rules says that says anything.
 template<victim_rule... Rules>
 struct first_of {

@@ -35,12 +35,13 @@ namespace detail {
 /// Runs jobs in a cluster in memory: every controller looks at its job whenever something happened
 /// to it, a cycle is made when they are all quiet, and time passes when the cycle has no more to
 /// place.
-template<std::size_t Width, class Policy>
+template<std::size_t Width>
 class job_run {
     using object_key = codec::object_key;
     using timestamp = codec::timestamp;
 
 public:
+    template<class Policy>
     job_run(codec::cluster<Width>& known, std::deque<job_controller>& jobs, grove_play& sets,
             const std::vector<script_event>& script, const Policy& how, const run_options& options,
             codec::diagnostics& out)
@@ -49,7 +50,7 @@ public:
           owners_(jobs),
           sets_(&sets),
           script_(&script),
-          how_(&how),
+          how_(how),
           options_(options),
           out_(&out) {}
 
@@ -407,7 +408,7 @@ private:
 
     /// One cycle; whether it changed anything.
     bool schedule() {
-        stage_.cluster.schedule(stage_.now, *how_, options_.limit, result_);
+        stage_.cluster.schedule(stage_.now, how_, options_.limit, result_);
         bool changed = false;
         const auto& state = stage_.known();
         std::vector<object_key> evicted;
@@ -475,7 +476,7 @@ private:
     pod_owners owners_;
     grove_play* sets_;
     const std::vector<script_event>* script_;
-    const Policy* how_;
+    any_policy<core_traits<Width>> how_;
     run_options options_;
     codec::diagnostics* out_;
     adapter::virtual_time<happening> planned_;

@@ -25,7 +25,7 @@ using namespace muster;
 
 template<class GangOrder = priority_then_age, class QueueOrder = priority_then_share>
 std::string order(cluster& known, const GangOrder& gangs = {}, const QueueOrder& queues = {}) {
-    agenda<core_of<traits>, GangOrder> asking;
+    agenda<core_of<traits>> asking;
     asking.rebuild(known, 0, gangs, false);
     asking.begin(known, queues);
     std::string out;
@@ -129,7 +129,7 @@ TEST_CASE("shares are compared anew after something started, and not before") {
         add(known, gang, 0, 0, "r");
     const priority_then_age gangs;
     const priority_then_share queues;
-    agenda<core_of<traits>, priority_then_age> asking;
+    agenda<core_of<traits>> asking;
     asking.rebuild(known, 0, gangs, false);
     asking.begin(known, queues);
     const auto next = [&] {
@@ -172,7 +172,7 @@ TEST_CASE("the order does not depend on the order in which gangs and queues came
     CHECK(order(one) == "a c b ");
 }
 
-using plain_agenda = agenda<core_of<traits>, priority_then_age>;
+using plain_agenda = agenda<core_of<traits>>;
 
 // ---- a tree of queues --------------------------------------------------------------------------
 

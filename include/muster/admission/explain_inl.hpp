@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/admit.hpp>
+#include <muster/admission/choice.hpp>
+#include <muster/admission/explain.hpp>
+#include <muster/admission/fit_problem.hpp>
+#include <muster/admission/gate_reason.hpp>
+#include <muster/admission/members.hpp>
+#include <muster/admission/missing_members.hpp>
+#include <muster/admission/pattern.hpp>
+#include <muster/admission/reason.hpp>
+#include <muster/admission/search.hpp>
+#include <muster/admission/term_reasons.hpp>
+#include <muster/base/assert.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/model/cluster_state.hpp>
+#include <muster/plan/plan.hpp>
+#include <muster/resource/kind_table.hpp>
+
+namespace muster::inline v0_1 {
+
+namespace detail {
+
+/// One constraint that a reason can name.
+struct named_constraint {
+    reason_code code = reason_code::insufficient_resource;
+    std::optional<kind_id> kind;
+    /// Which of `gang_members::together`.
+    std::size_t together = 0;
+
+    void set(constraints_in_force& force, bool on) const noexcept {
+        const std::uint64_t bit = kind ? std::uint64_t{1} << kind->value() : 0;
+        switch (code) {
+        case reason_code::insufficient_resource:
+            force.resources = on ? force.resources | bit : force.resources & ~bit;
+            break;
+        case reason_code::quota_exceeded:
+            force.quotas = on ? force.quotas | bit : force.quotas & ~bit;
+            break;
+        case reason_code::node_selector_mismatch:
+            force.selector = on;
+            break;
+        case reason_code::volume_out_of_reach:
+            force.volumes = on;
+            break;
+        case reason_code::untolerated_taint:
+            force.taints = on;
+            break;
+        case reason_code::node_unschedulable:
+            force.cordon = on;
+            break;
+        case reason_code::topology_fragmented: {
+            const std::uint64_t which = std::uint64_t{1} << std::min<std::size_t>(together, 63);
+            force.topologies = on ? force.topologies | which : force.topologies & ~which;
+            break;
+        }
+        case reason_code::host_port_taken:
+            force.ports = on;
+            break;
+        default:
+            MUSTER_ASSERT(false, "not a constraint");
+        }
+    }
+};
+
+/// Answers the questions from which reasons are made, for one gang.
+template<class Traits>
+class reason_finder {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    reason_finder(const cluster_state<Traits>& known, const gang_members<width>& members,
+                  const explain_options& options, certificate_scope scope)
+        : known_(&known), members_(&members), options_(&options), scope_(scope) {
+        std::vector<kind_id> kinds;
+        for (std::size_t column = 0; column < width; ++column)
+            if (std::ranges::any_of(members.classes,
+                                    [&](const auto& each) { return each.request[column] > 0; }))
+                kinds.push_back(kind_id{column});
+        if (options.kinds)
+            std::ranges::sort(kinds, {}, [&](kind_id kind) { return options.kinds->name(kind); });
+        for (const kind_id kind : kinds)
+            listed_.push_back({reason_code::insufficient_resource, kind, 0});
+        for (const kind_id kind : kinds)
+            if (members.queue && known.accounts().queues().tightest(*members.queue, kind))
+                listed_.push_back({reason_code::quota_exceeded, kind, 0});
+        listed_.push_back({reason_code::node_selector_mismatch, {}, 0});
+        listed_.push_back({reason_code::untolerated_taint, {}, 0});
+        listed_.push_back({reason_code::node_unschedulable, {}, 0});
+        for (std::size_t at = 0; at < members.together.size(); ++at)
+            if (members.together[at].required)
+                listed_.push_back({reason_code::topology_fragmented, {}, at});
+        listed_.push_back({reason_code::host_port_taken, {}, 0});
+        if (std::ranges::any_of(members.classes, [&](const auto& each) {
+                return !known.constraint_sets()[each.where].value.volumes.empty();
+            }))
+            listed_.push_back({reason_code::volume_out_of_reach, {}, 0});
+        count_needed();
+    }
+
+    /// Blocking reasons, or those that block together, then contributing ones. Empty when the gang
+    /// fits.
+    [[nodiscard]] std::vector<reason> find() {
+        std::vector<reason> found;
+        std::vector<char> named(listed_.size(), 0);
+        for (std::size_t at = 0; at < listed_.size(); ++at) {
+            constraints_in_force alone = constraints_in_force::none();
+            listed_[at].set(alone, true);
+            if (decide(alone) != fit_outcome::impossible)
+                continue;
+            named[at] = 1;
+            found.push_back(describe(listed_[at], reason_kind::blocking, alone));
+            if (listed_[at].code == reason_code::quota_exceeded)
+                name_each_ceiling(alone, found);
+        }
+        const constraints_in_force all;
+        if (found.empty()) {
+            const fit_outcome whole = decide(all);
+            if (whole == fit_outcome::fits)
+                return found;
+            bool minimal = whole == fit_outcome::impossible;
+            constraints_in_force kept = all;
+            std::vector<std::size_t> together;
+            for (std::size_t at = listed_.size(); at-- > 0;) {
+                constraints_in_force without = kept;
+                listed_[at].set(without, false);
+                const fit_outcome outcome = decide(without);
+                if (outcome == fit_outcome::impossible) {
+                    kept = without;
+                    continue;
+                }
+                minimal = minimal && outcome == fit_outcome::fits;
+                together.push_back(at);
+            }
+            std::ranges::reverse(together);
+            for (const std::size_t at : together) {
+                named[at] = 1;
+                found.push_back(describe(listed_[at], reason_kind::blocking_together, kept));
+                found.back().not_minimal = !minimal;
+            }
+        }
+        const std::vector<role_shortage> lacking = shortages(all, true);
+        for (std::size_t at = 0; at < listed_.size(); ++at) {
+            if (named[at])
+                continue;
+            constraints_in_force without = all;
+            listed_[at].set(without, false);
+            const std::vector<role_shortage> relieved = shortages(without, true);
+            bool contributes = false;
+            for (std::size_t role = 0; role < lacking.size(); ++role)
+                contributes =
+                    contributes || std::min(relieved[role].needed, relieved[role].possible) >
+                                       std::min(lacking[role].needed, lacking[role].possible);
+            if (contributes || decide(without) == fit_outcome::fits)
+                found.push_back(describe(listed_[at], reason_kind::contributing, all));
+        }
+        return found;
+    }
+
+private:
+    void count_needed() {
+        const gang_tree& tree = *members_->tree;
+        const tree_standing standing = stand(tree, members_->holding);
+        held_ = members_below(tree, members_->holding);
+        needed_.assign(tree.size(), 0);
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
+            if (standing.counts[vertex] < tree[vertex].min_member)
+                needed_[vertex] = tree.is_leaf(vertex) ? tree[vertex].min_member - held_[vertex]
+                                                       : missing_members(*members_, vertex).count();
+    }
+
+    [[nodiscard]] fit_outcome decide(const constraints_in_force& force) const {
+        fit_search<width> search;
+        std::int64_t steps = options_->steps;
+        if (needs_closeness(*members_))
+            return domain_search<Traits>().run(*known_, *members_, scope_, force, search, steps);
+        return search.run(pose(*known_, *members_, scope_, force), steps);
+    }
+
+    [[nodiscard]] reason describe(const named_constraint& what, reason_kind kind,
+                                  const constraints_in_force& force) const {
+        reason made;
+        made.code = what.code;
+        made.kind = kind;
+        made.resource = what.kind;
+        if (what.kind)
+            amounts(what, made);
+        made.roles = shortages(force, false);
+        if (what.code != reason_code::topology_fragmented)
+            return made;
+        const closeness& of = members_->together[what.together];
+        made.together = vertex_index{of.vertex};
+        made.torn = scope_ == certificate_scope::free_now && of.held && of.shared <= *of.required;
+        return made;
+    }
+
+    /// The least that a choice of members asks of the kind, and what is left of it in all.
+    void amounts(const named_constraint& what, reason& made) const {
+        const auto& accounts = known_->accounts();
+        const bool now = scope_ == certificate_scope::free_now;
+        std::vector<std::size_t> roles;
+        std::vector<int128> costs;
+        std::vector<std::int64_t> waiting;
+        for (const auto& each : members_->classes) {
+            roles.push_back(each.role.value());
+            costs.push_back(each.request[*what.kind]);
+            waiting.push_back(each.waiting());
+        }
+        const choice_finder choices(*members_->tree, members_->holding, std::move(roles));
+        const std::vector<std::int64_t> none(waiting.size(), 0);
+        if (const auto least = choices.cheapest(costs, none, waiting))
+            made.amount_needed = saturate(least->cost);
+        if (what.code == reason_code::quota_exceeded) {
+            const auto top =
+                accounts.queues().tightest(*members_->queue, *what.kind, counted_in(scope_));
+            MUSTER_ASSERT(top, "a quota is a reason only where there is one");
+            made.queue = top->at;
+            made.firm = top->firm;
+            made.amount_left = top->left;
+            return;
+        }
+        int128 left = 0;
+        for (const node_index node : known_->node_order()) {
+            const auto& from = now ? accounts.free(node) : accounts.allocatable(node);
+            left += std::max<std::int64_t>(0, from[*what.kind]);
+        }
+        made.amount_left = saturate(left);
+    }
+
+    /// In the place of the last reason, a quota that blocks, one for every ceiling that does: the
+    /// queue's own first. The kind is the only one in force.
+    void name_each_ceiling(const constraints_in_force& alone, std::vector<reason>& found) {
+        const reason tightest = std::move(found.back());
+        found.pop_back();
+        const std::size_t before = found.size();
+        for (const auto& each : known_->accounts().queues().ceilings(
+                 *members_->queue, *tightest.resource, counted_in(scope_))) {
+            if (each.left >= tightest.amount_needed)
+                continue;
+            found.push_back(tightest);
+            reason& made = found.back();
+            made.queue = each.at;
+            made.firm = each.firm;
+            made.amount_left = each.left;
+            quota_left_ = each.left;
+            made.roles = shortages(alone, false);
+        }
+        quota_left_.reset();
+        if (found.size() == before)
+            found.push_back(tightest);
+    }
+
+    /// Returns the vertices below their own minimum (with `leaves_only`, only roles). For each: how
+    /// many more members it needs, and how many fit if no other waiting member uses the room.
+    [[nodiscard]] std::vector<role_shortage> shortages(const constraints_in_force& force,
+                                                       bool leaves_only) const {
+        const gang_tree& tree = *members_->tree;
+        std::vector<role_shortage> found;
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
+            if (needed_[vertex] <= 0 || (leaves_only && !tree.is_leaf(vertex)))
+                continue;
+            std::vector<vertex_domain> among;
+            found.push_back({vertex_index{vertex}, needed_[vertex], held_[vertex],
+                             room_together(force, vertex, 0, among)});
+        }
+        return found;
+    }
+
+    /// The room that the domains leave in which there is most of it.
+    [[nodiscard]] std::int64_t room_together(const constraints_in_force& force, std::size_t vertex,
+                                             std::size_t from,
+                                             std::vector<vertex_domain>& among) const {
+        const gang_tree& tree = *members_->tree;
+        for (; from < members_->together.size(); ++from) {
+            const closeness& of = members_->together[from];
+            if (!of.required || !is_below(tree, vertex, of.vertex) ||
+                (force.topologies >> std::min<std::size_t>(from, 63) & 1U) == 0)
+                continue;
+            std::int64_t most = 0;
+            for (const auto& way : ways_to_stand(*known_, tree, of, *of.required,
+                                                 scope_ == certificate_scope::free_now, among)) {
+                among.push_back({of.vertex, of.within, way});
+                most = std::max(most, room_together(force, vertex, from + 1, among));
+                among.pop_back();
+            }
+            return most;
+        }
+        return room(pose(*known_, *members_, scope_, force, among), vertex);
+    }
+
+    /// Returns the number of waiting members below the vertex that nodes and quotas have room for,
+    /// without other waiting members.
+    [[nodiscard]] std::int64_t room(const fit_problem<width>& problem, std::size_t vertex) const {
+        const std::size_t classes = problem.members.size();
+        std::vector<std::int64_t> weights(classes, 0);
+        std::int64_t waiting = 0;
+        for (std::size_t at = 0; at < classes; ++at) {
+            std::size_t above = problem.members[at].role;
+            while (above > vertex)
+                above = (*problem.tree)[above].parent;
+            weights[at] = above == vertex ? 1 : 0;
+            waiting += weights[at] * problem.members[at].waiting;
+        }
+        std::int64_t steps = options_->steps;
+        pattern_finder<width> patterns(problem, steps);
+        const std::vector<std::int64_t> none(classes, 0);
+        std::vector<std::int64_t> carried(classes, 0);
+        int128 sum = 0;
+        for (std::size_t row = 0; row < problem.rows.size(); ++row) {
+            std::vector<std::int64_t> most(problem.most_of(row), problem.most_of(row) + classes);
+            for (std::size_t at = 0; at < classes; ++at)
+                most[at] *= weights[at];
+            if (!patterns.find(problem.rows[row].free, none.data(), most.data(), weights) ||
+                steps < 0)
+                break;
+            sum += patterns.weight();
+            for (std::size_t at = 0; at < classes; ++at)
+                carried[at] += patterns.counts()[at];
+        }
+        std::int64_t possible = std::min(waiting, saturate(sum));
+        // Of a subgroup no class counts for more than the members that it has.
+        if (!problem.tree->is_leaf(vertex)) {
+            possible = 0;
+            for (std::size_t at = 0; at < classes; ++at)
+                possible += weights[at] * std::min(carried[at], problem.members[at].waiting);
+        }
+        for (const auto& quota : problem.quotas) {
+            // Those that ask least of the quota go first.
+            sequence<std::pair<std::int64_t, std::int64_t>> asks;
+            for (std::size_t at = 0; at < classes; ++at)
+                if (weights[at] > 0)
+                    asks.push_back(
+                        {members_->classes[at].request[quota.kind], problem.members[at].waiting});
+            std::ranges::sort(asks);
+            std::int64_t left = quota_left_.value_or(quota.left);
+            std::int64_t within = 0;
+            for (const auto& [ask, count] : asks) {
+                const std::int64_t taken = ask > 0 ? std::min(count, left / ask) : count;
+                left -= taken * ask;
+                within += taken;
+            }
+            possible = std::min(possible, within);
+        }
+        return possible;
+    }
+
+    const cluster_state<Traits>* known_;
+    const gang_members<width>* members_;
+    const explain_options* options_;
+    certificate_scope scope_;
+    std::vector<named_constraint> listed_;
+    /// Per vertex: members at or below it that have nodes, and how many more members the vertex
+    /// needs to meet its own minimum.
+    std::vector<std::int64_t> held_;
+    std::vector<std::int64_t> needed_;
+    /// What one ceiling leaves of the only quota in force, in place of what all do.
+    std::optional<std::int64_t> quota_left_;
+};
+
+template<class Traits>
+std::vector<reason> what_stops(const cluster_state<Traits>& known, gang_index which,
+                               const explain_options& options) {
+    const auto members = members_of(known, which);
+    const gate at = gate_before_search(known, which, members);
+    if (at != gate::none)
+        return {gate_reason(known, which, members, at)};
+    if (known[which].last.known && known[which].last.at == gate::order)
+        return {gate_reason(known, which, members, gate::order)};
+    const bool never = known[which].last.known && known[which].last.kind == answer::never;
+    const certificate_scope scope =
+        options.scope.value_or(never ? certificate_scope::emptied : certificate_scope::free_now);
+    reason_finder<Traits> finder(known, members, options, scope);
+    std::vector<reason> found = finder.find();
+    if (!found.empty() && scope == certificate_scope::free_now)
+        for (reason& each : term_reason_finder(known, members).find_contributing())
+            found.push_back(std::move(each));
+    // A gang that its members' terms keep from ever starting is kept from it by them now, too.
+    if (found.empty() && (never || scope == certificate_scope::free_now)) {
+        found = term_reason_finder(known, members).find();
+        if (!found.empty())
+            return found;
+    }
+    if (known[which].last.known && known[which].last.kind == answer::undecided) {
+        reason spent;
+        spent.code = reason_code::search_budget_spent;
+        found.push_back(spent);
+    }
+    return found;
+}
+
+template<class Traits>
+void add_answered_too_early(const cluster_state<Traits>& known, gang_index which,
+                            std::vector<reason>& found) {
+    const standing& last = known[which].last;
+    if (!found.empty() || !last.known || last.kind == answer::admitted)
+        return;
+    reason made;
+    made.code = reason_code::fits_by_now;
+    found.push_back(std::move(made));
+}
+
+} // namespace detail
+
+template<class Traits>
+std::vector<reason> explain(const cluster_state<Traits>& known, gang_index which,
+                            const explain_options& options) {
+    std::vector<reason> found = detail::what_stops(known, which, options);
+    detail::add_answered_too_early(known, which, found);
+    return found;
+}
+
+} // namespace muster::inline v0_1

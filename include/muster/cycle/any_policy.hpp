@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include <muster/admission/budget.hpp>
+#include <muster/cycle/decision.hpp>
+#include <muster/cycle/policy.hpp>
+#include <muster/model/cluster_state.hpp>
+#include <muster/policy/any_order.hpp>
+#include <muster/policy/any_rule.hpp>
+#include <muster/policy/any_score.hpp>
+#include <muster/policy/any_victim_rule.hpp>
+
+namespace muster::inline v0_1 {
+
+template<class Traits>
+struct any_policy;
+
+namespace detail {
+
+template<class Traits>
+struct engine;
+
+/// Nominates waiting gangs to the room of other pods, as the policy's rules allow. Returns true if
+/// the next cycle need not: all gangs were tried, and none started. Defined in eviction_pass.hpp.
+template<class Traits>
+[[nodiscard]] bool make_room(cluster_state<Traits>& known, std::int64_t now,
+                             const any_policy<Traits>& how, budget limit, cycle_result& result,
+                             engine<Traits>& kept, bool spare_work);
+
+/// A rule, and the pass that carries it out: a program that names no such rule does not compile the
+/// pass.
+template<class Traits, class Any>
+class rule_with_pass : public Any {
+public:
+    using pass = decltype(&make_room<Traits>);
+
+    rule_with_pass() = default;
+    template<class Rule>
+        requires(!std::same_as<Rule, rule_with_pass> && std::constructible_from<Any, const Rule&>)
+    rule_with_pass(const Rule& rule) : Any(rule) {
+        if constexpr (!Rule::none)
+            pass_ = this->is_none() ? nullptr : &make_room<Traits>;
+    }
+
+    /// Null if the rule's type says that it evicts nothing.
+    [[nodiscard]] pass make_room_by() const noexcept { return pass_; }
+
+private:
+    pass pass_ = nullptr;
+};
+
+} // namespace detail
+
+/// Any policy for states of these traits, as one type: each member holds any value that satisfies
+/// the concept of its name. Cycles are compiled for this type alone; a `policy` of other types is
+/// converted when a cycle is handed it. A program that chooses its policy at run time keeps one.
+template<class Traits>
+struct any_policy {
+    any_score<Traits::width> score{};
+    any_gang_order gangs{};
+    any_queue_order queues{};
+    any_reservation_rule reservations{};
+    any_surplus_rule surplus{};
+    any_domain_order domains{};
+    detail::rule_with_pass<Traits, any_victim_rule> victims{};
+    detail::rule_with_pass<Traits, any_consolidation_rule> consolidation{};
+    any_staleness_rule staleness{};
+
+    any_policy() = default;
+    template<class Policy>
+        requires(!std::same_as<Policy, any_policy> && cycle_policy<Policy, Traits>)
+    any_policy(const Policy& how)
+        : score(how.score),
+          gangs(how.gangs),
+          queues(how.queues),
+          reservations(how.reservations),
+          surplus(how.surplus),
+          domains(how.domains),
+          victims(how.victims),
+          consolidation(detail::consolidation_in(how)),
+          staleness(detail::staleness_in(how)) {}
+};
+
+namespace detail {
+
+/// The pass for gangs that may start where other pods are; null if there is none.
+template<class Traits>
+[[nodiscard]] auto make_room_by(const any_policy<Traits>& how) noexcept {
+    const auto moves = how.consolidation.make_room_by();
+    return moves ? moves : how.victims.make_room_by();
+}
+/// Room is made for members beyond minima, too.
+template<class Traits>
+[[nodiscard]] bool serves_surplus_by(const any_policy<Traits>& how) noexcept {
+    return how.victims.for_surplus() || how.consolidation.for_surplus();
+}
+
+} // namespace detail
+} // namespace muster::inline v0_1

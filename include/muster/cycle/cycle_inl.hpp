@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <muster/admission/budget.hpp>
+#include <muster/base/id.hpp>
+#include <muster/cycle/any_policy.hpp>
+#include <muster/cycle/cycle.hpp>
+#include <muster/cycle/cycle_options.hpp>
+#include <muster/cycle/decision.hpp>
+#include <muster/cycle/engine.hpp>
+#include <muster/cycle/eviction_pass.hpp>
+#include <muster/cycle/round.hpp>
+#include <muster/model/cluster_state.hpp>
+
+namespace muster::inline v0_1 {
+
+template<class Traits>
+void cycle(cluster_state<Traits>& known, std::int64_t now, const any_policy<Traits>& how,
+           budget limit, cycle_options options, cycle_result& result) {
+    const bool evicts = detail::make_room_by(how) && !known.victims_at_rest(now);
+    if (known.at_rest() && known.promises_at_rest(now) &&
+        (how.staleness.is_none() || known.stale_at_rest(now)) && !evicts && !options.list_all) {
+        result.clear();
+        static_cast<answer_counts&>(result.counters) = known.last_answers();
+        result.counters.skipped = known.gang_order().size();
+        return;
+    }
+    detail::round<Traits>(known, now, how, limit, options, result).run();
+}
+
+template<class Traits>
+void catch_up(cluster_state<Traits>& known, const any_policy<Traits>& how) {
+    detail::engine_of(known, how).finder.catch_up(known);
+}
+
+template<class Traits>
+std::size_t index_bytes(cluster_state<Traits>& known, const any_policy<Traits>& how) {
+    return detail::engine_of(known, how).finder.memory_bytes();
+}
+
+template<class Traits>
+void start(cluster_state<Traits>& known, gang_index which, const any_policy<Traits>& how,
+           budget limit, cycle_result& result) {
+    auto& kept = detail::engine_of(known, how);
+    for (decision& each : result.decisions)
+        kept.deciding.recycle(each.outcome.proof);
+    result.clear();
+    // What was kept for it is its own; the next cycle keeps it anew.
+    known.drop_reservation(which);
+    kept.finder.catch_up(known);
+    kept.begin(known);
+    verdict outcome = kept.decide(known, which, limit.per_gang);
+    result.counters.asked = 1;
+    result.counters.pods_placed = kept.placed.size();
+    result.counters.search_steps = outcome.steps;
+    result.add(which, std::move(outcome), kept.placed);
+    kept.journal->commit();
+    kept.placed.clear();
+    kept.candidates.forget();
+    known.answered(which, detail::standing_after(known, result.decisions.front().outcome));
+    kept.finder.follow();
+    known.cycle_ended(false);
+    static_cast<answer_counts&>(result.counters) = known.last_answers();
+    result.bind();
+}
+
+} // namespace muster::inline v0_1

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <muster/base/sequence.hpp>
+#include <muster/cycle/decision.hpp>
+#include <muster/model/answer.hpp>
+
+namespace muster::inline v0_1::detail {
+
+/// When a decision was made, and what had been answered before.
+struct noted {
+    std::uint32_t visit = 0;
+    standing before;
+};
+
+/// The decision that was made at that turn of a cycle, if it was noted; `made` says of the first
+/// decisions of the result when that was.
+[[nodiscard]] inline decision* decision_of(cycle_result& result, const sequence<noted>& made,
+                                           std::size_t count, std::uint32_t visit) {
+    const auto first = made.begin();
+    const auto end = first + static_cast<std::ptrdiff_t>(count);
+    const auto found = std::lower_bound(
+        first, end, visit, [](const noted& lhs, std::uint32_t other) { return lhs.visit < other; });
+    return found != end && found->visit == visit
+               ? &result.decisions[static_cast<std::size_t>(found - first)]
+               : nullptr;
+}
+
+/// Puts decisions that were noted late where their turn was.
+inline void order_by_visits(cycle_result& result, sequence<noted>& made) {
+    std::vector<std::size_t> order(made.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t at) { return made[at].visit; });
+    std::vector<decision> decisions;
+    sequence<noted> notes;
+    for (const std::size_t at : order) {
+        decisions.push_back(std::move(result.decisions[at]));
+        notes.push_back(made[at]);
+    }
+    result.decisions = std::move(decisions);
+    made = std::move(notes);
+}
+
+} // namespace muster::inline v0_1::detail

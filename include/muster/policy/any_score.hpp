@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/base/any_value.hpp>
+#include <muster/base/id.hpp>
+#include <muster/index/flat_scan.hpp>
+#include <muster/index/placement_order.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/model/ledger.hpp>
+#include <muster/policy/placement.hpp>
+#include <muster/policy/placement_concept.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Any score, as a value: what is compiled for it is compiled once, whatever score it holds. A
+/// score that is an order of nodes is served by the index, as its own type would be.
+template<std::size_t Width>
+class any_score {
+    using weights = placement_weights<Width>;
+    using amounts = resources<Width>;
+
+public:
+    any_score() : any_score(best_fit{}) {}
+
+    template<class Score>
+        requires(!std::same_as<Score, any_score> && placement_score<Score, Width>)
+    any_score(const Score& score)
+        : order_(muster::kept_order(score)), value_(score), call_(&call<Score>) {
+        // A scan of all nodes calls the score itself, not through a pointer for each node.
+        if (!order_)
+            scan_ = &scan<Score>;
+    }
+
+    [[nodiscard]] std::int64_t operator()(const weights& by, const amounts& capacity,
+                                          const amounts& free,
+                                          const amounts& request) const noexcept {
+        return call_(value_, by, capacity, free, request);
+    }
+    [[nodiscard]] std::optional<placement_order> kept_order() const noexcept { return order_; }
+
+    /// See the function of that name for scores by their type.
+    [[nodiscard]] friend std::optional<node_index>
+    best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
+              const node_query<Width>& query, const weights& by, const any_score& score) {
+        return score.scan_ ? score.scan_(score.value_, accounts, order, query, by)
+                           : muster::best_node<Width, any_score>(accounts, order, query, by, score);
+    }
+
+    [[nodiscard]] friend bool operator==(const any_score& lhs, const any_score& rhs) {
+        return lhs.value_ == rhs.value_;
+    }
+
+private:
+    template<class Score>
+    static std::int64_t call(const detail::any_value& value, const weights& by,
+                             const amounts& capacity, const amounts& free,
+                             const amounts& request) noexcept {
+        const Score& score = value.as<Score>();
+        if constexpr (capacity_score<Score, Width>)
+            return score(by, capacity, free, request);
+        else
+            return score(by, free, request);
+    }
+    template<class Score>
+    static std::optional<node_index>
+    scan(const detail::any_value& value, const ledger<Width>& accounts,
+         const std::vector<node_index>& order, const node_query<Width>& query, const weights& by) {
+        return muster::best_node<Width, Score>(accounts, order, query, by, value.as<Score>());
+    }
+
+    std::optional<placement_order> order_;
+    detail::any_value value_;
+    std::int64_t (*call_)(const detail::any_value&, const weights&, const amounts&, const amounts&,
+                          const amounts&) noexcept;
+    std::optional<node_index> (*scan_)(const detail::any_value&, const ledger<Width>&,
+                                       const std::vector<node_index>&, const node_query<Width>&,
+                                       const weights&) = nullptr;
+};
+
+} // namespace muster::inline v0_1
