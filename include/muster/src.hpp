@@ -13,6 +13,7 @@
 #include <muster/admission/explain_inl.hpp>
 #include <muster/base/compilation.hpp>
 #include <muster/cycle/cycle_inl.hpp>
+#include <muster/model/cluster_state_inl.hpp>
 
 #ifdef MUSTER_SEPARATE_COMPILATION
 // Weak: a program may have several such sources. See <muster/base/compilation.hpp>.

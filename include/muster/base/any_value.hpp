@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -92,7 +91,7 @@ private:
     static void relocate(std::byte* to, std::byte* from) noexcept {
         if constexpr (in_place<T>) {
             ::new (static_cast<void*>(to)) T(std::move(at<T>(from)));
-            std::destroy_at(&at<T>(from));
+            at<T>(from).~T();
         } else {
             ::new (static_cast<void*>(to)) T*(at<T*>(from));
         }
@@ -100,7 +99,7 @@ private:
     template<class T>
     static void destroy(std::byte* bytes) noexcept {
         if constexpr (in_place<T>)
-            std::destroy_at(&at<T>(bytes));
+            at<T>(bytes).~T();
         else
             delete at<T*>(bytes);
     }

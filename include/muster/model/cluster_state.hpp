@@ -43,108 +43,25 @@ public:
     /// A node is new or changed. Pods bound before it was known are kept and charged to it. Of one
     /// that is as it was nothing comes.
     /// O(constraint sets + kinds), and 4 bytes moved for each node behind it when it is new.
-    event_result set_node(node_index index, node_type spec) {
-        if (const event_result bad = check(spec); bad != event_result::applied)
-            return bad;
-        // Upserting an unchanged node is a no-op.
-        if (nodes_[index.value()].present && nodes_[index.value()].spec == spec)
-            return event_result::applied;
-        auto& row = ledger_.rows_[index.value()];
-        resources<width> free;
-        if (!refit(row, spec.allocatable, free))
-            return event_result::out_of_range;
-        ledger_.resize(index, spec.allocatable, free);
-        node_record& record = nodes_[index.value()];
-        const bool same_place = record.present && record.spec.labels == spec.labels &&
-                                record.spec.taints == spec.taints && record.spec.name == spec.name;
-        const bool same = same_place && record.spec.unschedulable == spec.unschedulable;
-        // An emptied cluster is asked as if no node were cordoned.
-        const bool lost =
-            record.present && !(same_place && dominates(spec.allocatable, record.spec.allocatable));
-        record.spec = std::move(spec);
-        record.present = true;
-        if (same)
-            ledger_.note(index, node_change::size);
-        else
-            settle_node(index);
-        moved(true, lost);
-        return event_result::applied;
-    }
+    event_result set_node(node_index index, node_type spec);
 
     /// What can be seen to be wrong with a node by itself.
-    [[nodiscard]] static event_result check(const node_type& spec) noexcept {
-        for (std::size_t column = 0; column < width; ++column)
-            if (spec.allocatable[column] < 0 || spec.allocatable[column] > largest_allocatable)
-                return event_result::out_of_range;
-        return event_result::applied;
-    }
+    [[nodiscard]] static event_result check(const node_type& spec) noexcept;
     using store::check;
 
     /// The node is gone; what stands on it stays charged until its pods are reported gone.
-    event_result clear_node(node_index index) {
-        if (!nodes_[index.value()].present)
-            return event_result::unexpected;
-        auto& row = ledger_.rows_[index.value()];
-        resources<width> free;
-        if (!refit(row, {}, free))
-            return event_result::out_of_range;
-        ledger_.resize(index, {}, free);
-        node_record& record = nodes_[index.value()];
-        record.spec = {};
-        record.present = false;
-        ++record.generation;
-        settle_node(index);
-        moved(true);
-        return event_result::applied;
-    }
+    event_result clear_node(node_index index);
 
     // ---- gangs ---------------------------------------------------------------------------------
 
     /// A gang is new or changed. Members may have come before it. O(members).
-    event_result set_gang(gang_index index, gang<queue_index> spec) {
-        if (const event_result bad = check(index, spec.tree); bad != event_result::applied)
-            return bad;
-        if (!well_formed(spec.tree))
-            spec.fault = gang_fault::malformed;
-        gang_record& record = gangs_[index.value()];
-        if (!recharge(index, spec.queue, spec.preemptible))
-            return event_result::out_of_range;
-        this->release_places(
-            index, [&](const pod_record& place) { return !is_role(spec.tree, place.role); });
-        move_to_tenant(record, spec.tenant);
-        record.spec = std::move(spec);
-        record.present = true;
-        acquire_topologies(record);
-        mark_dirty(index);
-        return event_result::applied;
-    }
+    event_result set_gang(gang_index index, gang<queue_index> spec);
 
     /// What can be seen to be wrong with a tree for that gang's members.
-    [[nodiscard]] event_result check(gang_index which, const gang_tree& tree) const noexcept {
-        for (const pod_index member : gangs_[which.value()].members)
-            if (const pod_record& record = pods_[member.value()];
-                !record.promised && !is_role(tree, record.role))
-                return event_result::no_such_role;
-        return event_result::applied;
-    }
+    [[nodiscard]] event_result check(gang_index which, const gang_tree& tree) const noexcept;
 
     /// The group object is gone; members that are left wait for it.
-    event_result clear_gang(gang_index which) {
-        gang_record& record = gangs_[which.value()];
-        if (!record.present)
-            return event_result::unexpected;
-        this->release_places(which);
-        const bool moved_out = recharge(which, std::nullopt);
-        MUSTER_ASSERT(moved_out, "nothing is added up when a queue is left");
-        static_cast<void>(moved_out);
-        move_to_tenant(record, {});
-        record.present = false;
-        record.spec = {};
-        record.spec.fault = gang_fault::missing;
-        acquire_topologies(record);
-        mark_dirty(which);
-        return event_result::applied;
-    }
+    event_result clear_gang(gang_index which);
 
     /// The gang has done its work: every member that stands on a node has succeeded, and its room
     /// is free. O(members).
@@ -154,118 +71,22 @@ public:
 
     /// What can be seen to be wrong with a pod of that gang, or of one that is not known yet.
     [[nodiscard]] event_result check(std::optional<gang_index> gang,
-                                     const pod_type& spec) const noexcept {
-        for (std::size_t column = 0; column < width; ++column)
-            if (spec.request[column] < 0)
-                return event_result::out_of_range;
-        return gang && gangs_[gang->value()].present &&
-                       !is_role(gangs_[gang->value()].spec.tree, spec.role)
-                   ? event_result::no_such_role
-                   : event_result::applied;
-    }
+                                     const pod_type& spec) const noexcept;
 
     /// A pod is new, as observed; with `on` it stands on that node, known or not. It comes right
     /// behind that one in the order of keys; `promised` is the place in its gang that is promised
     /// for its key. O(members), and O(nodes) for constraints that no pod had.
     event_result add_pod(pod_index& index, gang_index gang, const pod_type& spec,
                          std::optional<node_index> on, std::optional<pod_index> behind,
-                         std::optional<pod_index> promised) {
-        pod_record fresh;
-        fresh.gang = gang;
-        take_over(fresh, spec);
-        if (on)
-            fresh.stand_on(*on);
-        adopt(fresh, spec);
-        if (fresh.charged() && !charge(fresh)) {
-            disown(fresh);
-            return event_result::out_of_range;
-        }
-        if (fresh.charged()) {
-            more_used(fresh.gang);
-            population_.moved();
-        }
-        index = take_slot(pods_, unused_pods_);
-        fresh.generation = pods_[index.value()].generation;
-        fresh.partner = promised;
-        if (promised)
-            pods_[promised->value()].partner = index;
-        gangs_[fresh.gang.value()].placeable += fresh.placeable() ? 1U : 0U;
-        mark_dirty(fresh.gang);
-        pods_[index.value()] = std::move(fresh);
-        this->pod_order_.insert(index, behind);
-        enlist(index);
-        return event_result::applied;
-    }
+                         std::optional<pod_index> promised);
 
     /// A pod changed, as observed; with `on` it stands on that node, known or not. An assumed pod
     /// that is seen without a node stays assumed. O(log constraint sets), and O(nodes) for
     /// constraints that no pod had.
-    event_result change_pod(pod_index index, const pod_type& spec, std::optional<node_index> on) {
-        pod_record& record = pods_[index.value()];
-        pod_record changed = record;
-        take_over(changed, spec);
-        if (on) {
-            changed.stand_on(*on);
-        } else if (changed.phase != pod_phase::pending || !(record.assumed || record.nominated) ||
-                   (record.nominated && !(record.awaited() && changed.alive()))) {
-            changed.node.reset();
-            changed.assumed = changed.nominated = false;
-        }
-        adopt(changed, spec);
-        const bool was_charged = record.charged();
-        if (was_charged)
-            uncharge(record);
-        if (changed.charged() && !charge(changed)) {
-            if (was_charged)
-                restore(record);
-            disown(changed);
-            return event_result::out_of_range;
-        }
-        if (was_charged && gives_something_back(record, changed))
-            moved(false);
-        const bool grew =
-            changed.charged() && !dominates(shapes_[record.shape].request, spec.request);
-        if (grew || !same_to_others(record, changed))
-            population_.moved();
-        if (grew ||
-            (changed.charged() && (!was_charged || record.charged_as() != changed.charged_as())))
-            more_used(record.gang);
-        gang_record& of = gangs_[record.gang.value()];
-        of.placeable -= record.placeable() ? 1U : 0U;
-        of.placeable += changed.placeable() ? 1U : 0U;
-        of.nominated -= record.awaited() && !changed.awaited() ? 1U : 0U;
-        const bool moves = changed.created != record.created;
-        if (moves)
-            delist(index);
-        disown(record);
-        record = std::move(changed);
-        if (moves)
-            enlist(index);
-        mark_dirty(record.gang);
-        return event_result::applied;
-    }
+    event_result change_pod(pod_index index, const pod_type& spec, std::optional<node_index> on);
 
     /// The pod is gone. O(log pods), and 4 bytes moved for each member behind it.
-    void remove_pod(pod_index index) {
-        pod_record& record = pods_[index.value()];
-        if (record.charged()) {
-            uncharge(record);
-            moved(false);
-        }
-        gangs_[record.gang.value()].placeable -= record.placeable() ? 1U : 0U;
-        gangs_[record.gang.value()].nominated -= record.awaited() ? 1U : 0U;
-        delist(index);
-        mark_dirty(record.gang);
-        disown(record);
-        if (record.partner)
-            pods_[record.partner->value()].partner.reset();
-        this->release_orphaned_places(record.gang);
-        this->pod_order_.erase(index);
-        const std::uint32_t generation = record.generation + 1;
-        record = pod_record{};
-        record.generation = generation;
-        unused_pods_.push_back(index);
-    }
+    void remove_pod(pod_index index);
 
     // ---- for the cycle -------------------------------------------------------------------------
 
@@ -432,3 +253,7 @@ MUSTER_STATE_OF(extern template, 32)
 #endif
 
 } // namespace muster::inline v0_1
+
+#ifndef MUSTER_SEPARATE_COMPILATION
+#include <muster/model/cluster_state_inl.hpp>
+#endif

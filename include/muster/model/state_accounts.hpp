@@ -116,47 +116,7 @@ protected:
         return true;
     }
 
-    event_result finish(gang_index which) {
-        gang_record& group = gangs_[which.value()];
-        bool any = false;
-        for (std::size_t at = 0; at < group.members.size();) {
-            pod_record& record = pods_[group.members[at].value()];
-            ++at;
-            if (!record.charged())
-                continue;
-            any = true;
-            if (record.nominated) {
-                give_up(record);
-                continue;
-            }
-            this->stand(record, -1);
-            const tenure how = record.charged_as();
-            end(record);
-            const shape_index shape = record.shape;
-            const auto& what = shapes_[shape];
-            const auto& ports = constraints_[what.where].value.ports;
-            // Members were mostly placed node by node: give back what a node holds at once.
-            std::int64_t count = 1;
-            for (; at < group.members.size(); ++at, ++count) {
-                pod_record& next = pods_[group.members[at].value()];
-                if (!next.charged() || next.node != record.node || next.shape != shape ||
-                    next.charged_as() != tenure::lasting || how != tenure::lasting ||
-                    !ports.empty())
-                    break;
-                this->stand(next, -1);
-                end(next);
-            }
-            resources<Width> amount = what.request;
-            for (std::size_t column = 0; column < Width; ++column)
-                amount[column] *= count;
-            ledger_.give(*record.node, group.charged_to(), amount, ports, how);
-        }
-        if (!any)
-            return event_result::unexpected;
-        moved(false);
-        mark_dirty(which);
-        return event_result::applied;
-    }
+    event_result finish(gang_index which);
     static void end(pod_record& of) noexcept {
         of.phase = pod_phase::succeeded;
         of.assumed = false;

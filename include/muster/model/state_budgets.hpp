@@ -21,26 +21,9 @@ class state_budgets : public state_reservations<Width> {
 
 public:
     /// Of a budget that is new. It is in the order of its key.
-    budget_index add_budget(std::optional<budget_index> behind) {
-        const budget_index index = store::take_slot(budgets_, unused_);
-        budget_order_.insert(index, behind);
-        return index;
-    }
-    event_result set_budget(budget_index which, disruption_budget spec) {
-        if (spec.keeps < 0)
-            return event_result::out_of_range;
-        budgets_[which.value()] = std::move(spec);
-        ++this->changes_;
-        this->eased();
-        return event_result::applied;
-    }
-    void remove_budget(budget_index which) {
-        budget_order_.erase(which);
-        budgets_[which.value()] = {};
-        unused_.push_back(which);
-        ++this->changes_;
-        this->eased();
-    }
+    budget_index add_budget(std::optional<budget_index> behind);
+    event_result set_budget(budget_index which, disruption_budget spec);
+    void remove_budget(budget_index which);
 
     /// Budgets in the order of their keys.
     [[nodiscard]] const order_labels<budget_tag>& budgets() const noexcept { return budget_order_; }

@@ -22,89 +22,29 @@ class state_departures : public state_queues<Width> {
 
 public:
     /// The bind of an assumed pod went through.
-    event_result confirm_bound(pod_index pod) {
-        pod_record& record = pods_[pod.value()];
-        if (!record.assumed)
-            return event_result::unexpected;
-        record.assumed = false;
-        record.phase = pod_phase::bound;
-        eased();
-        return event_result::applied;
-    }
+    event_result confirm_bound(pod_index pod);
 
     /// The bind of an assumed pod failed, or a nominated pod is to come no more: it is pending
     /// again and its room is free.
-    event_result forget(pod_index pod) {
-        pod_record& record = pods_[pod.value()];
-        if (!(record.assumed || record.nominated))
-            return event_result::unexpected;
-        give_up(record);
-        mark_dirty(record.gang);
-        moved(false);
-        return event_result::applied;
-    }
+    event_result forget(pod_index pod);
 
     /// Marks a pod with a node as evicted. It is no longer a member, and keeps its room until it is
     /// reported gone or ended; other pods may be nominated to that room.
-    event_result evict(pod_index pod) {
-        pod_record& record = pods_[pod.value()];
-        if (!may_go(record))
-            return event_result::unexpected;
-        uncharge(record);
-        record.evicted = true;
-        restore(record);
-        population_.moved();
-        mark_dirty(record.gang);
-        moved(false);
-        return event_result::applied;
-    }
+    event_result evict(pod_index pod);
 
     /// A pod that was told to go stays: its eviction was refused.
-    event_result keep(pod_index pod) {
-        pod_record& record = pods_[pod.value()];
-        if (!record.evicted)
-            return event_result::unexpected;
-        if (record.charged())
-            uncharge(record);
-        record.evicted = false;
-        if (record.charged())
-            restore(record);
-        population_.moved();
-        more_used(record.gang);
-        gangs_[record.gang.value()].placeable += record.placeable() ? 1U : 0U;
-        mark_dirty(record.gang);
-        return event_result::applied;
-    }
+    event_result keep(pod_index pod);
 
     /// Restores the nomination of a pending pod to `node` by an earlier decision. The room that the
     /// pod requests is reserved even if it exceeds what will be free. Returns `unexpected` if the
     /// node or a pod that waits for one is unknown.
-    event_result nominate(pod_index pod, node_index to) {
-        pod_record& record = pods_[pod.value()];
-        if (!record.placeable())
-            return event_result::unexpected;
-        return nominate_on(record, to) ? event_result::applied : event_result::out_of_range;
-    }
+    event_result nominate(pod_index pod, node_index to);
 
     /// Reserves room on `node` for a gated pod that another scheduler has nominated to it. No other
     /// pod gets the room until the pod is observed again, and no cycle places the pod. Returns
     /// `unexpected` if the pod or the node is unknown, or if the pod is not gated, is terminating
     /// or has a node; `out_of_range` if a sum would overflow. O(1).
-    event_result expect(pod_index pod, node_index to) {
-        pod_record& record = pods_[pod.value()];
-        if (record.phase != pod_phase::gated || record.terminating || record.node)
-            return event_result::unexpected;
-        record.node = to;
-        record.nominated = true;
-        if (!charge(record)) {
-            record.node.reset();
-            record.nominated = false;
-            return event_result::out_of_range;
-        }
-        population_.moved();
-        more_used(record.gang);
-        return event_result::applied;
-    }
+    event_result expect(pod_index pod, node_index to);
 
     // ---- for the cycle -------------------------------------------------------------------------
 

@@ -30,27 +30,10 @@ public:
     /// which an unused place is given up; absent = when the gang is removed. A pod key has at most
     /// one place.
     event_result move(pod_index pod, node_index to,
-                      std::optional<std::int64_t> until = std::nullopt) {
-        if (!this->may_go(pods_[pod.value()]) || pods_[pod.value()].node == to)
-            return event_result::unexpected;
-        event_result went = store::evict(pod);
-        MUSTER_ASSERT(went == event_result::applied, "it may go");
-        const pod_index place = add_place(pod, to, until);
-        if (this->charge(pods_[place.value()]))
-            return went;
-        erase_place(place);
-        went = store::keep(pod);
-        MUSTER_ASSERT(went == event_result::applied, "it was told to go a moment ago");
-        return event_result::out_of_range;
-    }
+                      std::optional<std::int64_t> until = std::nullopt);
 
     /// The eviction of the pod was refused, so the pod stays and its place is given up.
-    event_result keep(pod_index pod) {
-        const event_result kept = store::keep(pod);
-        if (kept == event_result::applied)
-            release_place_of(pod);
-        return kept;
-    }
+    event_result keep(pod_index pod);
 
     /// How many places are promised.
     [[nodiscard]] std::size_t promises() const noexcept { return promises_.size(); }
@@ -131,10 +114,7 @@ protected:
             release_places(gang);
     }
 
-    event_result finish(gang_index which) {
-        release_places(which);
-        return store::finish(which);
-    }
+    event_result finish(gang_index which);
 
     using store::gangs_;
     using store::ledger_;

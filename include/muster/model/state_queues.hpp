@@ -26,44 +26,13 @@ public:
     /// A queue is new or changed, and stands below `parent`, or below none. A parent that is not
     /// known yet bounds nothing until it is. O(depth), and O(queues × depth) when what nodes those
     /// below it may use changes.
-    event_result set_queue(queue_index index, queue_type spec, std::optional<queue_index> parent) {
-        if (const event_result bad = check(spec); bad != event_result::applied)
-            return bad;
-        if (parent && ledger_.queues().within(*parent, index))
-            return event_result::circular;
-        const queue_record& record = queues_[index.value()];
-        if (record.present && record.parent == parent && record.spec == spec)
-            return event_result::applied;
-        if (!ledger_.queues_.settle(index, parent, spec.guarantee))
-            return event_result::out_of_range;
-        place_queue(index, parent, std::move(spec), true);
-        return event_result::applied;
-    }
+    event_result set_queue(queue_index index, queue_type spec, std::optional<queue_index> parent);
 
     /// What can be seen to be wrong with a queue by itself.
-    [[nodiscard]] static event_result check(const queue_type& spec) noexcept {
-        for (std::size_t column = 0; column < Width; ++column)
-            if (spec.quota[kind_id{column}].value_or(0) < 0 ||
-                spec.firm_quota[kind_id{column}].value_or(0) < 0 ||
-                spec.deserved[kind_id{column}].value_or(0) < 0 || spec.guarantee[column] < 0 ||
-                spec.past_use[column] < 0)
-                return event_result::out_of_range;
-        if (spec.weight < 0 || spec.weight > largest_weight)
-            return event_result::out_of_range;
-        return event_result::applied;
-    }
+    [[nodiscard]] static event_result check(const queue_type& spec) noexcept;
 
     /// The queue is gone: its gangs wait, and those below it stand below a queue that is not known.
-    event_result clear_queue(queue_index which) {
-        if (!queues_[which.value()].present)
-            return event_result::unexpected;
-        const bool left = ledger_.queues_.settle(which, std::nullopt, {});
-        MUSTER_ASSERT(left, "nothing is added up when a parent is left");
-        static_cast<void>(left);
-        place_queue(which, std::nullopt, {}, false);
-        ++queues_[which.value()].generation;
-        return event_result::applied;
-    }
+    event_result clear_queue(queue_index which);
 
 protected:
     state_queues() = default;
