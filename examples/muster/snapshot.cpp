@@ -14,6 +14,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/codec/storage_listing.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/kube/reflector.hpp>
 
@@ -91,9 +92,15 @@ struct gatherer {
     void gone(const kube::listed_object& who) { into->erase(who.key); }
 };
 
-bool list(kube::transport& by, const kube::collection& of, std::int64_t until,
-          const std::vector<std::string>& scheduler_names,
-          std::map<muster::codec::object_key, std::string>& into) {
+enum class listing : std::uint8_t {
+    complete,
+    denied, ///< the server allows no look at an optional kind
+    failed,
+};
+
+listing list(kube::transport& by, const kube::collection& of, std::int64_t until,
+             const std::vector<std::string>& scheduler_names,
+             std::map<muster::codec::object_key, std::string>& into) {
     kube::reflector_options how;
     how.path = of.path();
     how.may_be_absent = of.may_be_absent;
@@ -112,17 +119,17 @@ bool list(kube::transport& by, const kube::collection& of, std::int64_t until,
             if (!from.trouble().empty())
                 wrong.say_new({from.trouble()});
             if (each.answer.status == 403)
-                return of.may_be_absent;
+                return of.may_be_absent ? listing::denied : listing::failed;
             if (each.answer.status == 401)
-                return false;
+                return listing::failed;
         }
     }
     if (from.lists() > 0)
-        return true;
+        return listing::complete;
     if (from.trouble().empty())
         log_error(how.path + ": no answer");
     say_not_listed();
-    return false;
+    return listing::failed;
 }
 
 } // namespace
@@ -133,22 +140,27 @@ int snapshot(const snapshot_request& asked) {
     if (!by)
         return usage;
     const std::int64_t until = kube::read_clock().steady + asked.patience * kube::second;
-    std::string text = "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[";
-    bool first = true;
+    std::string items;
+    std::string listed;
     for (const kube::collection& each : kube::snapshot_collections()) {
         std::map<muster::codec::object_key, std::string> objects;
-        if (!list(*by, each, until, asked.scheduler_names, objects))
+        const listing found = list(*by, each, until, asked.scheduler_names, objects);
+        if (found == listing::failed)
             return usage;
-        for (const auto& [key, object] : objects) {
-            text += (first ? "\n" : ",\n") + object;
-            first = false;
-        }
+        if (found == listing::complete)
+            listed += (listed.empty() ? "" : ",") + std::string(each.version) + "/" +
+                      std::string(each.kind);
+        for (const auto& [key, object] : objects)
+            items += (items.empty() ? "\n" : ",\n") + object;
         if (!objects.empty())
             log_info(std::to_string(objects.size()) + " " + std::string(each.plural) + "." +
                          std::string(each.version),
                      {{"count", std::to_string(objects.size())}, {"kind", std::string(each.kind)}});
     }
-    text += "\n]}\n";
+    // The kinds that were listed tell an empty kind from one that was left out.
+    const std::string text = R"({"apiVersion":"v1","kind":"List","metadata":{"annotations":{")" +
+                             std::string(muster::codec::listed_kinds_key) + R"(":")" + listed +
+                             R"("}},"items":[)" + items + "\n]}\n";
     if (asked.output.empty() || asked.output == "-") {
         std::fwrite(text.data(), 1, text.size(), stdout);
         return std::fflush(stdout) == 0 ? fine : usage;

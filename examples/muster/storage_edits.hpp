@@ -41,8 +41,8 @@ namespace cli {
         claim.owner_uid = user->metadata.uid;
         claim.owner_name = user->metadata.key.name;
     }
-    // If the input has no volumes, all volumes already count as usable.
-    if (objects.storage.volumes.empty())
+    // If the input may have left out its volumes, all volumes already count as usable.
+    if (!objects.storage.knows_volumes())
         return {};
     volume_object volume;
     volume.metadata.key.name = claim.asks.volume;

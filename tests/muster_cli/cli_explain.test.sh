@@ -54,6 +54,11 @@ golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o j
 # A claim in use is named with the pod that uses it, and the headline says what kube-scheduler says.
 golden busy_claim.explain 3 explain -f busy_claim.yaml
 confirm busy_claim.yaml 1
+# A listing of a cluster without claims says so; a part of a cluster says nothing of claims.
+golden no_claims.explain 3 explain -f no_claims.json
+run 0 plan -f no_claims.yaml
+grep -qF "1 volume of pods count as usable on every node: the input holds no PersistentVolumeClaims" \
+    "$work/err" || fail "without claims: $(cat "$work/err")"
 # A node counts once for each message of the headline, whatever number of its resources are short.
 run 3 explain -f two_classes.yaml
 grep -qF "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't find available persistent volumes" \

@@ -72,6 +72,17 @@ said=$("$muster" whatif -f "$work/snapshot.json" --cordon node-a 2>&1) || true
 [[ $said == *train*Waiting*NodeUnschedulable* ]] || fail "whatif: $said"
 said=$("$muster" explain -f "$work/snapshot.json" 2>&1) || fail "explain: $said"
 [[ $said == "none of the groups asked for waits" ]] || fail "explain of what starts: $said"
+# A snapshot says which kinds it lists: a claim that it lacks does not exist.
+cat >"$work/claiming.yaml" <<'END'
+apiVersion: v1
+kind: Pod
+metadata: {name: claiming, namespace: default}
+spec:
+  containers: [{name: c, image: i}]
+  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]
+END
+said=$("$muster" explain -f "$work/snapshot.json" -f "$work/claiming.yaml" 2>&1) || true
+[[ $said == *"claim data is not there"* ]] || fail "a claim that a snapshot lacks: $said"
 
 said=$("$muster" schedule "${at[@]}" --dry-run 2>&1) || fail "dry run: $said"
 [[ $said == $'start\tdefault/train\tdefault/train-0\tnode-a\nstart\tdefault/train\tdefault/train-1\tnode-a' ]] ||

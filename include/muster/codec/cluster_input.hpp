@@ -74,8 +74,8 @@ public:
     }
 
 private:
-    /// Adds the claims that jobs would create and that the input lacks. Adds none if the input has
-    /// no claims at all: then all claims count as usable everywhere.
+    /// Adds the claims that jobs would create and that the input lacks. Adds none if the input may
+    /// have left out all claims: then all claims count as usable everywhere.
     void make_claims(std::vector<boost::json::object>& companions,
                      std::vector<document>& documents) const {
         std::set<object_key> known;
@@ -86,7 +86,8 @@ private:
                            std::string(translate::metadata_name(each))};
             if (key.name_space.empty())
                 key.name_space = options_->default_namespace;
-            if (!known.empty() && translate::string_at(each, "kind") == "PersistentVolumeClaim" &&
+            if (objects_->storage.knows_claims() &&
+                translate::string_at(each, "kind") == "PersistentVolumeClaim" &&
                 known.insert(std::move(key)).second)
                 documents.emplace_back("claim", std::move(each));
         }

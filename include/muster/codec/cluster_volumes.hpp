@@ -117,11 +117,11 @@ namespace detail {
 
 } // namespace detail
 
-/// Plans the volumes and devices of an input's pods. If the input has no claims, no volumes or no
-/// storage classes, volumes that need them count as usable on every node, with one warning per
-/// missing kind. Pods whose device claims are missing wait. Extended resources that pods of
-/// `foreseen` request are counted too. O(pods) if no pod has relevant volumes or claims and there
-/// is no DeviceClass.
+/// Plans the volumes and devices of an input's pods. If the input may have left out its claims,
+/// volumes or storage classes (storage_listing), volumes that need them count as usable on every
+/// node, with one warning per kind. Pods whose device claims are missing wait. Extended resources
+/// that pods of `foreseen` request are counted too. O(pods) if no pod has relevant volumes or
+/// claims and there is no DeviceClass.
 [[nodiscard]] inline volume_plan plan_volumes(const manifests& objects, diagnostics& out,
                                               const manifests* foreseen = nullptr) {
     volume_plan made = detail::plan_storage(objects, out);

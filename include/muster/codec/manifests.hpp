@@ -23,6 +23,7 @@
 #include <muster/codec/peer_queue_reader.hpp>
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/reading_context.hpp>
+#include <muster/codec/storage_listing.hpp>
 #include <muster/codec/storage_reader.hpp>
 #include <muster/codec/t9k_reader.hpp>
 #include <muster/codec/topology_reader.hpp>
@@ -70,12 +71,17 @@ public:
         made_.newest = context_.newest;
         apply_default_spread(made_, context_.rules);
         kueue_.settle(made_, out);
+        listing_.settle(made_);
         return std::move(made_);
     }
+
+    /// Call before the document's objects.
+    void note_document(const document& of) { listing_.note_document(of); }
 
     void take(object_reader& object, std::string_view version, std::string_view kind,
               object_place where) {
         where_ = std::move(where);
+        listing_.note_object(where_, kind, is_storage(version, kind));
         const bool core = version == "v1";
         const bool t9k = version == "scheduler.tensorstack.dev/v1beta1";
         if (core && kind == "Node")
@@ -130,6 +136,11 @@ private:
         made_.spread_owners.push_back(read_spread_owner(object, kind, context_));
         object.ignore_rest();
         return kind == "Service";
+    }
+
+    static bool is_storage(std::string_view version, std::string_view kind) {
+        return version == "storage.k8s.io/v1" ||
+               (version == "v1" && (kind == "PersistentVolumeClaim" || kind == "PersistentVolume"));
     }
 
     /// Reads a storage object. Returns false for other kinds.
@@ -217,6 +228,7 @@ private:
     reading_context context_;
     manifests made_;
     kueue_book kueue_;
+    storage_listing listing_;
     /// The index of each object among those of its kind.
     std::unordered_map<std::string, std::size_t> names_;
     object_place where_; ///< of the object at hand
@@ -235,6 +247,8 @@ private:
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {
     detail::manifest_reader reader(options);
+    for (const document& each : documents)
+        reader.note_document(each);
     each_object(documents, out,
                 [&](object_reader& object, std::string_view version, std::string_view kind,
                     object_place where) { reader.take(object, version, kind, std::move(where)); });

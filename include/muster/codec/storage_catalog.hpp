@@ -16,11 +16,11 @@ namespace codec {
 class storage_catalog {
 public:
     /// `knows_claims`, `knows_volumes` and `knows_classes` are false if the input has none of these
-    /// objects, because it may simply leave them out.
+    /// objects and may simply leave them out.
     explicit storage_catalog(const storage_objects& objects)
-        : knows_claims(!objects.claims.empty()),
-          knows_volumes(!objects.volumes.empty()),
-          knows_classes(!objects.classes.empty()) {
+        : knows_claims(objects.knows_claims()),
+          knows_volumes(objects.knows_volumes()),
+          knows_classes(objects.knows_classes()) {
         for (const claim_object& each : objects.claims)
             claims.emplace(each.metadata.key, &each);
         for (const volume_object& each : objects.volumes)

@@ -92,6 +92,8 @@ struct volume_object {
     std::string attributes_class;
     /// The volume is free, or reserved for the claim that it names.
     bool available = true;
+    /// The volume is in use by its claim (phase Bound).
+    bool bound = false;
     std::optional<claim_reference> claim;
     /// Required node affinity: one of the terms matches. Absent = every node.
     std::optional<std::vector<node_term>> nodes;
@@ -157,6 +159,16 @@ struct storage_objects {
     std::vector<csi_node_object> nodes;
     std::vector<csi_driver_object> drivers;
     std::vector<storage_capacity_object> capacities;
+    /// Kinds of which the input lists all objects of its cluster: an object that it lacks does not
+    /// exist.
+    bool lists_claims = false;
+    bool lists_volumes = false;
+    bool lists_classes = false;
+
+    /// False if the input may have left out all objects of the kind.
+    [[nodiscard]] bool knows_claims() const noexcept { return lists_claims || !claims.empty(); }
+    [[nodiscard]] bool knows_volumes() const noexcept { return lists_volumes || !volumes.empty(); }
+    [[nodiscard]] bool knows_classes() const noexcept { return lists_classes || !classes.empty(); }
 };
 
 } // namespace codec

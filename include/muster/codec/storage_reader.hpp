@@ -218,6 +218,7 @@ void read_controller(object_reader& object, Owned& of) {
     const auto phase = status.optional("phase").as_string().value_or("");
     status.ignore_rest();
     read.available = phase.empty() || phase == "Available";
+    read.bound = phase == "Bound";
     object.ignore({"apiVersion", "kind"});
     object.finish();
     return read;

@@ -104,16 +104,21 @@ private:
         const bool drafted = volume.from == pod_volume::source::ephemeral;
         if (claim)
             return look_at_claim(at, volume, *claim);
+        const storage_class_object* of_class = nullptr;
+        if (drafted)
+            of_class = storage_catalog::find(catalog_->classes, catalog_->class_of(volume.draft));
         // The claim of a pod that does not exist yet is made with it.
         if (drafted && pod.metadata.uid.empty() && waits(pod)) {
-            const auto* const of_class =
-                storage_catalog::find(catalog_->classes, catalog_->class_of(volume.draft));
             if (of_class && !of_class->waits_for_consumer)
                 return assume(at, plan_.assumed_drafts);
             return ask(at, key, volume.draft, "", catalog_->knows_classes);
         }
-        if (!catalog_->knows_claims)
+        if (!catalog_->knows_claims) {
+            // No volume is ever made for a claim whose class does not exist.
+            if (volume.draft.storage_class && !of_class && catalog_->knows_classes)
+                return ask(at, key, volume.draft, "", true);
             return assume(at, plan_.assumed_claims);
+        }
         wait(at, volume.claim,
              drafted ? "is still to be made for the pod"
                      : "is not there (expected a "

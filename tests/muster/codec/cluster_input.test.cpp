@@ -244,7 +244,7 @@ TEST_CASE("jobs of one name are told apart by their kinds") {
 }
 
 } // namespace
-TEST_CASE("claims that a StatefulSet makes count where the input holds claims") {
+TEST_CASE("claims that a StatefulSet makes count where the input holds or lists claims") {
     const auto claims = [](const std::string& text) {
         diagnostics out;
         const auto documents = read_documents("in", text, out);
@@ -263,6 +263,8 @@ TEST_CASE("claims that a StatefulSet makes count where the input holds claims") 
                             "data-s-0}, spec: {}}\n";
     CHECK(claims(set) == "");
     CHECK(claims(set + one) == "data-s-0 data-s-1 ");
+    CHECK(claims(set + "---\n{apiVersion: v1, kind: PersistentVolumeClaimList, items: []}\n") ==
+          "data-s-0 data-s-1 ");
 }
 
 TEST_CASE("invalid words of a gang's metadata make only that gang of a cluster wait") {

@@ -132,6 +132,29 @@ const std::string tracking =
     "{storageCapacity: true}\n";
 const std::string some_volume = volume("other", "");
 
+/// The documents as the items of one List.
+std::string in_list(const std::string& documents, const std::string& metadata = "") {
+    std::string made = "---\napiVersion: v1\nkind: List\n" + metadata + "items:";
+    const std::string rest = documents + "---\n";
+    for (std::size_t at = 4; at < rest.size();) {
+        const std::size_t end = rest.find("---\n", at);
+        std::string item = rest.substr(at, end - at);
+        for (std::size_t line = item.find('\n'); line + 1 < item.size();
+             line = item.find('\n', line + 3))
+            item.replace(line, 1, "\n  ");
+        made += "\n- " + item;
+        at = end + 4;
+    }
+    return made;
+}
+std::string listing(const std::string& kinds) {
+    return "metadata: {annotations: {muster.dev/listed-kinds: \"" + kinds + "\"}}\n";
+}
+/// A pod on node a1.
+std::string running(const std::string& name, const std::string& claim) {
+    return pod(name, claim, "  nodeName: a1\nstatus: {phase: Running}\n");
+}
+
 } // namespace
 
 TEST_CASE("without claims in the input, claims count as usable everywhere, with one warning") {
@@ -140,6 +163,83 @@ TEST_CASE("without claims in the input, claims count as usable everywhere, with 
     CHECK(made.placed.find("q=") != std::string::npos);
     CHECK(made.findings.find("2 volumes of pods count as usable on every node: the input holds no "
                              "PersistentVolumeClaims") != std::string::npos);
+}
+
+TEST_CASE("a claim that a declared complete listing lacks makes its pod wait") {
+    const std::string missing =
+        "claim data is not there (expected a PersistentVolumeClaim of that name); ";
+    const std::string both = nodes + pod("p", "data");
+    const std::string every = "v1/Node,v1/PersistentVolumeClaim,v1/PersistentVolume,v1/Pod,"
+                              "storage.k8s.io/v1/StorageClass";
+    CHECK(decide(in_list(both, listing(every))).waits == missing);
+    CHECK(decide(in_list(nodes, listing(every)) + pod("p", "data")).waits == missing);
+    CHECK(decide(in_list(both, listing("v1/PersistentVolumeClaim"))).waits == missing);
+    // Declared for other kinds only, for a list that goes on elsewhere, and not at all.
+    CHECK(decide(in_list(both, listing("v1/Node,v1/Pod,v1/PersistentVolume"))).placed == "p=a1 ");
+    CHECK(decide(in_list(both, "metadata: {continue: x, annotations: {muster.dev/listed-kinds: "
+                               "v1/PersistentVolumeClaim}}\n"))
+              .placed == "p=a1 ");
+    CHECK(decide(in_list(both)).placed == "p=a1 ");
+    // A list of the one kind.
+    CHECK(decide(both + "---\n{apiVersion: v1, kind: PersistentVolumeClaimList, items: []}\n")
+              .waits == missing);
+}
+
+TEST_CASE("a claim that a List with storage objects lacks makes its pod wait") {
+    const std::string both = nodes + pod("p", "data");
+    const std::string csi_node =
+        "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: "
+        "{drivers: []}\n";
+    for (const std::string& one :
+         {csi_node, tracking, local, some_volume,
+          capacity("c", "x", "topology.kubernetes.io/zone: a", "capacity: 1Gi")}) {
+        CAPTURE(one);
+        CHECK(decide(in_list(both + one)).waits ==
+              "claim data is not there (expected a PersistentVolumeClaim of that name); ");
+        // Storage objects of their own may be a part of what there is.
+        CHECK(decide(both + one).placed == "p=a1 ");
+        CHECK(decide(both + in_list(one)).placed == "p=a1 ");
+    }
+}
+
+TEST_CASE("a List whose objects show that claims or volumes were left out says nothing of them") {
+    const auto of_pod = decide(in_list(nodes + pod("p", "data") + running("r", "other") + local));
+    CHECK(of_pod.placed == "p=a1 r=a1 ");
+    CHECK(of_pod.findings.find("the input holds no PersistentVolumeClaims") != std::string::npos);
+    const std::string in_use = "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv}\n"
+                               "spec: {capacity: {storage: 1Gi}, claimRef: {namespace: default, "
+                               "name: other}}\nstatus: {phase: ";
+    CHECK(decide(in_list(nodes + pod("p", "data") + in_use + "Bound}\n")).placed == "p=a1 ");
+    CHECK(decide(in_list(nodes + pod("p", "data") + in_use + "Released}\n")).placed.empty());
+    const std::string claims = bound("data", "pv") + bound("other", "pw");
+    const auto of_claim =
+        decide(in_list(nodes + pod("p", "data") + running("r", "other") + claims));
+    CHECK(of_claim.placed == "p=a1 r=a1 ");
+    CHECK(of_claim.findings.find("the input holds no PersistentVolumes") != std::string::npos);
+}
+
+TEST_CASE("a volume or class that a complete listing lacks makes its pod wait") {
+    const std::string missing = "claim data is bound to volume pv, which is not there (expected a "
+                                "PersistentVolume of that name); ";
+    const std::string both = nodes + pod("p", "data") + bound("data", "pv");
+    CHECK(decide(in_list(both)).waits == missing);
+    CHECK(decide(in_list(both, listing("v1/PersistentVolume"))).waits == missing);
+    CHECK(decide(both).placed == "p=a1 ");
+    const auto user = [](const std::string& meta) {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p" + meta +
+               "}\nspec:\n  containers: [{name: c}]\n  volumes: [{name: scratch, ephemeral: "
+               "{volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], storageClassName: "
+               "nosuch, resources: {requests: {storage: 1Gi}}}}}}]\n";
+    };
+    const std::string no_class =
+        "claim p-scratch is not bound, and there is no StorageClass nosuch; ";
+    CHECK(decide(in_list(nodes + user("") + tracking)).waits == no_class);
+    CHECK(decide(in_list(nodes + user(""), listing("storage.k8s.io/v1/StorageClass"))).waits ==
+          no_class);
+    CHECK(decide(nodes + user("")).placed == "p=a1 ");
+    // Also of a pod that exists, in an input without claims.
+    CHECK(decide(nodes + user(", uid: u") + local).waits == no_class);
+    CHECK(decide(nodes + user(", uid: u")).placed == "p=a1 ");
 }
 
 TEST_CASE("if the input has other claims, a missing claim makes its pod wait and is named") {
