@@ -25,6 +25,7 @@
 #include <muster/codec/manifests.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/template_fields.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/pod_marks.hpp>
 #include <muster/translate/to_t9k.hpp>
@@ -129,7 +130,9 @@ private:
                 continue;
             boost::json::object list{{"apiVersion", "v1"}, {"kind", "List"}};
             list["items"] = std::move(items);
-            documents->emplace_back(gang.kind + " " + gang.name, std::move(list));
+            std::string name = gang.kind + " " + gang.name;
+            makers_[name].push_back(each.where);
+            documents->emplace_back(std::move(name), std::move(list));
         }
         if (documents->empty())
             return;
@@ -168,17 +171,39 @@ private:
             .second;
     }
 
-    /// What is said of a job's pods, once for all that are alike.
+    /// Reports the findings about the pods of jobs, once for all pods that are alike, at the field
+    /// of the job's template if it has the field.
     void tell(const diagnostics& found) {
         std::set<std::pair<std::string, std::string>> told;
         for (const diagnostic& each : found.findings()) {
             const std::size_t item = each.path.find("].");
-            if (told.emplace(each.where.file +
-                                 each.path.substr(item == std::string::npos ? 0 : item),
-                             each.message)
-                    .second)
+            const std::string field =
+                item == std::string::npos ? each.path : each.path.substr(item + 2);
+            if (told.emplace(each.where.file + " " + field, each.message).second &&
+                !tell_at_template(each, field))
                 out_->add(each);
         }
+    }
+
+    /// Returns false if no template has the field.
+    bool tell_at_template(const diagnostic& of, std::string_view field) {
+        constexpr std::string_view spec = "spec.";
+        const auto makers = makers_.find(of.where.file);
+        if (makers == makers_.end() || !field.starts_with(spec))
+            return false;
+        bool found = false;
+        for (const object_place& maker : makers->second)
+            for_each_template_field(maker, field.substr(spec.size()), [&](path_view path) {
+                found = true;
+                diagnostic made{of.level, maker.source->locate(path, place::key), to_text(path),
+                                of.message};
+                // The check of the template may have found the same.
+                if (std::ranges::none_of(out_->findings(), [&](const diagnostic& other) {
+                        return other.where == made.where && other.message == made.message;
+                    }))
+                    out_->add(std::move(made));
+            });
+        return found;
     }
 
     manifests* objects_;
@@ -188,6 +213,8 @@ private:
     std::set<object_key> groups_;
     /// Controllers of the pods that workloads would create, by pod.
     std::map<object_key, controller_reference> controllers_;
+    /// The objects of which pods are made, by the names of the pods' documents.
+    std::map<std::string, std::vector<object_place>> makers_;
 };
 
 } // namespace detail

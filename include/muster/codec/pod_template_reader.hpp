@@ -65,8 +65,8 @@ inline void check_resources(const field& at, std::string_view container, contain
         if (limits.value() == nullptr || !limits.value()->as_object().contains(kind))
             static_cast<void>(read_quantity(request_at));
     });
-    object.ignore({"claims"});
-    object.finish();
+    std::vector<std::string> unsupported;
+    finish(object, pod_tables::resources, unsupported);
 }
 
 inline void check_container(object_reader& container, std::vector<container_memory>& all) {

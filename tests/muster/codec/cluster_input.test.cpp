@@ -297,4 +297,56 @@ TEST_CASE("invalid words of a gang's metadata make only that gang of a cluster w
     }
 }
 
+TEST_CASE("an unknown field of a job's template is one warning with its place, and the pods wait") {
+    const std::string spec = "nodeselector: {a: b}, containers: [{name: c, comand: [x], resources: "
+                             "{request: {cpu: 1}}}]";
+    const std::string waits = ": unknown field, and the pod waits because it may say where the pod "
+                              "may run (expected a field of Kubernetes 1.37)";
+    struct maker {
+        std::string text;
+        std::string path;
+    };
+    for (const maker& each :
+         {maker{object("batch.tensorstack.dev/v1beta1", "GenericJob", "name: j",
+                       "spec: {replicaSpecs: [{type: w, replicas: 2, template: {spec: {" + spec +
+                           "}}}]}"),
+                "spec.replicaSpecs[0].template.spec."},
+          maker{object("batch/v1", "Job", "name: j",
+                       "spec: {parallelism: 2, completions: 2, template: {spec: {restartPolicy: "
+                       "Never, " +
+                           spec + "}}}"),
+                "spec.template.spec."}}) {
+        const std::string lines = read(each.text);
+        CAPTURE(lines);
+        const auto count = [&](const std::string& of) {
+            std::size_t found = 0;
+            for (std::size_t at = lines.find(of); at != std::string::npos;
+                 at = lines.find(of, at + 1))
+                ++found;
+            return found;
+        };
+        CHECK(count("unknown field") == 3);
+        CHECK(count("warning: " + each.path + "nodeselector" + waits) == 1);
+        CHECK(count("warning: " + each.path + "containers[0].resources.request" + waits) == 1);
+        CHECK(count("warning: " + each.path + "containers[0].comand: unknown field, ignored") == 1);
+        // With the line and column of the field.
+        const auto column = std::to_string(each.text.find("nodeselector") - 3);
+        CHECK(count("in:2:" + column + ": warning: " + each.path + "nodeselector") == 1);
+        CHECK(count(" spec.containers[0].resources.request spec.nodeselector\n") == 2);
+    }
+}
+
+TEST_CASE("an unknown field of two templates is a warning for each") {
+    const std::string spec = "template: {spec: {nodeselector: {a: b}, containers: [{name: c}]}}";
+    const std::string lines =
+        read(object("batch.tensorstack.dev/v1beta1", "GenericJob", "name: j",
+                    "spec: {replicaSpecs: [{type: v, " + spec + "}, {type: w, " + spec + "}]}"));
+    CHECK(
+        lines.find("spec.replicaSpecs[0].template.spec.nodeselector: unknown field, and the pod") !=
+        std::string::npos);
+    CHECK(
+        lines.find("spec.replicaSpecs[1].template.spec.nodeselector: unknown field, and the pod") !=
+        std::string::npos);
+}
+
 } // namespace codec_cluster_input_test
