@@ -95,6 +95,19 @@ std::string page() {
         out << "| resource `" << each.key << "` | " << each.scheduler << " |\n";
     for (const device_share& each : share_annotations)
         out << "| annotation `" << each.key << "` | " << each.scheduler << " |\n";
+    out << "\n## Versions of Kubernetes\n\n"
+           "`--kubernetes` (default: 1.37) selects the version whose rules apply to pods.\n\n"
+           "| rule | before 1.38 | from 1.38 on | Muster |\n|---|---|---|---|\n"
+           "| spread constraint with an empty label selector | counts no pods | counts all pods of "
+           "its namespace | as the version |\n"
+           "| quantity beyond int64 | wraps, often to 0 | saturates | saturates at every version "
+           "|\n\n"
+           "Quantities have no switch: Muster computes them exactly, and an amount that does not "
+           "fit int64 counts\nas the largest. A request beyond int64 therefore fits no node, while "
+           "a kube-scheduler before 1.38 reads\n`100E` as 0 and starts the pod. An allocatable "
+           "amount beyond 2^57 counts as 2^57, with a warning. Negative\nrequests, which 1.38 "
+           "rounds "
+           "differently, are errors.\n";
     return out.str();
 }
 
