@@ -25,6 +25,11 @@ namespace cli {
     return tree[role].name;
 }
 
+/// True if scheduling gates keep the pod from being a member of its gang.
+[[nodiscard]] constexpr bool is_gated(const muster::pod_record& pod) noexcept {
+    return pod.phase == muster::pod_phase::gated && !pod.terminating && !pod.evicted;
+}
+
 /// Returns NAMESPACE/NAME of a gang or pod.
 template<class Key>
 [[nodiscard]] std::string full_name(const Key& key) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -67,6 +69,13 @@ std::string detail_of(const live_cluster& cluster, const codec::group_key& key, 
 
 std::string live_facts::detail(reason_code why) const {
     return detail_of(*cluster, key, why);
+}
+
+std::set<std::string> live_facts::gates() const {
+    std::set<std::string> found;
+    for (const codec::pod_object* const pod : cluster->objects().gangs().members(key))
+        found.insert(pod->gates.begin(), pod->gates.end());
+    return found;
 }
 
 codec::volumes_of_pods live_facts::volumes() const {

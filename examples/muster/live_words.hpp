@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 
 #include <muster/admission/explain.hpp>
@@ -20,6 +21,7 @@ struct live_facts {
     std::string queue_name;
 
     [[nodiscard]] std::string detail(reason_code why) const;
+    [[nodiscard]] std::set<std::string> gates() const;
     [[nodiscard]] muster::codec::volumes_of_pods volumes() const;
     [[nodiscard]] const muster::codec::volume_plan& volume_plan() const;
     [[nodiscard]] const std::string& queue() const { return queue_name; }

@@ -201,7 +201,7 @@ int explain(cli::request asked, const look& how, const std::string& wanted) {
             if (wanted.empty() ? !is_explained : !named)
                 continue;
             found = true;
-            waits = waits || group.waits > 0;
+            waits = waits || group.waits + group.gated > 0;
             objects.push_back(cli::group_object(group));
             out += (out.empty() ? "" : "\n") + cli::explanation(group, asked, !how.no_headers);
         }

@@ -171,8 +171,10 @@ public:
         for (const auto& [key, pod] : state.pod_keys()) {
             if (is_everybody_selected() || asked_->groups_with.matches(*labels_.at(key)))
                 made.pods.push_back(pod_of(pod));
-            if (is_selected(state[pod].gang))
-                made.pods_pending += state[pod].placeable() || state[pod].nominated ? 1U : 0U;
+            const auto& record = state[pod];
+            if (is_selected(record.gang) &&
+                (record.placeable() || record.nominated || is_gated(record)))
+                ++made.pods_pending;
         }
         for (const muster::node_index node : state.node_order())
             made.nodes += state[node].present ? 1U : 0U;
@@ -494,8 +496,9 @@ private:
             standing.members.push_back(&object);
             if (pod.charged() && !pod.nominated)
                 standing.allocated.push_back(&object);
-            line.members += pod.alive() ? 1 : 0;
+            line.members += pod.alive() || is_gated(pod) ? 1 : 0;
             line.waits += pod.placeable() ? 1U : 0U;
+            line.gated += is_gated(pod) ? 1U : 0U;
             if (const auto to = evicted_for_.find(index); to != evicted_for_.end())
                 line.lost.push_back(
                     {state.key(index).name, full_name(state.key(to->second)), new_node_of(index)});
@@ -586,12 +589,24 @@ private:
         [[nodiscard]] std::string detail(muster::reason_code) const {
             return from->detail_of(*facts);
         }
+        [[nodiscard]] std::set<std::string> gates() const { return from->gates_of(*facts); }
         [[nodiscard]] volumes_of_pods volumes() const { return from->volumes_of(*facts); }
         [[nodiscard]] const muster::codec::volume_plan& volume_plan() const {
             return from->known_->volumes;
         }
         [[nodiscard]] const std::string& queue() const { return facts->queue; }
     };
+
+    /// Returns the scheduling gates of the group's gated members.
+    [[nodiscard]] std::set<std::string> gates_of(const group_facts& facts) const {
+        std::set<std::string> found;
+        for (const std::size_t member : facts.members) {
+            const pod_object& pod = known_->objects->pods[member];
+            if (pod.phase == muster::pod_phase::gated)
+                found.insert(pod.gates.begin(), pod.gates.end());
+        }
+        return found;
+    }
 
     /// Returns the volume effects of the group's waiting members.
     [[nodiscard]] volumes_of_pods volumes_of(const group_facts& facts) const {

@@ -417,11 +417,11 @@ std::string plan_table(const report& made, const table_form& form) {
     table groups({"NAMESPACE", "NAME", "QUEUE", "PRIORITY", "ANSWER", "PLACED", "REASON"});
     for (const group_line& group : made.groups) {
         const std::size_t later = group.nominated() ? 0 : group.nominated_pods();
-        groups.add(
-            {group.name_space, group.name, group.queue.value_or(""), std::to_string(group.priority),
-             capitalised(group.answer),
-             std::to_string(group.placements.size() - later) + "/" + std::to_string(group.waited),
-             first_reason(group)});
+        groups.add({group.name_space, group.name, group.queue.value_or(""),
+                    std::to_string(group.priority), capitalised(group.answer),
+                    std::to_string(group.placements.size() - later) + "/" +
+                        std::to_string(group.waited + group.gated),
+                    first_reason(group)});
     }
     return groups.text(form);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,9 +24,24 @@ namespace cli {
                                          : muster::certificate_scope::free_now;
 }
 
+/// Returns the members of a gang with scheduling gates, at or below each vertex of its tree.
+template<class Traits>
+[[nodiscard]] std::vector<std::int64_t> gated_members(const muster::state<Traits>& known,
+                                                      muster::gang_index which) {
+    const muster::gang_tree& tree = known[which].spec.tree;
+    std::vector<std::int64_t> counts(tree.size(), 0);
+    for (const muster::pod_index member : known[which].members)
+        if (is_gated(known[member]) && known[member].role.value() < counts.size())
+            ++counts[known[member].role.value()];
+    for (std::size_t vertex = tree.size(); vertex-- > 1;)
+        counts[tree[vertex].parent] += counts[vertex];
+    return counts;
+}
+
 /// Returns the lines of the reasons why a gang waits, which were found in that scope. `facts` has
 /// what the state lacks:
 /// - `detail(code)`: what is wrong with the group, or not modelled of its members,
+/// - `gates()`: the scheduling gates of its members,
 /// - `volumes()`: the volume effects of its waiting members,
 /// - `volume_plan()`: those of all pods,
 /// - `queue()`: the name of its queue.
@@ -52,6 +69,10 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
         line.kind = kind_name(each.kind);
         line.not_minimal = each.not_minimal;
         context.detail = facts.detail(each.code);
+        if (each.code == reason_code::not_enough_members) {
+            context.gated = gated_members(known, which);
+            context.gates = facts.gates();
+        }
         // That of another queue may stand in the way.
         context.queue = each.queue ? known.key(*each.queue) : facts.queue();
         if (each.queue && speaks_of_queue(each.code))

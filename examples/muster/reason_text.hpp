@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -152,6 +153,9 @@ struct reason_context {
     std::string lone_claims;
     /// The groups that room is reserved for, as NAMESPACE/NAME.
     std::vector<std::string> owners;
+    /// Members with scheduling gates, at or below each vertex of the tree, and these gates.
+    std::vector<std::int64_t> gated;
+    std::set<std::string> gates;
 };
 
 namespace detail {
@@ -235,12 +239,25 @@ private:
     [[nodiscard]] std::string counts() const {
         std::string out;
         for (const muster::role_shortage& one : what_->roles) {
+            const std::int64_t gated =
+                one.role.value() < context_->gated.size() ? context_->gated[one.role.value()] : 0;
+            if (gated > 0 && context_->single_pod)
+                return who_ + " is held by " + gates();
             out += out.empty() ? "" : "; ";
-            out += whose(one.role) + std::to_string(one.possible) + " of " +
+            out += whose(one.role) + std::to_string(one.possible + gated) + " of " +
                    std::to_string(one.needed) +
                    (one.needed == 1 ? " member exists" : " members exist");
+            if (gated > 0)
+                out += ", " + std::to_string(gated) + " held by " + gates();
         }
         return out;
+    }
+
+    [[nodiscard]] std::string gates() const {
+        std::string names;
+        for (const std::string& each : context_->gates)
+            names += (names.empty() ? " " : ", ") + each;
+        return (context_->gates.size() == 1 ? "scheduling gate" : "scheduling gates") + names;
     }
 
     [[nodiscard]] std::string reserved() const {

@@ -222,6 +222,8 @@ struct group_line {
     /// Members that waited before the plan, and that still wait after it.
     std::size_t waited = 0;
     std::size_t waits = 0;
+    /// Members with scheduling gates.
+    std::size_t gated = 0;
     /// Members that exist, the fewest that start, and those that held something before.
     std::int64_t members = 0;
     std::int64_t minimum = 0;
@@ -299,7 +301,7 @@ struct report {
     std::size_t pods_evicted = 0;
     /// Number of pods among them that move.
     std::size_t pods_moved = 0;
-    /// Those that are nominated, too.
+    /// Also those that are nominated or have scheduling gates.
     std::size_t pods_pending = 0;
     std::size_t nodes = 0;
     /// In the order of names, when they are asked for.

@@ -59,6 +59,10 @@ golden no_claims.explain 3 explain -f no_claims.json
 run 0 plan -f no_claims.yaml
 grep -qF "1 volume of pods count as usable on every node: the input holds no PersistentVolumeClaims" \
     "$work/err" || fail "without claims: $(cat "$work/err")"
+# Gated members exist: the reason names the gates, and the group is pending.
+golden gated.explain 3 explain -f gated.yaml
+golden gated.pods 3 plan -f gated.yaml -o pods
+golden gated.table 3 plan -f gated.yaml
 # A node counts once for each message of the headline, whatever number of its resources are short.
 run 3 explain -f two_classes.yaml
 grep -qF "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't find available persistent volumes" \

@@ -68,6 +68,8 @@ struct pod_object {
     /// Its PodGroup of Kubernetes (`spec.schedulingGroup.podGroupName`); empty = none.
     std::string pod_group;
     pod_phase phase = pod_phase::pending;
+    /// The scheduling gates of a gated pod, by name.
+    std::vector<std::string> gates;
     /// Its one gate is that of Grove's dialect `seed`, which the scheduler takes off when it places
     /// the pod.
     bool schedulers_gate = false;

@@ -203,11 +203,15 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     return seconds ? std::optional(*seconds * second) : std::nullopt;
 }
 
-[[nodiscard]] inline bool is_only_gate(const array_reader& gates, std::string_view name) {
-    const boost::json::value* const gate = gates.size() == 1 ? gates[0].value() : nullptr;
-    const boost::json::value* const found =
-        gate && gate->is_object() ? gate->get_object().if_contains("name") : nullptr;
-    return found && found->is_string() && std::string_view(found->get_string()) == name;
+/// Returns the names of scheduling gates. The API server checks them.
+[[nodiscard]] inline std::vector<std::string> gate_names(const array_reader& gates) {
+    std::vector<std::string> names;
+    gates.for_each([&](const field& each) {
+        const auto* const gate = each.value() ? each.value()->if_object() : nullptr;
+        const boost::json::value* const name = gate ? gate->if_contains("name") : nullptr;
+        names.emplace_back(name && name->is_string() ? std::string_view(name->get_string()) : "");
+    });
+    return names;
 }
 
 } // namespace detail
@@ -343,7 +347,8 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         read.phase = pod_phase::bound;
     else if (gates.size() > 0) {
         read.phase = pod_phase::gated;
-        read.schedulers_gate = detail::is_only_gate(gates, translate::keys::grove_gate);
+        read.gates = detail::gate_names(gates);
+        read.schedulers_gate = read.gates == std::vector{std::string(translate::keys::grove_gate)};
     }
     if (read.node.empty() && read.phase == pod_phase::running)
         phase_at.error("the pod runs without spec.nodeName (expected the name of its node)");

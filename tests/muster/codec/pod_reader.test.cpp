@@ -120,6 +120,9 @@ TEST_CASE("phases are the model's, a pending pod with a node is bound, one with 
     CHECK(phase("", "Failed") == pod_phase::failed);
     CHECK(phase(gates, "Failed") == pod_phase::failed);
     CHECK(read("  nodeName: a\n").pod.node == "a");
+    CHECK(read("  schedulingGates: [{name: b}, {name: a}]\n").pod.gates ==
+          std::vector<std::string>{"b", "a"});
+    CHECK(read("  nodeName: a\n" + gates).pod.gates.empty());
 }
 
 TEST_CASE("another phase is an error, and so is running on no node") {
