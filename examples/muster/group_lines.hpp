@@ -84,6 +84,29 @@ template<class Traits>
                                    decision.outcome.kind == muster::answer::undecided);
 }
 
+/// True if members hold nodes and none waits for one: whatever is wrong with the group, nothing of
+/// it is to be placed. In a live cluster, each pod that another scheduler placed is such a group,
+/// without an object. O(members).
+template<class Traits>
+[[nodiscard]] bool only_holds(const muster::state<Traits>& known, muster::gang_index group) {
+    bool holds = false;
+    for (const muster::pod_index member : known[group].members) {
+        const auto& pod = known[member];
+        if (!pod.node && !pod.terminal() && !pod.terminating)
+            return false;
+        holds = holds || pod.charged();
+    }
+    return holds;
+}
+
+/// True if the group has a place among those that wait: not if it is faulty and only holds.
+template<class Traits>
+[[nodiscard]] bool has_position(const muster::state<Traits>& known,
+                                const muster::decision& decision) {
+    return is_waiting(decision) &&
+           !(decision.outcome.at == muster::gate::group && only_holds(known, decision.gang));
+}
+
 /// Numbers the groups that wait, in the order in which they were decided.
 class waiting_positions {
 public:

@@ -60,7 +60,7 @@ void live_explainer::look_ahead() {
             each.outcome.at = last.at;
         }
         const bool is_first = next_->decision_of.emplace(each.gang, &each).second;
-        if (is_first && is_waiting(each))
+        if (is_first && has_position(next_->state, each))
             next_->position_of.emplace(each.gang, waiting.next(next_->state[each.gang].queue));
     }
 }

@@ -160,7 +160,8 @@ public:
                 line.created = born;
             line.holding = static_cast<std::int64_t>(held[decision.gang]);
             if (line.answer == "waiting" || line.answer == "undecided") {
-                line.position = waiting.next(queue);
+                if (has_position(state, decision))
+                    line.position = waiting.next(queue);
                 if (const auto start = starts_.find(decision.gang); start != starts_.end())
                     line.expected_start = start->second;
             }

@@ -13,6 +13,7 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/kube/metrics.hpp>
 
+#include "group_lines.hpp"
 #include "live_cluster.hpp"
 #include "live_connect.hpp"
 #include "live_explain.hpp"
@@ -51,7 +52,8 @@ int decide_once(const schedule_request& asked, kube::transport& by) {
             std::printf("evict\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
                         name_of(known.key(pod)).c_str());
         // An admitted gang without placements runs already.
-        if (!each.placements.empty() || each.outcome.kind == muster::answer::admitted)
+        if (!each.placements.empty() || each.outcome.kind == muster::answer::admitted ||
+            only_holds(known, each.gang))
             continue;
         waits = true;
         std::printf("wait\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
