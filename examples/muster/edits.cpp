@@ -17,6 +17,7 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/t9k_reader.hpp>
 #include <muster/codec/topology_reader.hpp>
+#include <muster/model/node_names.hpp>
 #include <muster/resource/quantity_text.hpp>
 
 #include "storage_edits.hpp"
@@ -86,14 +87,13 @@ private:
             node_object fresh = copied;
             fresh.metadata.key.name = name;
             fresh.unschedulable = false;
-            // Labels that carry the name of the node carry that of the new one.
-            for (const auto& [label, text] : copied.metadata.labels)
-                if (text == copied.metadata.key.name)
-                    fresh.metadata.labels.set(label, name);
+            fresh.metadata.labels =
+                muster::labels_of_copy(copied.metadata.key.name, copied.metadata.labels, name);
             std::erase_if(fresh.taints,
                           [](const muster::taint& one) { return one.is_condition(); });
             objects_->nodes.push_back(std::move(fresh));
-            copy_storage(copied.metadata.key.name, name, objects_->storage);
+            copy_storage(copied, name, objects_->storage);
+            copy_devices(copied, name, objects_->devices);
             ++made;
         }
         return {};

@@ -9,6 +9,7 @@
 
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/model/node_names.hpp>
 
 namespace cli {
 
@@ -51,39 +52,63 @@ namespace cli {
     return {};
 }
 
+/// Appends those copies of the objects that `change` returns true for.
+template<class Object, class Change>
+void copy_objects(std::vector<Object>& objects, const Change& change) {
+    for (std::size_t at = 0, count = objects.size(); at < count; ++at) {
+        Object made = objects[at];
+        if (change(made))
+            objects.push_back(std::move(made));
+    }
+}
+
+/// Makes requirements on the node's name or host name name its copy. Returns false if there are
+/// none.
+[[nodiscard]] inline bool rename_in(std::vector<muster::label_requirement>& requirements,
+                                    const muster::codec::node_object& like,
+                                    const std::string& name) {
+    bool renamed = false;
+    for (muster::label_requirement& each : requirements)
+        if (each.op == muster::label_operator::in && each.values.size() == 1 &&
+            muster::names_node(each.values.front(), like.metadata.key.name, like.metadata.labels)) {
+            each.values.front() = name;
+            renamed = true;
+        }
+    return renamed;
+}
+
 /// Gives the copy of a node the same storage as the original (`like`): its CSI drivers, and copies
-/// of the free volumes and storage pools that only the original can use.
-inline void copy_storage(const std::string& like, const std::string& name,
+/// of the free volumes and storage pools that only the original can use. Volumes that are bound to
+/// claims stay on the original.
+inline void copy_storage(const muster::codec::node_object& like, const std::string& name,
                          muster::codec::storage_objects& storage) {
     using namespace muster::codec;
-    const auto rename = [&](std::vector<muster::label_requirement>& requirements) {
-        bool renamed = false;
-        for (muster::label_requirement& each : requirements)
-            if (each.op == muster::label_operator::in && each.values.size() == 1 &&
-                each.values.front() == like) {
-                each.values.front() = name;
-                renamed = true;
-            }
-        return renamed;
-    };
-    const auto copy = [](auto& objects, const auto& change) {
-        for (std::size_t at = 0, count = objects.size(); at < count; ++at) {
-            auto made = objects[at];
-            if (change(made))
-                objects.push_back(std::move(made));
-        }
-    };
-    copy(storage.nodes, [&](csi_node_object& of) {
-        return of.metadata.key.name == like && !(of.metadata.key.name = name).empty();
+    const auto rename = [&](auto& requirements) { return rename_in(requirements, like, name); };
+    copy_objects(storage.nodes, [&](csi_node_object& of) {
+        return of.metadata.key.name == like.metadata.key.name &&
+               !(of.metadata.key.name = name).empty();
     });
-    copy(storage.volumes, [&](volume_object& of) {
+    copy_objects(storage.volumes, [&](volume_object& of) {
         of.metadata.key.name += "-on-" + name;
         return of.available && !of.claim && of.nodes && of.nodes->size() == 1 &&
                (rename(of.nodes->front().labels.requirements) || rename(of.nodes->front().name));
     });
-    copy(storage.capacities, [&](storage_capacity_object& of) {
+    copy_objects(storage.capacities, [&](storage_capacity_object& of) {
         of.metadata.key.name += "-on-" + name;
         return of.nodes && rename(of.nodes->requirements);
+    });
+}
+
+/// Gives the copy of a node copies of the ResourceSlices of the original (`like`).
+inline void copy_devices(const muster::codec::node_object& like, const std::string& name,
+                         muster::codec::device_objects& devices) {
+    copy_objects(devices.slices, [&](muster::codec::resource_slice_object& of) {
+        if (of.nodes_per_device || of.nodes.name != like.metadata.key.name)
+            return false;
+        of.metadata.key.name += "-on-" + name;
+        of.pool += "-on-" + name;
+        of.nodes.name = name;
+        return true;
     });
 }
 

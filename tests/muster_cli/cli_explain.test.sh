@@ -48,6 +48,10 @@ golden volumes.explain 3 explain -f volumes.yaml
 golden volumes.explain.json 3 explain tune -f volumes.yaml -o json
 confirm volumes.yaml 4
 run 1 whatif -f volumes.yaml --bind-claim nobody
+# A copy of a node has a host name of its own and none of the bound local volumes of the original.
+golden host_labels.explain 3 explain -f host_labels.yaml
+run 3 whatif -f host_labels.yaml --add-nodes 1xa1
+grep -q 'No group is better or worse off' "$work/out" || fail "a local volume is reached from the copy"
 # ResourceClaims that are not ready are named, without options: none allocates them.
 golden resource_claims.explain 3 explain -f resource_claims.yaml
 golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o json

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/model/node_names.hpp>
 #include <muster/model/state.hpp>
 
 namespace muster::inline v0_1 {
@@ -229,14 +230,11 @@ private:
         return known_->upsert_gang(key, std::move(spec)) == event_result::applied;
     }
 
-    /// Labels that carry the name of the node carry that of the new one.
+    /// Gives the copy of a node its own name, also in its labels.
     template<class Spec, class Key>
     static void rename(Spec& spec, const Key& key) {
         if constexpr (std::is_convertible_v<Key, std::string>) {
-            label_set labels;
-            for (const auto& [label, value] : spec.labels)
-                labels.set(label, !spec.name.empty() && value == spec.name ? key : value);
-            spec.labels = std::move(labels);
+            spec.labels = labels_of_copy(spec.name, spec.labels, key);
             if (!spec.name.empty())
                 spec.name = key;
         }

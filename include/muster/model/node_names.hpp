@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <muster/model/labels.hpp>
+
+namespace muster::inline v0_1 {
+
+/// The node label with the node's host name, which may differ from the node's name.
+inline constexpr std::string_view hostname_label = "kubernetes.io/hostname";
+
+/// True if a label value or a requirement on one names the node with these labels: it is the
+/// node's name or host name.
+[[nodiscard]] inline bool names_node(std::string_view value, const std::string& name,
+                                     const label_set& labels) {
+    const std::string* const host = labels.find(hostname_label);
+    return (!name.empty() && value == name) || (host && value == *host);
+}
+
+/// Returns the labels of a copy of the node: those that name the node name the copy.
+[[nodiscard]] inline label_set labels_of_copy(const std::string& name, const label_set& labels,
+                                              const std::string& copy) {
+    label_set made;
+    for (const auto& [key, value] : labels)
+        made.set(key, names_node(value, name, labels) ? copy : value);
+    return made;
+}
+
+} // namespace muster::inline v0_1
