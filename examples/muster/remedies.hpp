@@ -167,7 +167,7 @@ public:
             const auto& pod = (*known_)[member];
             const auto& key = known_->key(member);
             const auto* const volumes = volumes_->find(key);
-            if (!volumes || !pod.placeable())
+            if (!volumes || volumes->unusable || !pod.placeable())
                 continue;
             for (const std::string& claim : volumes->missing)
                 claims.insert(short_name(key.name_space, claim));

@@ -48,6 +48,9 @@ golden volumes.explain 3 explain -f volumes.yaml
 golden volumes.explain.json 3 explain tune -f volumes.yaml -o json
 confirm volumes.yaml 4
 run 1 whatif -f volumes.yaml --bind-claim nobody
+# Binding is proposed for no claim that must be replaced first.
+golden unusable_claims.explain 3 explain -f unusable_claims.yaml
+confirm unusable_claims.yaml 1
 # A copy of a node has a host name of its own and none of the bound local volumes of the original.
 golden host_labels.explain 3 explain -f host_labels.yaml
 run 3 whatif -f host_labels.yaml --add-nodes 1xa1

@@ -154,6 +154,7 @@ template<std::size_t Width>
             known = false;
     spec.where.volumes = from.reach;
     spec.where.volume_not_ready = !from.waits.empty();
+    spec.where.volume_unusable = from.unusable;
     for (const auto& [key, value] : from.labels)
         spec.labels.set(key, value);
     if (!from.near.empty() || !from.apart.empty()) {

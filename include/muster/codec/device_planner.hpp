@@ -150,9 +150,10 @@ private:
             if (asked == pod->requests.end() || asked->second.milli <= 0 ||
                 is_listed_for(*pod, resource) || !concerns(*pod))
                 continue;
-            into_->pods[pod->metadata.key].waits.push_back(
-                resource + " is served by device class " +
-                catalog_->class_of(resource)->metadata.key.name + why);
+            volume_effects& to = into_->pods[pod->metadata.key];
+            to.waits.push_back(resource + " is served by device class " +
+                               catalog_->class_of(resource)->metadata.key.name + why);
+            to.unusable = true;
         }
     }
 

@@ -36,6 +36,10 @@ struct volume_effects {
     /// Names of the volume claims in `waits`, and of the ResourceClaims in it.
     std::vector<std::string> missing;
     std::vector<std::string> missing_devices;
+    /// The pod's entries whose ResourceClaims are still to be made from templates.
+    std::vector<std::string> unmade_devices;
+    /// A claim in `waits` must be replaced: binding or allocating it is impossible or no help.
+    bool unusable = false;
     /// The nodes that can use each volume, and a description of it: "claim data (volume pv-1)".
     std::vector<volume_reach> reach;
     std::vector<std::string> reach_of;
@@ -56,11 +60,15 @@ struct volume_effects {
         waits.push_back("claim " + claim + " " + why);
         missing.push_back(claim);
     }
-    /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `reach` and `reach_of`.
+    /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `unmade_devices`,
+    /// `unusable`, `reach` and `reach_of`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
         missing_devices.insert(missing_devices.end(), more.missing_devices.begin(),
                                more.missing_devices.end());
+        unmade_devices.insert(unmade_devices.end(), more.unmade_devices.begin(),
+                              more.unmade_devices.end());
+        unusable = unusable || more.unusable;
         reach.insert(reach.end(), more.reach.begin(), more.reach.end());
         reach_of.insert(reach_of.end(), more.reach_of.begin(), more.reach_of.end());
     }

@@ -133,15 +133,18 @@ private:
                                  ? claim.owner_name == pod.metadata.key.name
                                  : claim.owner_uid == pod.metadata.uid;
             if (!own)
-                return wait(at, name,
-                            "was not made for the pod (expected the pod as its controller)");
+                return wait_unusable(at, name,
+                                     "was not made for the pod (expected the pod as its "
+                                     "controller): delete the claim, so that it is made anew");
         }
         if ((claim.asks.access & read_write_once_pod) != 0)
             note_lone(claim.metadata.key, at);
         if (claim.lost)
-            return wait(at, name, "has lost its volume " + claim.asks.volume);
+            return wait_unusable(at, name,
+                                 "has lost its volume " + claim.asks.volume +
+                                     " (phase Lost): replace the claim");
         if (claim.metadata.terminating)
-            return wait(at, name, "is being deleted");
+            return wait_unusable(at, name, "is being deleted (expected a new claim of that name)");
         if (claim.bound)
             return look_at_bound(at, claim);
         if (!claim.selected_node.empty()) {
@@ -169,10 +172,10 @@ private:
         if (!volume) {
             if (!catalog_->knows_volumes)
                 return assume(at, plan_.assumed_volumes);
-            return wait(at, name,
-                        "is bound to volume " + claim.asks.volume +
-                            ", which is not there (expected a PersistentVolume of "
-                            "that name)");
+            return wait_unusable(at, name,
+                                 "is bound to volume " + claim.asks.volume +
+                                     ", which is not there (expected a PersistentVolume of that "
+                                     "name)");
         }
         const std::string what = "claim " + name + " (volume " + claim.asks.volume + ")";
         if (!volume->driver.empty()) {
@@ -183,10 +186,10 @@ private:
         if (!waits(*users_[at].pod))
             return;
         if (!volume->unsupported.empty())
-            return wait(at, name,
-                        "is bound to volume " + claim.asks.volume +
-                            ", whose node affinity is not understood (" +
-                            volume->unsupported.front() + ")");
+            return wait_unusable(at, name,
+                                 "is bound to volume " + claim.asks.volume +
+                                     ", whose node affinity is not understood (" +
+                                     volume->unsupported.front() + ")");
         if (volume->nodes)
             reach(at, *volume->nodes, what);
         if (auto zones = zone_terms(*volume))
@@ -205,16 +208,17 @@ private:
             return;
         if (!known && !must_know_class)
             return assume(at, plan_.assumed_classes);
+        if (!asks.volume.empty())
+            return wait_for_volume(at, key, uid, asks.volume);
         if (!known)
             return wait(at, key.name,
                         storage_class.empty()
                             ? "is not bound, and has no storage class"
                             : "is not bound, and there is no StorageClass " + storage_class);
-        if (!known->waits_for_consumer || !asks.volume.empty())
+        if (!known->waits_for_consumer)
             return wait(at, key.name,
-                        asks.volume.empty() ? "is not bound (volumes of class " + storage_class +
-                                                  " are bound before pods are placed)"
-                                            : "is not bound to volume " + asks.volume + " yet");
+                        "is not bound (volumes of class " + storage_class +
+                            " are bound before pods are placed)");
         if (known->provisions())
             require_driver(at, known->provisioner, "claim " + key.name);
         effects_[at].unbound.push_back(key.name);
@@ -230,9 +234,31 @@ private:
             demand.users.push_back(at);
     }
 
+    /// Handles a claim that is not bound yet to the volume that it names.
+    void wait_for_volume(std::size_t at, const object_key& key, const std::string& uid,
+                         const std::string& name) {
+        const volume_object* const volume = storage_catalog::find(catalog_->volumes, name);
+        if (!volume && catalog_->knows_volumes)
+            return wait_unusable(at, key.name,
+                                 "is not bound to volume " + name +
+                                     ", which is not there (expected a PersistentVolume of that "
+                                     "name)");
+        const volume_demand own{key, nullptr, uid, {}, 0};
+        if (volume && volume->claim && !is_kept_for(*volume, own))
+            return wait_unusable(at, key.name,
+                                 "is not bound to volume " + name + ", which is kept for claim " +
+                                     volume->claim->key.name_space + "/" + volume->claim->key.name);
+        wait(at, key.name, "is not bound to volume " + name + " yet");
+    }
+
     void wait(std::size_t at, const std::string& claim, const std::string& why) {
         if (waits(*users_[at].pod))
             effects_[at].wait(claim, why);
+    }
+    /// Binding the claim is impossible or does not help.
+    void wait_unusable(std::size_t at, const std::string& claim, const std::string& why) {
+        wait(at, claim, why);
+        effects_[at].unusable = waits(*users_[at].pod);
     }
     void assume(std::size_t at, std::size_t& count) {
         if (waits(*users_[at].pod))

@@ -85,7 +85,7 @@ struct drop_domain {
 
     [[nodiscard]] friend bool operator==(const drop_domain&, const drop_domain&) = default;
 };
-/// Makes the volumes of the gang's members usable.
+/// Makes the volumes of the gang's members usable, except those that are `volume_unusable`.
 struct ready_volumes {
     [[nodiscard]] friend bool operator==(const ready_volumes&, const ready_volumes&) = default;
 };
@@ -214,7 +214,7 @@ public:
     }
 
     [[nodiscard]] bool operator()(const ready_volumes&) {
-        return relax([](constraints& where) { where.volume_not_ready = false; });
+        return relax([](constraints& where) { where.volume_not_ready = where.volume_unusable; });
     }
 
     [[nodiscard]] bool operator()(const lower_minimum& what) {

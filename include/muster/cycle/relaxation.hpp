@@ -36,11 +36,12 @@ template<class Traits>
 inline constexpr unsigned places_off =
     obstacle_selector | obstacle_taint | obstacle_volume | obstacle_unbound_volume;
 
-/// True if a waiting member has a volume that is not ready. O(members).
+/// True if a waiting member has a volume that is not ready and can become so. O(members).
 template<class Traits>
 [[nodiscard]] bool is_held_by_volumes(const cluster_state<Traits>& known, gang_index which) {
     return std::ranges::any_of(known[which].members, [&](pod_index member) {
-        return known[member].placeable() && known.where(member).value.volume_not_ready;
+        const constraints& where = known.where(member).value;
+        return known[member].placeable() && where.volume_not_ready && !where.volume_unusable;
     });
 }
 

@@ -96,6 +96,9 @@ struct constraints {
     bool unsupported = false;
     /// A volume of the pod cannot be used on any node yet, so the pod waits.
     bool volume_not_ready = false;
+    /// With `volume_not_ready`: no binding of the pod's claims makes all of its volumes usable. A
+    /// claim must be replaced first, e.g. one that is being deleted.
+    bool volume_unusable = false;
     /// Kinds of the request (bit = column) of which a node may come to have more while it stays as
     /// it is, such as free volumes. Too little of them never proves that the pod cannot ever start.
     std::uint64_t growing_kinds = 0;

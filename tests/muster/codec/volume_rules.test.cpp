@@ -29,6 +29,8 @@ struct outcome {
     std::vector<muster::answer> answers;
     /// Texts of volumes that are not ready, of all pods.
     std::string waits;
+    /// The pods that no binding of their claims helps.
+    std::string unusable;
     std::string findings;
 };
 
@@ -49,6 +51,8 @@ outcome decide(const std::string& text) {
         if (const auto* volumes = cluster.volumes.find(key))
             for (const std::string& each : volumes->waits)
                 made.waits += each + "; ";
+        if (const auto* volumes = cluster.volumes.find(key); volumes && volumes->unusable)
+            made.unusable += key.name + " ";
     }
     for (const muster::decision& each : result.decisions) {
         if (each.outcome.kind == muster::answer::admitted)
@@ -263,7 +267,36 @@ TEST_CASE("a claim that is lost or being deleted makes its pod wait") {
                "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, "
                "deletionTimestamp: \"2026-01-01T00:00:00Z\"}\nspec: {volumeName: v}\nstatus: "
                "{phase: Bound}\n");
-    CHECK(deleted.waits == "claim data is being deleted; ");
+    CHECK(deleted.waits == "claim data is being deleted (expected a new claim of that name); ");
+    CHECK(lost.unusable == "q ");
+    CHECK(deleted.unusable == "p ");
+}
+
+TEST_CASE("no binding helps a claim whose volume is missing, kept for another claim, or not "
+          "understood") {
+    const auto named = [](const std::string& of_volume) {
+        return decide(nodes + pod("p", "data") + unbound("data", "x", "1Gi", ", volumeName: v") +
+                      some_volume + of_volume);
+    };
+    const auto missing = named("");
+    CHECK(missing.waits == "claim data is not bound to volume v, which is not there (expected a "
+                           "PersistentVolume of that name); ");
+    CHECK(missing.unusable == "p ");
+    const auto kept = named(volume("v", ", claimRef: {namespace: ns, name: other}"));
+    CHECK(kept.waits == "claim data is not bound to volume v, which is kept for claim ns/other; ");
+    CHECK(kept.unusable == "p ");
+    const auto own = named(volume("v", ", claimRef: {namespace: default, name: data}"));
+    CHECK(own.waits == "claim data is not bound to volume v yet; ");
+    CHECK(own.unusable.empty());
+    CHECK(named(volume("v", "")).unusable.empty());
+    CHECK(decide(nodes + pod("p", "data") + bound("data", "pv") + some_volume).unusable == "p ");
+    const std::string odd =
+        ", nodeAffinity: {required: {nodeSelectorTerms: [{matchOddly: [{key: k}]}]}}";
+    CHECK(decide(nodes + pod("p", "data") + bound("data", "pv") + volume("pv", odd)).unusable ==
+          "p ");
+    CHECK(decide(nodes + pod("p", "data") + bound("other", "pv")).unusable.empty());
+    CHECK(decide(nodes + pod("p", "data") + unbound("data", "none") + local).unusable.empty());
+    CHECK(decide(nodes + local + pod("p", "data") + unbound("data", "local")).unusable.empty());
 }
 
 TEST_CASE("the node affinity of a bound volume restricts the nodes of its pod") {
@@ -345,7 +378,10 @@ TEST_CASE("the claim of an ephemeral volume is named after pod and volume, which
     };
     CHECK(decide(nodes + user + owned("u1") + volume("pv", on_node("a2"))).placed == "p=a2 ");
     CHECK(decide(nodes + user + owned("u2") + volume("pv", on_node("a2"))).waits ==
-          "claim p-scratch was not made for the pod (expected the pod as its controller); ");
+          "claim p-scratch was not made for the pod (expected the pod as its controller): delete "
+          "the claim, so that it is made anew; ");
+    CHECK(decide(nodes + user + owned("u2") + volume("pv", on_node("a2"))).unusable == "p ");
+    CHECK(decide(nodes + user + bound("other", "pv")).unusable.empty());
     CHECK(decide(nodes + user + bound("other", "pv")).waits ==
           "claim p-scratch is still to be made for the pod; ");
 }

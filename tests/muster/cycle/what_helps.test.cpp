@@ -414,6 +414,30 @@ TEST_CASE("making volumes ready is proposed if that starts the gang") {
     const auto large = of.gang("large", 1, 3);
     hold("large", "large-0");
     CHECK(all_of<ready_volumes>(what_helps(of.known, large, 0)).empty());
+    auto lost = of.known.spec_of(of.known.find_pod("small-0")->index);
+    lost.where.volume_unusable = true;
+    CHECK(of.known.upsert_pod("small-0", "small", lost) == event_result::applied);
+    CHECK(all_of<ready_volumes>(what_helps(of.known, small, 0)).empty());
+}
+
+TEST_CASE("a node that is added has a host name of its own and does not reach local volumes") {
+    lab of;
+    muster::node<testing::world_width> made;
+    made.allocatable[cpu] = 2;
+    made.name = "a";
+    made.labels = {{"kubernetes.io/hostname", "host-a"}, {"topology.lvm.io/node", "a"}};
+    REQUIRE(of.known.upsert_node("a", made) == event_result::applied);
+    const auto both = of.gang("both", 2, 2);
+    for (const char* label : {"kubernetes.io/hostname", "topology.lvm.io/node"}) {
+        node_term term;
+        term.labels.requirements.push_back({label, label_operator::in, {*made.labels.find(label)}});
+        for (const char* pod : {"both-0", "both-1"}) {
+            auto spec = of.known.spec_of(of.known.find_pod(pod)->index);
+            spec.where.volumes = {{{term}, true}};
+            CHECK(of.known.upsert_pod(pod, "both", spec) == event_result::applied);
+        }
+        CHECK(all_of<add_nodes>(what_helps(of.known, both, 0)).empty());
+    }
 }
 
 TEST_CASE("dropping the term of a shared volume is not proposed") {
