@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <muster/admission/certificate.hpp>
 #include <muster/admission/reason.hpp>
+#include <muster/codec/storage_catalog.hpp>
+#include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_words.hpp>
 #include <muster/model/state.hpp>
 #include <muster/resource/kind_table.hpp>
@@ -36,6 +42,55 @@ template<class Traits>
     for (std::size_t vertex = tree.size(); vertex-- > 1;)
         counts[tree[vertex].parent] += counts[vertex];
     return counts;
+}
+
+/// Says what the nodes have of a kind that counts attachments or bytes of storage: "a 1 of 2, b 0
+/// of 1" attachments in use, "a 2, b 1" attachments at most if the cluster is emptied, or "a 15Gi,
+/// b 5Gi" free. At most four nodes, those with the most free first. Empty for other kinds and if no
+/// node has a limit.
+template<class Traits>
+[[nodiscard]] std::string supply_text(const muster::state<Traits>& known, muster::kind_id kind,
+                                      const std::string& name, muster::certificate_scope scope,
+                                      const muster::codec::volume_plan& volumes) {
+    const bool attachments = !muster::codec::storage_catalog::driver_in(name).empty();
+    const auto supply = volumes.kinds.find(name);
+    if (supply == volumes.kinds.end() ||
+        (!attachments && !muster::codec::storage_catalog::counts_bytes(name)))
+        return {};
+    const bool now = scope == muster::certificate_scope::free_now;
+    std::vector<std::pair<std::int64_t, std::string>> found;
+    std::size_t others = 0;
+    for (const muster::node_index node : known.node_order()) {
+        const std::string& key = known.key(node);
+        if (!known[node].present || !supply->second.on.contains(key)) {
+            others += known[node].present ? 1U : 0U;
+            continue;
+        }
+        const std::int64_t free = known.accounts().free(node)[kind];
+        std::int64_t limit = supply->second.at(key);
+        if (const auto kept = supply->second.set_aside.find(key);
+            kept != supply->second.set_aside.end())
+            limit += kept->second;
+        if (!attachments)
+            found.emplace_back(free, key + " " + amount_text(name, free));
+        else if (now)
+            found.emplace_back(free, key + " " + std::to_string(limit - free) + " of " +
+                                         std::to_string(limit));
+        else
+            found.emplace_back(limit, key + " " + std::to_string(limit));
+    }
+    std::ranges::stable_sort(found, std::ranges::greater{},
+                             &std::pair<std::int64_t, std::string>::first);
+    constexpr std::size_t most = 4;
+    std::string text;
+    for (std::size_t at = 0; at < std::min(most, found.size()); ++at)
+        text += (at > 0 ? ", " : "") + found[at].second;
+    if (found.size() > most)
+        text += " (+" + std::to_string(found.size() - most) + " nodes)";
+    if (attachments && others > 0 && !text.empty())
+        text += "; no limit on " + std::to_string(others) +
+                (others == 1 ? " other node" : " other nodes");
+    return text;
 }
 
 /// Returns the lines of the reasons why a gang waits, which were found in that scope. `facts` has
@@ -81,6 +136,8 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
             line.resource = kinds.name(*each.resource);
             line.needed = amount_text(*line.resource, each.amount_needed);
             line.left = amount_text(*line.resource, each.amount_left);
+            context.by_node =
+                supply_text(known, *each.resource, *line.resource, scope, facts.volume_plan());
             context.claims = muster::codec::unbound_claims_text(facts.volumes(), *line.resource);
         }
         if (each.code == reason_code::volume_out_of_reach) {

@@ -149,6 +149,10 @@ struct reason_context {
     std::string volumes;
     /// The claims of the group's pods that use the resource of the reason.
     std::string claims;
+    /// What nodes have of that resource, if volumes or storage are counted: "a 15Gi, b 5Gi".
+    std::string by_node;
+    /// The unbound claims for which the group's pods must be in one domain: "claim a".
+    std::string shared_claims;
     /// The ReadWriteOncePod claims that the group's pods share with others, and their users.
     std::string lone_claims;
     /// The groups that room is reserved for, as NAMESPACE/NAME.
@@ -326,6 +330,8 @@ private:
     /// Names what is short: a resource, or storage for claims.
     [[nodiscard]] std::string supply(const std::string& kind) const {
         using muster::codec::storage_catalog;
+        if (const auto driver = storage_catalog::driver_in(kind); !driver.empty())
+            return "attachments of CSI driver " + std::string(driver);
         if (context_->claims.empty() || !storage_catalog::counts_storage(kind))
             return kind;
         return (storage_catalog::counts_bytes(kind) ? "storage of class "
@@ -339,14 +345,19 @@ private:
         const std::string needed = amount_text(kind, what_->amount_needed);
         const std::string left = amount_text(kind, what_->amount_left);
         const std::string asks = supply(kind) + ": " + who_ + " needs " + needed + ", ";
+        // Sums say little of nodes of which some have no limit.
+        if (!muster::codec::storage_catalog::driver_in(kind).empty() && !context_->by_node.empty())
+            return supply(kind) + ": " + who_ + " needs " + needed +
+                   (now ? "; in use: " : "; nodes attach at most: ") + context_->by_node;
         if (what_->amount_needed > what_->amount_left)
             return asks +
                    (now ? left + (left == "1" ? " is free" : " are free")
                         : "the whole cluster has " + left) +
-                   short_by(kind);
+                   by_node() + short_by(kind);
         const std::string in_all =
-            now ? left + (left == "1" ? " is free in all" : " are free in all")
-                : "the whole cluster has " + left;
+            (now ? left + (left == "1" ? " is free in all" : " are free in all")
+                 : "the whole cluster has " + left) +
+            by_node();
         if (what_->kind != reason_kind::blocking)
             return asks + in_all;
         if (context_->single_pod)
@@ -354,6 +365,10 @@ private:
         return asks + in_all +
                (each_has_room() ? ", but not where its members fit beside one another"
                                 : ", but in pieces too small for all its members");
+    }
+
+    [[nodiscard]] std::string by_node() const {
+        return context_->by_node.empty() ? "" : " (" + context_->by_node + ")";
     }
 
     [[nodiscard]] std::string quota() const {

@@ -51,6 +51,9 @@ run 1 whatif -f volumes.yaml --bind-claim nobody
 # Binding is proposed for no claim that must be replaced first.
 golden unusable_claims.explain 3 explain -f unusable_claims.yaml
 confirm unusable_claims.yaml 1
+# Drivers and pools are named with what they have, and an empty node's limit is final.
+golden attach_limits.explain 3 explain -f attach_limits.yaml
+confirm attach_limits.yaml 6
 # A copy of a node has a host name of its own and none of the bound local volumes of the original.
 golden host_labels.explain 3 explain -f host_labels.yaml
 run 3 whatif -f host_labels.yaml --add-nodes 1xa1

@@ -73,12 +73,13 @@ public:
         return found;
     }
 
-    /// Hands supplies out; the claims of gangs that get none wait.
-    template<class Make>
+    /// Hands supplies out; the claims of gangs that get none wait. `why(claims)` says what the
+    /// claims of such a gang lack.
+    template<class Make, class Why>
     [[nodiscard]] handed_out hand_out(const std::vector<volume_demand>& demands,
                                       std::vector<std::vector<std::size_t>> candidates,
                                       std::vector<std::vector<char>> reaches, const Make& make,
-                                      bool largest_first, const std::string& why) {
+                                      bool largest_first, const Why& why) {
         plan_->hands_out = true;
         auto gangs = by_gang(demands);
         if (largest_first)
@@ -89,7 +90,8 @@ public:
         auto made = handout.run(gangs);
         for (const auto& [gang, missed] : made.missed)
             for (const std::size_t claim : gangs.at(gang))
-                wait(demands[claim], why + " (" + demands[missed].key.name + " gets none)");
+                wait(demands[claim],
+                     why(gangs.at(gang)) + " (" + demands[missed].key.name + " gets none)");
         return made;
     }
 

@@ -70,6 +70,12 @@ public:
     [[nodiscard]] static std::string attachments_of(std::string_view driver) {
         return "attachable-volumes-csi-" + std::string(driver);
     }
+    /// Returns the CSI driver in the name of a kind that counts attachments; empty if it is another
+    /// kind.
+    [[nodiscard]] static std::string_view driver_in(std::string_view kind) {
+        constexpr std::string_view prefix = "attachable-volumes-csi-";
+        return kind.starts_with(prefix) ? kind.substr(prefix.size()) : std::string_view{};
+    }
     [[nodiscard]] static std::string bytes_of(std::string_view storage_class) {
         return std::string(storage_class) + ".storageclass.storage.k8s.io/requests.storage";
     }

@@ -103,13 +103,45 @@ private:
                     ++(*effects_)[pods.front()].amounts[kind];
                 } else if (const auto known = supply.on.find(name); known != supply.on.end()) {
                     // It stays attached when one of the pods goes.
-                    lower(known->second);
+                    lower(supply, name);
                     lowered = true;
                 }
         }
         for (const std::size_t user : lowered ? takers : std::set<std::size_t>{})
             (*effects_)[user].growing.insert(kind);
+        for (const auto& [user, drivers] : attached)
+            if (const auto own = drivers.find(driver);
+                own != drivers.end() && pod_of(user).node.empty())
+                keep_off_small_nodes(user, driver, own->second.size());
         plan_->kinds.emplace(kind, std::move(supply));
+    }
+
+    /// Restricts a pod to nodes that attach all of its volumes when they are empty, unless its
+    /// amount says so.
+    void keep_off_small_nodes(std::size_t user, const std::string& driver, std::size_t count) {
+        volume_effects& to = (*effects_)[user];
+        const std::string kind = storage_catalog::attachments_of(driver);
+        const auto needed = static_cast<std::int64_t>(count);
+        const auto counted = to.amounts.find(kind);
+        if (counted != to.amounts.end() && counted->second == needed && !to.growing.contains(kind))
+            return;
+        node_term large;
+        large.name.push_back({"metadata.name", label_operator::not_in, {}});
+        std::vector<std::string>& small = large.name.front().values;
+        std::int64_t most = 0;
+        for (const auto& [name, node] : catalog_->nodes)
+            if (const auto known = node->drivers.find(driver);
+                known != node->drivers.end() && known->second.most.value_or(needed) < needed) {
+                small.emplace_back(name);
+                most = std::max(most, *known->second.most);
+            }
+        if (small.empty())
+            return;
+        to.reach.push_back({{std::move(large)}, true});
+        to.reach_of.push_back(std::to_string(count) +
+                              (count == 1 ? " volume of CSI driver " : " volumes of CSI driver ") +
+                              driver + ", of which other nodes attach at most " +
+                              std::to_string(most));
     }
 
     void note(volume_use& use, std::size_t user) const {
@@ -146,7 +178,7 @@ private:
             return false;
         for (const std::string& name : chosen) {
             --spare_.at(name);
-            lower(supply.on.at(name));
+            lower(supply, name);
             lowered = true;
         }
         if (out_of_reach.empty())
@@ -177,7 +209,14 @@ private:
             return (obstacles(pod_of(user).where, target) & obstacle_selector) == 0;
         });
     }
-    static void lower(std::int64_t& count) { count = std::max<std::int64_t>(0, count - 1); }
+    /// Sets aside one attachment of a node with a limit, if it has one left.
+    static void lower(volume_supply& of, const std::string& node) {
+        std::int64_t& count = of.on.at(node);
+        if (count == 0)
+            return;
+        --count;
+        ++of.set_aside[node];
+    }
 
     /// More than any node attaches.
     static constexpr std::int64_t unlimited = std::int64_t{1} << 20;

@@ -208,10 +208,11 @@ private:
         const auto make = [&](const std::vector<std::size_t>&, auto lists) {
             return volume_assignment(std::move(lists), volumes_.size());
         };
-        const auto given =
-            out_->hand_out(demands, std::move(candidates), std::move(reaches), make, false,
-                           "free volumes of class " + in_quotes(class_) +
-                               " are too few for all claims of its gang");
+        const auto given = out_->hand_out(demands, std::move(candidates), std::move(reaches), make,
+                                          false, [&](const std::vector<std::size_t>&) {
+                                              return "free volumes of class " + in_quotes(class_) +
+                                                     " are too few for all claims of its gang";
+                                          });
         std::map<std::size_t, std::size_t> users;
         for (const auto& volume : given.given)
             if (volume)

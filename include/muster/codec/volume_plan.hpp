@@ -53,8 +53,8 @@ struct volume_effects {
     std::vector<affinity_term> apart;
     /// Labels by which the terms of other pods select this pod.
     label_set labels;
-    /// Claims that are bound once the pod has a node.
-    std::vector<std::string> unbound;
+    /// Claims that are bound once the pod has a node, by storage class.
+    std::map<std::string, std::vector<std::string>> unbound;
 
     void wait(const std::string& claim, const std::string& why) {
         waits.push_back("claim " + claim + " " + why);
@@ -80,6 +80,8 @@ struct volume_effects {
 struct volume_supply {
     std::map<std::string, std::int64_t> on;
     std::int64_t elsewhere = 0;
+    /// What `on` leaves out of a node's amount, since volumes that several pods share use it.
+    std::map<std::string, std::int64_t> set_aside;
 
     [[nodiscard]] std::int64_t at(const std::string& node) const {
         const auto known = on.find(node);

@@ -221,7 +221,7 @@ private:
                             " are bound before pods are placed)");
         if (known->provisions())
             require_driver(at, known->provisioner, "claim " + key.name);
-        effects_[at].unbound.push_back(key.name);
+        effects_[at].unbound[storage_class].push_back(key.name);
         volume_demand& demand = demands_[storage_class][key];
         if (demand.users.empty()) {
             demand.key = key;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -124,6 +125,36 @@ private:
         return std::min(of.object->bytes.value_or(largest_allocatable), largest_allocatable);
     }
 
+    [[nodiscard]] static std::string bytes_text(std::int64_t bytes) {
+        return quantity_text(bytes, quantity_scale::units, quantity_format::binary_si);
+    }
+
+    /// Returns "15Gi free in pool-a (zone a), 5Gi in pool-b (zone b)": the largest pools first, at
+    /// most four.
+    [[nodiscard]] static std::string list_text(std::vector<pool> pools) {
+        if (pools.empty())
+            return "none free";
+        std::ranges::stable_sort(pools, std::ranges::greater{}, size_of);
+        constexpr std::size_t most = 4;
+        std::string text;
+        for (std::size_t at = 0; at < std::min(most, pools.size()); ++at) {
+            const storage_capacity_object& each = *pools[at].object;
+            text += (at > 0 ? ", " : "") + bytes_text(size_of(pools[at])) +
+                    (at > 0 ? " in " : " free in ") + each.metadata.key.name;
+            std::string where;
+            for (const label_requirement& one : each.nodes->requirements)
+                if (one.op == label_operator::in && !one.values.empty())
+                    where += (where.empty() ? "" : ", ") +
+                             (one.key.ends_with("kubernetes.io/zone") ? "zone " : one.key + "=") +
+                             one.values.front();
+            text += where.empty() ? "" : " (" + where + ")";
+            if (each.largest && *each.largest < size_of(pools[at]))
+                text += " with at most " + bytes_text(*each.largest) + " per volume";
+        }
+        return pools.size() > most ? text + " (+" + std::to_string(pools.size() - most) + " pools)"
+                                   : text;
+    }
+
     void count_pools(const std::vector<volume_demand>& demands, const std::vector<pool>& pools) {
         const std::string kind = storage_catalog::bytes_of(class_);
         volume_supply& supply = out_->plan().kinds[kind];
@@ -143,7 +174,8 @@ private:
         for (const pool& each : pools)
             if (takes(each, *of.asks))
                 terms.insert(terms.end(), each.nodes.begin(), each.nodes.end());
-        out_->reach(of, std::move(terms), "storage pools of class " + class_);
+        out_->reach(of, std::move(terms),
+                    "storage pools of class " + class_ + " with " + bytes_text(of.asks->bytes));
     }
 
     /// Some pool is reached from several nodes, or pods share a claim.
@@ -178,10 +210,16 @@ private:
                 sizes.push_back(demands[claim].asks->bytes);
             return pool_assignment(std::move(lists), std::move(sizes), left);
         };
-        const auto given =
-            out_->hand_out(demands, std::move(candidates), std::move(reaches), make, true,
-                           "storage pools of class " + in_quotes(class_) +
-                               " have no room for all claims of its gang");
+        const auto given = out_->hand_out(demands, std::move(candidates), std::move(reaches), make,
+                                          true, [&](const std::vector<std::size_t>& claims) {
+                                              int128 needed = 0;
+                                              for (const std::size_t claim : claims)
+                                                  needed += demands[claim].asks->bytes;
+                                              return "storage pools of class " + in_quotes(class_) +
+                                                     " have no room for all claims of its gang: " +
+                                                     bytes_text(saturate(needed)) + " needed, " +
+                                                     list_text(pools);
+                                          });
         std::vector<int128> handed(pools.size(), 0);
         for (std::size_t at = 0; at < demands.size(); ++at)
             if (given.given[at])
@@ -189,7 +227,9 @@ private:
         for (std::size_t at = 0; at < demands.size(); ++at)
             if (const auto chosen = given.given[at]) {
                 const std::string& name = pools[*chosen].object->metadata.key.name;
-                out_->reach(demands[at], pools[*chosen].nodes, "storage pool " + name);
+                out_->reach(demands[at], pools[*chosen].nodes,
+                            "storage pool " + name + " with " +
+                                bytes_text(size_of(pools[*chosen])) + " free");
                 if (handed[*chosen] > left[*chosen])
                     out_->keep_gangs_apart(demands, at, "pool:" + class_ + "/" + name,
                                            given.beside[at] == 0);

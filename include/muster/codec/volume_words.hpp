@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_zones.hpp>
 #include <muster/model/constraints.hpp>
@@ -39,14 +40,19 @@ using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*
     return others > 0 ? text + " (+" + std::to_string(others) + " pods)" : text;
 }
 
-/// Names the unbound claims of pods that use an amount of `kind`: at most three, and the number of
-/// further ones.
+/// Names the unbound claims of the class that `kind` counts storage of, of pods that use an amount
+/// of it: at most three, and the number of further ones. Empty for other kinds.
 [[nodiscard]] inline std::string unbound_claims_text(const volumes_of_pods& pods,
                                                      const std::string& kind) {
+    if (!storage_catalog::counts_storage(kind))
+        return {};
+    const std::string storage_class(storage_catalog::class_in(kind));
     std::set<std::string> found;
-    for (const auto& [name, volumes] : pods)
-        if (volumes->amounts.contains(kind))
-            found.insert(volumes->unbound.begin(), volumes->unbound.end());
+    for (const auto& [name, volumes] : pods) {
+        const auto claims = volumes->unbound.find(storage_class);
+        if (claims != volumes->unbound.end() && volumes->amounts.contains(kind))
+            found.insert(claims->second.begin(), claims->second.end());
+    }
     constexpr std::size_t most = 3;
     std::string text;
     std::size_t listed = 0;

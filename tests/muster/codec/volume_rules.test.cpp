@@ -671,7 +671,8 @@ TEST_CASE("claims on a storage pool of a zone add up, gang by gang") {
     CHECK(made.placed.starts_with("g0="));
     CHECK(made.answers == std::vector{muster::answer::waiting});
     CHECK(decide(nodes + pools + gang("g", "9Gi"))
-              .waits.find("storage pools of class \"zonal\" have no room") != std::string::npos);
+              .waits.find("storage pools of class \"zonal\" have no room for all claims of its "
+                          "gang: 18Gi needed, 15Gi free in a (zone a) (") != std::string::npos);
 }
 
 TEST_CASE("ReadWriteOncePod excludes a second pod, and a gang that needs two never starts") {
@@ -858,6 +859,25 @@ TEST_CASE("pods wait for nodes with the CSI driver if the driver requires that")
     CHECK(decide(nodes + driver + on + pod("p", "data") + bound("data", "pv") +
                  volume("pv", ", csi: {driver: csi.x, volumeHandle: h}"))
               .placed == "p=b2 ");
+}
+
+TEST_CASE("a pod with more volumes than empty nodes attach never starts, even if it shares one") {
+    const auto limited = [](const std::string& most) {
+        std::string all = nodes + storage_class("net", "csi.x") + unbound("shared", "net") +
+                          unbound("own", "net");
+        for (const std::string node : {"a1", "a2", "b1", "b2"})
+            all += "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: " + node +
+                   "}\nspec: {drivers: [{name: csi.x, nodeID: i, topologyKeys: [], allocatable: "
+                   "{count: " +
+                   most + "}}]}\n";
+        return decide(all + pod("other", "shared") +
+                      "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: "
+                      "[{name: c}]\n  volumes: [{name: v, persistentVolumeClaim: {claimName: "
+                      "shared}}, {name: w, persistentVolumeClaim: {claimName: own}}]\n");
+    };
+    CHECK(limited("1").placed == "other=a1 ");
+    CHECK(limited("1").answers == std::vector{muster::answer::never});
+    CHECK(limited("2").answers.empty());
 }
 
 TEST_CASE("pods that share an unprovisioned claim are placed in one topology domain") {
