@@ -37,7 +37,25 @@ namespace cli {
     return why.code == code_name(muster::reason_code::volume_out_of_reach) ||
            why.code == volume_in_use ||
            (why.code == code_name(muster::reason_code::insufficient_resource) && why.resource &&
-            muster::codec::storage_catalog::counts_storage(*why.resource));
+            (muster::codec::storage_catalog::counts_storage(*why.resource) ||
+             !muster::codec::storage_catalog::driver_in(*why.resource).empty()));
+}
+
+/// Returns kube-scheduler's message for a node that cannot use the pod's volumes or devices.
+template<std::size_t Width>
+[[nodiscard]] std::string volume_text(const muster::constraints& where,
+                                      const muster::node<Width>& spec) {
+    bool bound = false;
+    bool devices = false;
+    for (const muster::volume_reach& each : where.volumes) {
+        const bool reached =
+            std::ranges::any_of(each.any_of, [&](const auto& term) { return term.matches(spec); });
+        bound = bound || (!reached && each.bound && !each.of_devices);
+        devices = devices || (!reached && each.of_devices);
+    }
+    return bound     ? "node(s) had volume node affinity conflict"
+           : devices ? "resourceclaim not available on the node"
+                     : "node(s) didn't find available persistent volumes to bind";
 }
 
 /// Adds what kube-scheduler would count for one node: the first of its filters that says no, and of
@@ -63,9 +81,7 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
         }
     if ((found & (muster::obstacle_volume | muster::obstacle_unbound_volume)) != 0 &&
         (found & muster::obstacle_selector) == 0) {
-        texts.insert((found & muster::obstacle_volume) != 0
-                         ? "node(s) had volume node affinity conflict"
-                         : "node(s) didn't find available persistent volumes to bind");
+        texts.insert(volume_text(where, spec));
         return;
     }
     if (!muster::eligible(query, node)) {

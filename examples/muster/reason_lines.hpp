@@ -145,6 +145,7 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
             for (const muster::node_index node : known.node_order())
                 if (known[node].present)
                     nodes.push_back(&known[node].spec);
+            context.only_devices = muster::codec::only_devices_restrict(facts.volumes());
             context.volumes = muster::codec::volume_reach_text(facts.volumes(), nodes);
         }
         if (is_about_volume(each))

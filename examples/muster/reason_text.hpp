@@ -147,6 +147,8 @@ struct reason_context {
     std::string detail;
     /// The volumes of the group's pods, and the number of nodes that can use each one.
     std::string volumes;
+    /// These are ResourceClaims alone.
+    bool only_devices = false;
     /// The claims of the group's pods that use the resource of the reason.
     std::string claims;
     /// What nodes have of that resource, if volumes or storage are counted: "a 15Gi, b 5Gi".
@@ -199,7 +201,9 @@ public:
         case reason_code::volume_not_ready:
             return context_->detail;
         case reason_code::volume_out_of_reach:
-            return "too few nodes reach the volumes: " + context_->volumes + roles();
+            return (context_->only_devices ? "too few nodes have the allocated devices: "
+                                           : "too few nodes reach the volumes: ") +
+                   context_->volumes + roles();
         case reason_code::insufficient_resource:
             return resource() + roles();
         case reason_code::quota_exceeded:

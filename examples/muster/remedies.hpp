@@ -163,6 +163,7 @@ public:
     [[nodiscard]] change_line operator()(const muster::ready_volumes&) const {
         std::set<std::string> claims;
         std::set<std::string> devices;
+        std::set<std::string> unmade;
         for (const muster::pod_index member : (*known_)[which_].members) {
             const auto& pod = (*known_)[member];
             const auto& key = known_->key(member);
@@ -173,21 +174,27 @@ public:
                 claims.insert(short_name(key.name_space, claim));
             for (const std::string& claim : volumes->missing_devices)
                 devices.insert(short_name(key.name_space, claim));
+            unmade.insert(volumes->unmade_devices.begin(), volumes->unmade_devices.end());
         }
         change_line line;
-        if (!claims.empty())
-            line.text = counted(claims, "claim", "bound");
-        if (!devices.empty())
-            line.text += (claims.empty() ? "" : ", and ") +
-                         counted(devices, "resource claim", "allocated and usable by its pods");
+        const auto add = [&](const std::set<std::string>& names, const char* noun,
+                             const char* state) {
+            if (!names.empty())
+                line.text += (line.text.empty() ? "" : ", and ") + counted(names, noun, state);
+        };
+        add(claims, "claim", "bound");
+        add(devices, "resource claim", "allocated and usable by its pods");
+        add(unmade, "resource claim", "made for each pod and allocated");
         line.details = {{"kind", "BindClaims"},
                         {"claims", boost::json::array(claims.begin(), claims.end())}};
         // No option of `muster whatif` allocates a ResourceClaim.
-        if (devices.empty())
+        if (devices.empty() && unmade.empty())
             for (const std::string& claim : claims)
                 line.options.push_back("--bind-claim " + claim);
-        else
+        if (!devices.empty())
             line.details["resourceClaims"] = boost::json::array(devices.begin(), devices.end());
+        if (!unmade.empty())
+            line.details["resourceClaimEntries"] = boost::json::array(unmade.begin(), unmade.end());
         return line;
     }
 

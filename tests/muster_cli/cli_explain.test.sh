@@ -58,6 +58,9 @@ confirm attach_limits.yaml 6
 golden host_labels.explain 3 explain -f host_labels.yaml
 run 3 whatif -f host_labels.yaml --add-nodes 1xa1
 grep -q 'No group is better or worse off' "$work/out" || fail "a local volume is reached from the copy"
+# Claims are told where they are allocated, or that they are still to be made.
+golden allocated_claims.explain 3 explain -f allocated_claims.yaml
+golden allocated_claims.explain.json 3 explain tuned -f allocated_claims.yaml -o json
 # ResourceClaims that are not ready are named, without options: none allocates them.
 golden resource_claims.explain 3 explain -f resource_claims.yaml
 golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o json

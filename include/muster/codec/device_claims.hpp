@@ -52,24 +52,30 @@ inline constexpr std::size_t most_consumers = 256;
     });
 }
 
-/// Returns why the pod cannot use an existing claim; empty if it can.
-[[nodiscard]] inline std::string problem_with(const resource_claim_object& claim,
-                                              const pod_claim& entry, const pod_object& pod,
-                                              device_writes writes) {
+/// Returns why no allocation makes the claim usable by the pod; empty if one can.
+[[nodiscard]] inline std::string why_unusable(const resource_claim_object& claim,
+                                              const pod_claim& entry, const pod_object& pod) {
     if (!entry.from_template.empty() && !controls(pod, claim))
         return "was not made for the pod (expected the pod as its controller)";
     if (claim.metadata.terminating)
         return "is being deleted";
-    if (!claim.allocation)
-        return "is not allocated: allocation " + std::string(not_written);
-    if (!claim.allocation->unsupported.empty())
+    if (claim.allocation && !claim.allocation->unsupported.empty())
         return "is allocated on nodes by a selector that is not understood (" +
                claim.allocation->unsupported.front() + ")";
-    if (is_reserved_for(claim, pod))
-        return {};
-    if (claim.reserved_for.size() >= most_consumers)
+    if (claim.reserved_for.size() >= most_consumers && !is_reserved_for(claim, pod))
         return "is reserved for " + std::to_string(claim.reserved_for.size()) +
                " others (expected less than " + std::to_string(most_consumers) + ")";
+    return {};
+}
+
+/// Returns what the claim, which an allocation can make usable, lacks for the pod; empty if it is
+/// usable.
+[[nodiscard]] inline std::string what_lacks(const resource_claim_object& claim,
+                                            const pod_object& pod, device_writes writes) {
+    if (!claim.allocation)
+        return "is not allocated: allocation " + std::string(not_written);
+    if (is_reserved_for(claim, pod))
+        return {};
     return writes == device_writes::missing
                ? "is not reserved for the pod: the reservation " + std::string(not_written)
                : "";
@@ -87,18 +93,25 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
         to.waits.push_back("resource claim " + name + " " + why);
         to.missing_devices.push_back(name);
     };
-    if (entry.claim.empty())
-        return wait(entry.name, "is not allocated: it is still to be made from template " +
-                                    entry.from_template + ", and allocation " +
-                                    std::string(not_written));
+    if (entry.claim.empty()) {
+        to.waits.push_back("the resource claim for " + entry.name +
+                           " is still to be made from template " + entry.from_template +
+                           ", and allocation " + std::string(not_written));
+        to.unmade_devices.push_back(entry.name);
+        return;
+    }
     const auto found = catalog.claims.find({pod.metadata.key.name_space, entry.claim});
     if (found == catalog.claims.end())
         return wait(entry.claim, "is not there (expected a ResourceClaim of that name)");
     const resource_claim_object& claim = *found->second;
-    if (const std::string why = detail::problem_with(claim, entry, pod, writes); !why.empty())
+    if (const std::string why = detail::why_unusable(claim, entry, pod); !why.empty()) {
+        to.unusable = true;
+        return wait(entry.claim, why);
+    }
+    if (const std::string why = detail::what_lacks(claim, pod, writes); !why.empty())
         return wait(entry.claim, why);
     if (claim.allocation->nodes) {
-        to.reach.push_back({*claim.allocation->nodes, true});
+        to.reach.push_back({*claim.allocation->nodes, true, true});
         to.reach_of.push_back("resource claim " + entry.claim);
     }
 }

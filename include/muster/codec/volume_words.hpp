@@ -121,11 +121,37 @@ namespace detail {
     return text.empty() ? "" : (zones.size() == 1 ? " is in zone " : " is in zones ") + text;
 }
 
+/// Returns ": 1 of 2 nodes".
+[[nodiscard]] inline std::string count_text(const std::vector<std::string>& nodes,
+                                            std::size_t all) {
+    return ": " + std::to_string(nodes.size()) + " of " + std::to_string(all) + " nodes";
+}
+
+/// Returns " is available on 1 of 2 nodes (a)", or " is in zone a and available on 5 of 9 nodes".
+[[nodiscard]] inline std::string device_text(const std::vector<std::string>& nodes, std::size_t all,
+                                             const std::string& zone) {
+    if (nodes.empty())
+        return " is available on none of the " + std::to_string(all) + " nodes";
+    std::string text = (zone.empty() ? " is" : zone + " and") + " available on " +
+                       std::to_string(nodes.size()) + " of " + std::to_string(all) + " nodes";
+    constexpr std::size_t most = 3;
+    for (std::size_t at = 0; at < nodes.size() && nodes.size() <= most; ++at)
+        text += (at == 0 ? " (" : ", ") + nodes[at];
+    return nodes.size() <= most ? text + ")" : text;
+}
+
 } // namespace detail
 
+/// True if only ResourceClaims restrict the nodes of the pods, and no volumes.
+[[nodiscard]] inline bool only_devices_restrict(const volumes_of_pods& pods) {
+    return std::ranges::all_of(pods, [](const auto& each) {
+        return std::ranges::all_of(each.second->reach, &volume_reach::of_devices);
+    });
+}
+
 /// Says for each volume its zone, if it has one, and how many of the nodes can use it, fewest
-/// first: at most three volumes, and the number of further ones. Empty if every node can use every
-/// volume. O(volumes × nodes).
+/// first: at most three volumes, and the number of further ones. ResourceClaims likewise, with the
+/// names of up to three nodes. Empty if every node can use every volume. O(volumes × nodes).
 template<std::size_t Width>
 [[nodiscard]] std::string volume_reach_text(const volumes_of_pods& pods,
                                             const std::vector<const node<Width>*>& nodes) {
@@ -133,13 +159,18 @@ template<std::size_t Width>
     for (const auto& [name, volumes] : pods)
         for (std::size_t at = 0; at < volumes->reach.size(); ++at) {
             const auto& terms = volumes->reach[at].any_of;
-            const auto count =
-                static_cast<std::size_t>(std::ranges::count_if(nodes, [&](const auto* each) {
-                    return std::ranges::any_of(
-                        terms, [&](const node_term& term) { return term.matches(*each); });
-                }));
-            if (count < nodes.size())
-                found.emplace(count, volumes->reach_of[at] + detail::zone_text(terms));
+            std::vector<std::string> names;
+            for (const node<Width>* const each : nodes)
+                if (std::ranges::any_of(terms,
+                                        [&](const node_term& term) { return term.matches(*each); }))
+                    names.push_back(each->name);
+            if (names.size() == nodes.size())
+                continue;
+            const std::string zone = detail::zone_text(terms);
+            found.emplace(names.size(), volumes->reach_of[at] +
+                                            (volumes->reach[at].of_devices
+                                                 ? detail::device_text(names, nodes.size(), zone)
+                                                 : zone + detail::count_text(names, nodes.size())));
         }
     constexpr std::size_t most = 3;
     std::string text;
@@ -147,8 +178,7 @@ template<std::size_t Width>
     for (const auto& [count, what] : found) {
         if (listed++ == most)
             break;
-        text += (text.empty() ? "" : ", ") + what + ": " + std::to_string(count) + " of " +
-                std::to_string(nodes.size()) + " nodes";
+        text += (text.empty() ? "" : ", ") + what;
     }
     return found.size() > most ? text + " (+" + std::to_string(found.size() - most) + " volumes)"
                                : text;

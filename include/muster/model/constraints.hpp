@@ -74,6 +74,8 @@ struct volume_reach {
     /// The volume exists. If false, the volume is still to be chosen or provisioned, and more nodes
     /// may qualify later.
     bool bound = true;
+    /// The nodes are those of allocated devices (a ResourceClaim), not of a volume.
+    bool of_devices = false;
 
     [[nodiscard]] friend auto operator<=>(const volume_reach&, const volume_reach&) = default;
 };

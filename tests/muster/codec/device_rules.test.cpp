@@ -186,8 +186,8 @@ TEST_CASE("a claim that a template made is used by the pod that controls it alon
     CHECK(decide(nodes + own + claim("gpus", on_n2, owner("b"))).waits ==
           "resource claim gpus was not made for the pod (expected the pod as its controller); ");
     CHECK(decide(nodes + user("a", by_template) + claim("gpus", on_n2, owner("a"))).waits ==
-          "resource claim g is not allocated: it is still to be made from template t, and "
-          "allocation is not written yet by this version; ");
+          "the resource claim for g is still to be made from template t, and allocation is not "
+          "written yet by this version; ");
     CHECK(decide(nodes + user("a", by_template, "status: {resourceClaimStatuses: [{name: g}]}\n"))
               .placed == "a=n1 ");
 }
