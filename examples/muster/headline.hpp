@@ -118,8 +118,15 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
 }
 
 /// Returns kube-scheduler's message for a node that a pod term rules out. Volumes that pods share
-/// are anti-affinity terms by labels of Muster's own.
-[[nodiscard]] inline std::string term_text(const muster::affinity_refusal::place& refused) {
+/// are terms by labels of Muster's own.
+[[nodiscard]] inline std::string term_text(const muster::affinity_refusal::place& refused,
+                                           const muster::constraints& where) {
+    const auto seeks = [&](const muster::affinity_term& term) {
+        return !term.of_volume && term.topology == refused.topology;
+    };
+    if (refused.why == muster::pod_obstacle::affinity && where.pods &&
+        std::ranges::none_of(where.pods->affinity, seeks))
+        return "node(s) didn't find available persistent volumes to bind";
     const bool apart = refused.why == muster::pod_obstacle::anti_affinity ||
                        refused.why == muster::pod_obstacle::existing_anti_affinity;
     if (apart && refused.topology == muster::codec::cluster_mark)
@@ -153,7 +160,7 @@ refusals_among_pods(const muster::state<Traits>& known, const muster::kind_table
         std::set<std::string> own;
         count_refusals(known, kinds, into, of, query, each.node, own);
         if (own.empty() && each.why != muster::pod_obstacle::none)
-            own.insert(term_text(each));
+            own.insert(term_text(each, query.where->value));
         for (const std::string& text : own)
             ++counts[text];
     }

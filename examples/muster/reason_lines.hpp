@@ -148,6 +148,9 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
             context.only_devices = muster::codec::only_devices_restrict(facts.volumes());
             context.volumes = muster::codec::volume_reach_text(facts.volumes(), nodes);
         }
+        if (each.shares_volume)
+            context.shared_claims =
+                muster::codec::shared_claims_text(facts.volumes(), each.topology);
         if (is_about_volume(each))
             context.lone_claims = muster::codec::lone_claims_text(
                 facts.volumes(), facts.volume_plan(), [&](const muster::codec::object_key& pod) {

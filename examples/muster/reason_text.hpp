@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <set>
 #include <string>
@@ -92,7 +94,17 @@ inline constexpr std::string_view volume_in_use = "VolumeInUse";
 
 /// Returns the stable name of a reason, for programs.
 [[nodiscard]] inline std::string_view code_name(const muster::reason& what) {
-    return is_about_volume(what) ? volume_in_use : code_name(what.code);
+    return is_about_volume(what) ? volume_in_use
+           : what.shares_volume  ? code_name(reason_code::volume_out_of_reach)
+                                 : code_name(what.code);
+}
+
+/// Returns the noun for nodes with one value of a label: "zone" for topology.kubernetes.io/zone.
+[[nodiscard]] inline std::string domain_noun(const std::string& label) {
+    for (const char* noun : {"zone", "region"})
+        if (label.ends_with("kubernetes.io/" + std::string(noun)))
+            return noun;
+    return label == "kubernetes.io/hostname" ? "node" : "domain of " + label;
 }
 
 [[nodiscard]] constexpr std::string_view kind_name(reason_kind kind) noexcept {
@@ -221,6 +233,9 @@ public:
         case reason_code::spread_uneven:
             return "nodes would make the spread over " + what_->topology + " uneven" + stopped();
         case reason_code::affinity_unmet:
+            if (what_->shares_volume)
+                return context_->shared_claims + " will be in one " + domain_noun(what_->topology) +
+                       ", and nodes are outside that of the pods placed first" + stopped();
             return "nodes have no pod that is sought in their " + what_->topology + stopped();
         case reason_code::anti_affinity_met:
             return "nodes have a pod that is avoided in their " + what_->topology + stopped();
@@ -301,6 +316,8 @@ private:
 
     /// How many of the vertex's members the roomiest domain takes.
     [[nodiscard]] std::string topology() const {
+        if (what_->shares_volume)
+            return volume_domains();
         const auto& how = *(*context_->tree)[*what_->together].together;
         const std::string domain = "one domain of " + how.within.levels[*how.required];
         if (what_->torn)
@@ -312,6 +329,33 @@ private:
                 return lead + ": " + needed(one, true) + " needed, the roomiest has room for " +
                        std::to_string(one.possible);
         return lead + roles();
+    }
+
+    /// Says how many of the members the domains of their shared claims have room for, and of what
+    /// they have too little: the roomiest domains first, at most four.
+    [[nodiscard]] std::string volume_domains() const {
+        const std::string noun = domain_noun(what_->topology);
+        std::string needed;
+        for (const muster::role_shortage& one : what_->roles)
+            if (one.role == *what_->together)
+                needed = " of " + std::to_string(one.needed);
+        std::string out =
+            whose(*what_->together) + context_->shared_claims + " will be in one " + noun + ": ";
+        if (what_->domains.empty())
+            return out + "no node has the label " + what_->topology;
+        std::vector<muster::domain_room> rooms = what_->domains;
+        std::ranges::stable_sort(rooms, std::ranges::greater{}, &muster::domain_room::possible);
+        constexpr std::size_t most = 4;
+        for (std::size_t at = 0; at < std::min(most, rooms.size()); ++at) {
+            out += (at > 0 ? ", " : "") + rooms[at].name + (at > 0 ? " for " : " has room for ") +
+                   std::to_string(rooms[at].possible) + needed;
+            std::string kinds;
+            for (const muster::kind_id kind : rooms[at].short_of)
+                kinds += (kinds.empty() ? "" : ", ") + context_->kinds->name(kind);
+            out += kinds.empty() ? "" : " (too little " + kinds + ")";
+        }
+        return rooms.size() > most ? out + " (+" + std::to_string(rooms.size() - most) + " others)"
+                                   : out;
     }
 
     [[nodiscard]] bool each_has_room() const {

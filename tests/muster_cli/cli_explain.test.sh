@@ -48,6 +48,10 @@ golden volumes.explain 3 explain -f volumes.yaml
 golden volumes.explain.json 3 explain tune -f volumes.yaml -o json
 confirm volumes.yaml 4
 run 1 whatif -f volumes.yaml --bind-claim nobody
+# A gang whose claim is not bound is told of the room in each zone, as one is whose claim is bound there.
+golden shared_claims.explain 3 explain -f shared_claims.yaml
+golden shared_claims.explain.json 3 explain train -f shared_claims.yaml -o json
+confirm shared_claims.yaml 5
 # Binding is proposed for no claim that must be replaced first.
 golden unusable_claims.explain 3 explain -f unusable_claims.yaml
 confirm unusable_claims.yaml 1

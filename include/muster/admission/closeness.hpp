@@ -20,6 +20,8 @@ struct closeness {
     topology_index within;
     std::optional<std::size_t> required;
     std::optional<std::size_t> preferred;
+    /// The members share a volume that does not exist yet (`affinity_term::of_volume`).
+    bool of_volume = false;
     /// Some member at or below the vertex occupies a node; this is the one of the first such.
     bool held = false;
     node_index witness;

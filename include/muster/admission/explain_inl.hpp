@@ -203,7 +203,47 @@ private:
         const closeness& of = members_->together[what.together];
         made.together = vertex_index{of.vertex};
         made.torn = scope_ == certificate_scope::free_now && of.held && of.shared <= *of.required;
+        made.shares_volume = of.of_volume;
+        if (of.of_volume)
+            list_domains(of, made);
         return made;
+    }
+
+    /// Lists the domains that a volume which the members share may be in, with the room of each.
+    void list_domains(const closeness& of, reason& made) const {
+        const topology_domains& domains = known_->topologies()[of.within];
+        made.topology = domains.value().levels[*of.required];
+        for (const auto& [path, domain] : domains.of_level(*of.required)) {
+            if (!has_volume(domains[domain].nodes, of.vertex))
+                continue;
+            std::vector<vertex_domain> among{{of.vertex, of.within, domain}};
+            domain_room& room = made.domains.emplace_back();
+            room.name = path.back();
+            room.possible = room_together({}, of.vertex, 0, among);
+            constraints_in_force force;
+            force.resources = force.quotas = 0;
+            if (room_together(force, of.vertex, 0, among) < needed_[of.vertex])
+                continue;
+            for (const named_constraint& each : listed_) {
+                if (each.code != reason_code::insufficient_resource)
+                    continue;
+                force.resources = std::uint64_t{1} << each.kind->value();
+                if (room_together(force, of.vertex, 0, among) < needed_[of.vertex])
+                    room.short_of.push_back(*each.kind);
+            }
+        }
+    }
+
+    /// True if some node can use the volumes of some waiting member of the vertex at present.
+    [[nodiscard]] bool has_volume(const std::vector<node_index>& nodes, std::size_t vertex) const {
+        constexpr unsigned out_of_reach = obstacle_volume | obstacle_unbound_volume;
+        return std::ranges::any_of(members_->classes, [&](const auto& each) {
+            const auto& where = known_->constraint_sets()[each.where];
+            return is_below(*members_->tree, each.role.value(), vertex) &&
+                   std::ranges::any_of(nodes, [&](node_index node) {
+                       return (where.obstacles[node.value()] & out_of_reach) == 0;
+                   });
+        });
     }
 
     /// The least that a choice of members asks of the kind, and what is left of it in all.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/admission/closeness.hpp>
+#include <muster/admission/shared_volumes.hpp>
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -77,6 +78,7 @@ public:
         into.alive.assign(vertices, 0);
         into.unsupported.assign(vertices, 0);
         waiting_.clear();
+        share_volumes_ = false;
         if (class_of_.size() < known.shapes().size())
             class_of_.resize(known.shapes().size());
 
@@ -101,6 +103,8 @@ public:
         into.together.clear();
         for (const vertex_topology& one : group.together)
             gather(known, group, one, into);
+        if (share_volumes_)
+            detail::keep_near_volumes(known, group, into);
         std::size_t first = 0;
         for (member_class<Width>& each : into.classes) {
             each.first = first;
@@ -149,9 +153,11 @@ private:
         const constraints& where = known.constraint_sets()[shape.where].value;
         found = {round_,
                  where.held() ? unsupported : static_cast<std::uint32_t>(into.classes.size())};
-        if (!where.held())
-            into.classes.push_back(
-                {record.role, record.shape, shape.request, shape.where, &where.ports, 0, 0});
+        if (where.held())
+            return found.of;
+        into.classes.push_back(
+            {record.role, record.shape, shape.request, shape.where, &where.ports, 0, 0});
+        share_volumes_ = share_volumes_ || detail::shares_new_volume(where);
         return found.of;
     }
 
@@ -163,6 +169,8 @@ private:
 
     detail::sequence<entry> class_of_;
     std::vector<pod_index> waiting_;
+    /// Some class shares a volume that does not exist yet.
+    bool share_volumes_ = false;
     std::uint64_t round_ = 0;
 };
 

@@ -82,6 +82,15 @@ struct role_shortage {
     std::int64_t possible = 0;
 };
 
+/// Room in one domain for members that must stand together.
+struct domain_room {
+    /// The value of the node label.
+    std::string name;
+    std::int64_t possible = 0;
+    /// Kinds of which the domain alone has too little for the members that are needed.
+    std::vector<kind_id> short_of;
+};
+
 struct reason {
     reason_code code = reason_code::insufficient_resource;
     reason_kind kind = reason_kind::blocking;
@@ -98,6 +107,11 @@ struct reason {
     std::optional<vertex_index> together;
     /// The members that hold are not in one domain, so no member can join them.
     bool torn = false;
+    /// The members must stand together because they share a volume that does not exist yet.
+    /// `topology` is the label key of its domains. Of `topology_fragmented`: `domains` are those
+    /// that the volume may be in.
+    bool shares_volume = false;
+    std::vector<domain_room> domains;
     /// Amounts, where a resource is named: the least that the gang must get, and what is left.
     std::int64_t amount_needed = 0;
     std::int64_t amount_left = 0;

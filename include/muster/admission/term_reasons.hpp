@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/admission/affinity_refusal.hpp>
+#include <muster/admission/closeness.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/admission/reason.hpp>
 #include <muster/base/id.hpp>
@@ -75,7 +76,13 @@ public:
         if (!refused)
             return {};
         count(*refused, true);
-        return made_of(*refused, reason_kind::contributing);
+        std::vector<reason> found = made_of(*refused, reason_kind::contributing);
+        // The vertex whose members share the volume is a reason of its own.
+        std::erase_if(found, [&](const reason& each) {
+            return each.shares_volume &&
+                   std::ranges::any_of(members_->together, &closeness::of_volume);
+        });
+        return found;
     }
 
 private:
@@ -88,6 +95,8 @@ private:
             made.kind = kind;
             made.not_minimal = true;
             made.topology = term.second;
+            made.shares_volume = made.code == reason_code::affinity_unmet &&
+                                 only_volumes_seek(refused.member_class, made.topology);
             made.nodes = nodes;
             const std::int64_t needed =
                 (*members_->tree)[role].min_member - members_->holding[role.value()];
@@ -100,6 +109,15 @@ private:
             found.push_back(std::move(made));
         }
         return found;
+    }
+
+    /// True if the class has no required affinity by that label but for volumes that its pods
+    /// share.
+    [[nodiscard]] bool only_volumes_seek(std::size_t of_class, const std::string& label) const {
+        const auto& where = known_->constraint_sets()[members_->classes[of_class].where].value;
+        return where.pods && std::ranges::all_of(where.pods->affinity, [&](const auto& term) {
+                   return term.of_volume || term.topology != label;
+               });
     }
 
     void count(const affinity_refusal& refused, bool with_room) {

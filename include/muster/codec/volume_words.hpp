@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,23 @@ using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*
             text += (text.empty() ? "" : ", ") + claim;
     return found.size() > most ? text + " (+" + std::to_string(found.size() - most) + " claims)"
                                : text;
+}
+
+/// Names the unbound claims for which the pods must be placed in one domain of the node label:
+/// "claim a (not bound)", or "claims a, b (not bound)".
+[[nodiscard]] inline std::string shared_claims_text(const volumes_of_pods& pods,
+                                                    std::string_view label) {
+    std::set<std::string> found;
+    for (const auto& [name, volumes] : pods)
+        for (const affinity_term& term : volumes->near)
+            if (term.topology == label)
+                for (const label_requirement& mark : term.pods.labels.requirements)
+                    // The mark is claim:NAMESPACE/NAME.
+                    found.insert(mark.key.substr(mark.key.find('/') + 1));
+    std::string text;
+    for (const std::string& claim : found)
+        text += (text.empty() ? "" : ", ") + claim;
+    return (found.size() == 1 ? "claim " : "claims ") + text + " (not bound)";
 }
 
 /// Says which pod uses each ReadWriteOncePod claim that the pods share with others: "pod x uses

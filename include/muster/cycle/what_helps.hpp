@@ -198,9 +198,10 @@ private:
         std::set<std::pair<std::vector<std::int64_t>, std::vector<bool>>> seen;
         std::vector<node_index> kinds;
         std::set<topology_index> within;
+        const auto note = [&](const auto& each) { within.insert(each.within); };
+        std::ranges::for_each(members_.together, note);
         for (const gang_index gang : known_->gang_order())
-            for (const vertex_topology& one : (*known_)[gang].together)
-                within.insert(one.within);
+            std::ranges::for_each((*known_)[gang].together, note);
         for (const node_index node : known_->node_order()) {
             if (!(*known_)[node].present)
                 continue;
@@ -218,7 +219,6 @@ private:
                 any = any && eligible.back();
             }
             std::vector<std::int64_t> amounts;
-            // A node more stands where the one like it does.
             for (const topology_index one : within) {
                 const auto& domains = known_->topologies()[one];
                 for (std::size_t level = 0; level < domains.levels(); ++level) {

@@ -893,7 +893,17 @@ TEST_CASE("pods that share an unprovisioned claim are placed in one topology dom
                 "[{name: c, resources: {requests: {cpu: 8}}}]\n  volumes: [{name: v, "
                 "persistentVolumeClaim: {claimName: data}}]\n";
     // Three pods that fill a node each do not fit two nodes of one zone.
-    CHECK(decide(nodes + zonal + gang + unbound("data", "zonal")).placed.empty());
+    const auto apart = decide(nodes + zonal + gang + unbound("data", "zonal"));
+    CHECK(apart.placed.empty());
+    CHECK(apart.answers == std::vector{muster::answer::never});
+    const auto busy = decide(nodes +
+                             "---\napiVersion: v1\nkind: Node\nmetadata: {name: a3, labels: "
+                             "{topology.kubernetes.io/zone: a}}\nstatus: {allocatable: {cpu: 8, "
+                             "pods: 110}}\n" +
+                             zonal + gang + unbound("data", "zonal") +
+                             pod("old", "data", "  nodeName: a3\nstatus: {phase: Running}\n"));
+    CHECK(busy.placed == "old=a3 ");
+    CHECK(busy.answers == std::vector{muster::answer::waiting});
     CHECK(decide(nodes + gang + storage_class("zonal", "csi.x") + unbound("data", "zonal"))
               .placed.size() == std::string("g-0=a1 g-1=a2 g-2=b1 ").size());
 }

@@ -2,6 +2,7 @@
 #include <muster/codec/volume_words.hpp>
 #include <muster/codec/volume_zones.hpp>
 
+#include <cstddef>
 #include <initializer_list>
 #include <set>
 #include <string>
@@ -61,6 +62,60 @@ TEST_CASE("the zone of a volume may be given by its labels") {
 TEST_CASE("a volume that some node reaches by another label is in no zone") {
     CHECK(reach_text({of_label("topology.kubernetes.io/zone", {"c"}), of_label("rack", {"r"})}) ==
           "claim c (volume p): 0 of 2 nodes");
+}
+
+TEST_CASE("the reach of a resource claim names the nodes, if they are few") {
+    const auto text = [](std::vector<std::string> names, std::size_t count) {
+        std::vector<muster::node<1>> nodes(count);
+        std::vector<const muster::node<1>*> all;
+        for (std::size_t at = 0; at < count; ++at) {
+            nodes[at].name = "n" + std::to_string(at);
+            nodes[at].labels.set("topology.kubernetes.io/zone", "a");
+            all.push_back(&nodes[at]);
+        }
+        volume_effects effects;
+        node_term term;
+        term.name.push_back({"metadata.name", label_operator::in, std::move(names)});
+        effects.reach.push_back({{term}, true, true});
+        effects.reach_of.push_back("resource claim r");
+        CHECK(only_devices_restrict({{"x", &effects}}));
+        return volume_reach_text<1>({{"x", &effects}}, all);
+    };
+    CHECK(text({"n1"}, 2) == "resource claim r is available on 1 of 2 nodes (n1)");
+    CHECK(text({"gone"}, 2) == "resource claim r is available on none of the 2 nodes");
+    CHECK(text({"n0", "n1", "n2", "n3"}, 5) == "resource claim r is available on 4 of 5 nodes");
+    volume_effects both;
+    both.reach = {{{of_label("rack", {"r"})}, true}, {{of_label("rack", {"r"})}, true, true}};
+    CHECK_FALSE(only_devices_restrict({{"x", &both}}));
+}
+
+TEST_CASE("a shortage of storage names the claims of its class alone") {
+    const std::string kind = storage_catalog::volumes_of("local");
+    volume_effects user;
+    user.amounts[kind] = 1;
+    user.unbound = {{"local", {"b", "a"}}, {"net", {"c"}}};
+    volume_effects other;
+    other.unbound = {{"local", {"d"}}};
+    CHECK(unbound_claims_text({{"x", &user}, {"y", &other}}, kind) == "a, b");
+    CHECK(unbound_claims_text({{"x", &user}}, "cpu").empty());
+    user.unbound["local"] = {"a", "b", "e", "f"};
+    CHECK(unbound_claims_text({{"x", &user}}, kind) == "a, b, e (+1 claims)");
+}
+
+TEST_CASE("claims for which pods go to one domain are named by its label") {
+    const auto user = [](const std::string& claim, const std::string& label) {
+        volume_effects made;
+        muster::affinity_term term;
+        term.pods.labels.requirements.push_back({"claim:ns/" + claim, label_operator::exists, {}});
+        term.topology = label;
+        made.near.push_back(term);
+        return made;
+    };
+    const volume_effects a = user("a", "zone");
+    const volume_effects b = user("b", "zone");
+    const volume_effects c = user("c", "rack");
+    CHECK(shared_claims_text({{"x", &a}, {"y", &c}}, "zone") == "claim a (not bound)");
+    CHECK(shared_claims_text({{"x", &b}, {"y", &a}}, "zone") == "claims a, b (not bound)");
 }
 
 TEST_CASE("claims that one pod alone may use are named with the pod that uses them") {
