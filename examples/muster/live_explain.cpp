@@ -81,19 +81,26 @@ group_line live_explainer::line_of_gang(muster::gang_index which) {
         line.members += (*known_)[pod].alive() || is_gated((*known_)[pod]) ? 1 : 0;
         line.holding += (*known_)[pod].holding() && !(*known_)[pod].nominated ? 1 : 0;
     }
-    if (line.is_settled())
+    const muster::kind_table& kinds = cluster_->objects().kinds();
+    if (line.is_settled()) {
+        const muster::without_reservations<muster::core_of<live_cluster::traits>> all_free(state);
+        line.surplus = surplus_lines(
+            state, which, explain_options_of(*cluster_, muster::answer::admitted),
+            [&](const muster::codec::object_key& pod) {
+                return live_facts{cluster_, state.key(which), queue_name(state, gang.queue), &pod};
+            });
         return line;
+    }
     if (const auto found = next_->position_of.find(which); found != next_->position_of.end())
         line.position = found->second;
-    const muster::kind_table& kinds = cluster_->objects().kinds();
     line.kept = kept_for(state, kinds, which);
     if (how_->evicts())
         line.short_after_evictions = shortage_of(decision, kinds);
     const muster::explain_options options = explain_options_of(*cluster_, decision.outcome.kind);
     muster::without_reservations<muster::core_of<live_cluster::traits>> all_free(state);
-    line.reasons =
-        reason_lines(state, kinds, which, *options.scope, all_free.explain(which, options),
-                     live_facts{cluster_, state.key(which), queue_name(state, gang.queue)});
+    line.reasons = reason_lines(
+        state, kinds, which, *options.scope, all_free.explain(which, options),
+        live_facts{cluster_, state.key(which), queue_name(state, gang.queue), nullptr});
     line.headline = headline(state, kinds, muster::members_of(state, which), decision.outcome.at,
                              how_->score_of<live_width>(), line.reasons);
     muster::what_helps_options search;

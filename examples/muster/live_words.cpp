@@ -25,18 +25,20 @@ namespace codec = muster::codec;
 /// The scheduler waits for it: it is given up earlier than `muster explain` gives up.
 constexpr std::int64_t most_steps = std::int64_t{1} << 14;
 
-/// Returns the volume effects of the gang's waiting members.
-codec::volumes_of_pods volumes_of(const live_cluster& cluster, const codec::group_key& key) {
+/// Returns the volume effects of the gang's waiting members, or of `only` one of them.
+codec::volumes_of_pods volumes_of(const live_cluster& cluster, const codec::group_key& key,
+                                  const codec::object_key* only) {
     codec::volumes_of_pods found;
     for (const codec::pod_object* const pod : cluster.objects().gangs().members(key))
         if (const auto* const volumes = cluster.objects().storage().plan().find(pod->metadata.key);
-            volumes && pod->node.empty())
+            volumes && pod->node.empty() && (!only || pod->metadata.key == *only))
             found.emplace_back(pod->metadata.key.name, volumes);
     return found;
 }
 
 /// What exactly is wrong with a group's object, or not modelled of its members.
-std::string detail_of(const live_cluster& cluster, const codec::group_key& key, reason_code why) {
+std::string detail_of(const live_cluster& cluster, const codec::group_key& key, reason_code why,
+                      const codec::object_key* only) {
     const auto& gangs = cluster.objects().gangs();
     if (std::string wrong = gangs.wrong_with(key); !wrong.empty())
         return wrong;
@@ -46,7 +48,7 @@ std::string detail_of(const live_cluster& cluster, const codec::group_key& key, 
             for (const auto& [kind, amount] : pod->requests)
                 if (!cluster.objects().kinds().find(kind))
                     all.push_back(too_many_kinds(kind));
-            if (all.empty())
+            if (all.empty() || (only && pod->metadata.key != *only))
                 continue;
             std::string out = "pod " + pod->metadata.key.name + ": ";
             for (std::size_t at = 0; at < all.size(); ++at)
@@ -56,7 +58,7 @@ std::string detail_of(const live_cluster& cluster, const codec::group_key& key, 
         return "a member's constraints";
     }
     if (why == reason_code::volume_not_ready)
-        return codec::waiting_volumes_text(volumes_of(cluster, key));
+        return codec::waiting_volumes_text(volumes_of(cluster, key, only));
     const std::string name = " " + key.name_space + "/" + key.name;
     for (const auto& [object, wrong] : cluster.objects().broken())
         if (object.ends_with(name) && !wrong.empty())
@@ -68,7 +70,7 @@ std::string detail_of(const live_cluster& cluster, const codec::group_key& key, 
 } // namespace
 
 std::string live_facts::detail(reason_code why) const {
-    return detail_of(*cluster, key, why);
+    return detail_of(*cluster, key, why, only);
 }
 
 std::set<std::string> live_facts::gates() const {
@@ -79,7 +81,7 @@ std::set<std::string> live_facts::gates() const {
 }
 
 codec::volumes_of_pods live_facts::volumes() const {
-    return volumes_of(*cluster, key);
+    return volumes_of(*cluster, key, only);
 }
 
 const codec::volume_plan& live_facts::volume_plan() const {
@@ -92,7 +94,7 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
     const muster::explain_options options = explain_options_of(*cluster, gang.last.kind);
     const auto reasons =
         reason_lines(known, kinds, which, *options.scope, muster::explain(known, which, options),
-                     live_facts{cluster, known.key(which), queue_name(known, gang.queue)});
+                     live_facts{cluster, known.key(which), queue_name(known, gang.queue), nullptr});
     return headline(known, kinds, muster::members_of(known, which), gang.last.at, score, reasons);
 }
 

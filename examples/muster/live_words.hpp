@@ -19,6 +19,8 @@ struct live_facts {
     const live_cluster* cluster = nullptr;
     muster::codec::group_key key;
     std::string queue_name;
+    /// Of this member only; null = of all.
+    const muster::codec::object_key* only = nullptr;
 
     [[nodiscard]] std::string detail(reason_code why) const;
     [[nodiscard]] std::set<std::string> gates() const;

@@ -515,6 +515,8 @@ private:
             line.status = status_of(standing, known_->now);
         if (line.is_settled()) {
             line.gate.reset();
+            if (line.answer != "evicted" && !asked_->changes_of.empty() && is_wanted(line))
+                line.surplus = surplus_of(decision.gang);
             return line;
         }
         line.kept = kept_for(state, known_->kinds, decision.gang);
@@ -533,6 +535,16 @@ private:
             line.headline =
                 headline(state, known_->kinds, now_holding, outcome.at, how_.score, line.reasons);
         return line;
+    }
+
+    /// Explains the waiting members of a group that meets its minima.
+    [[nodiscard]] std::vector<surplus_line> surplus_of(muster::gang_index which) {
+        muster::explain_options options;
+        options.kinds = &known_->kinds;
+        const muster::without_reservations<muster::core_of<traits>> all_free(known_->state);
+        return surplus_lines(known_->state, which, options, [&](const object_key& pod) {
+            return told_facts{this, &facts_of(which), &pod};
+        });
     }
 
     [[nodiscard]] std::string new_node_of(muster::pod_index pod) const {
@@ -555,7 +567,9 @@ private:
     }
 
     /// What exactly is wrong with a group, or with its members.
-    [[nodiscard]] std::string detail_of(const group_facts& facts) const {
+    /// With `only`, of that member.
+    [[nodiscard]] std::string detail_of(const group_facts& facts,
+                                        const object_key* only = nullptr) const {
         if (!facts.fault_detail.empty())
             return facts.fault_detail;
         if (!facts.unsupported.empty())
@@ -565,7 +579,8 @@ private:
         for (const std::size_t member : facts.members) {
             const pod_object& pod = known_->objects->pods[member];
             const auto index = known_->state.pod_keys().at(pod.metadata.key);
-            if (!known_->state[index].placeable() || !known_->state.where(index).value.unsupported)
+            if ((only && pod.metadata.key != *only) || !known_->state[index].placeable() ||
+                !known_->state.where(index).value.unsupported)
                 continue;
             if (!out.empty()) {
                 ++others;
@@ -578,7 +593,7 @@ private:
                 out += "required anti-affinity of a pod that stands already";
         }
         if (out.empty())
-            return waiting_volumes_text(volumes_of(facts));
+            return waiting_volumes_text(volumes_of(facts, only));
         return others > 0 ? out + " (+" + std::to_string(others) + " pods)" : out;
     }
 
@@ -586,12 +601,14 @@ private:
     struct told_facts {
         const reporter* from;
         const group_facts* facts;
+        /// Of this member only; null = of all.
+        const object_key* only = nullptr;
 
         [[nodiscard]] std::string detail(muster::reason_code) const {
-            return from->detail_of(*facts);
+            return from->detail_of(*facts, only);
         }
         [[nodiscard]] std::set<std::string> gates() const { return from->gates_of(*facts); }
-        [[nodiscard]] volumes_of_pods volumes() const { return from->volumes_of(*facts); }
+        [[nodiscard]] volumes_of_pods volumes() const { return from->volumes_of(*facts, only); }
         [[nodiscard]] const muster::codec::volume_plan& volume_plan() const {
             return from->known_->volumes;
         }
@@ -609,13 +626,15 @@ private:
         return found;
     }
 
-    /// Returns the volume effects of the group's waiting members.
-    [[nodiscard]] volumes_of_pods volumes_of(const group_facts& facts) const {
+    /// Returns the volume effects of the group's waiting members, or of `only` one of them.
+    [[nodiscard]] volumes_of_pods volumes_of(const group_facts& facts,
+                                             const object_key* only = nullptr) const {
         volumes_of_pods found;
         for (const std::size_t member : facts.members) {
             const object_key& key = known_->objects->pods[member].metadata.key;
             const volume_effects* const volumes = known_->volumes.find(key);
-            if (volumes && known_->state[known_->state.pod_keys().at(key)].placeable())
+            if (volumes && (!only || key == *only) &&
+                known_->state[known_->state.pod_keys().at(key)].placeable())
                 found.emplace_back(key.name, volumes);
         }
         return found;
@@ -676,7 +695,7 @@ private:
         options.scope = scope_of(decision.outcome.kind);
         return reason_lines(known_->state, known_->kinds, decision.gang, *options.scope,
                             explain(decision, members, now, options),
-                            told_facts{this, &facts_of(decision.gang)});
+                            told_facts{this, &facts_of(decision.gang), nullptr});
     }
 
     [[nodiscard]] std::optional<boost::json::object>

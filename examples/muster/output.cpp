@@ -347,6 +347,17 @@ object group_object(const group_line& group) {
     for (const reason_line& reason : group.reasons)
         reasons.push_back(reason_object(reason));
     out["reasons"] = std::move(reasons);
+    if (!group.surplus.empty()) {
+        array surplus;
+        for (const surplus_line& each : group.surplus) {
+            array why;
+            for (const reason_line& reason : each.reasons)
+                why.push_back(reason_object(reason));
+            surplus.push_back(object{{"pods", array(each.pods.begin(), each.pods.end())},
+                                     {"reasons", std::move(why)}});
+        }
+        out["surplus"] = std::move(surplus);
+    }
     if (group.short_after_evictions)
         out["shortAfterEvictions"] = shortage_object(*group.short_after_evictions);
     if (group.kept)
@@ -541,6 +552,39 @@ std::string kept_text(const kept_line& kept) {
            (out.empty() ? "" : ": ") + out + ".";
 }
 
+/// Returns the numbered reasons, a line each.
+std::string reasons_text(const std::vector<reason_line>& reasons) {
+    std::string out;
+    std::size_t longest = 0;
+    for (const reason_line& reason : reasons)
+        longest = std::max(longest, reason.code.size());
+    const std::size_t last = std::to_string(reasons.size()).size();
+    for (std::size_t at = 0; at < reasons.size(); ++at) {
+        const reason_line& reason = reasons[at];
+        const std::string number = std::to_string(at + 1);
+        out += std::string(last - number.size(), ' ') + number + ". " + reason.code +
+               std::string(longest - reason.code.size() + 3, ' ') + reason.message;
+        if (reason.kind == "blockingTogether")
+            out += reason.not_minimal ? " (with the others so marked, and perhaps without some)"
+                                      : " (with the others so marked)";
+        if (reason.kind == "contributing")
+            out += " (contributes)";
+        out += '\n';
+    }
+    return out;
+}
+
+std::string surplus_text(const surplus_line& of) {
+    constexpr std::size_t most = 3;
+    std::string pods;
+    for (std::size_t at = 0; at < std::min(most, of.pods.size()); ++at)
+        pods += (at > 0 ? ", " : "") + of.pods[at];
+    if (of.pods.size() > most)
+        pods += " (+" + std::to_string(of.pods.size() - most) + " pods)";
+    return pods + (of.pods.size() == 1 ? " waits" : " wait") + " beyond the minimum:\n" +
+           reasons_text(of.reasons);
+}
+
 } // namespace
 
 std::string explanation(const group_line& group, const request& asked, bool with_header) {
@@ -555,23 +599,10 @@ std::string explanation(const group_line& group, const request& asked, bool with
                group.position ? std::to_string(group.position->overall) : "",
                capitalised(group.answer), first_reason(group)});
     out += facts.text(with_header);
-    std::size_t longest = 0;
-    for (const reason_line& reason : group.reasons)
-        longest = std::max(longest, reason.code.size());
-    const std::size_t last = std::to_string(group.reasons.size()).size();
-    for (std::size_t at = 0; at < group.reasons.size(); ++at) {
-        const reason_line& reason = group.reasons[at];
-        const std::string number = std::to_string(at + 1);
-        out += at == 0 ? "\n" : "";
-        out += std::string(last - number.size(), ' ') + number + ". " + reason.code +
-               std::string(longest - reason.code.size() + 3, ' ') + reason.message;
-        if (reason.kind == "blockingTogether")
-            out += reason.not_minimal ? " (with the others so marked, and perhaps without some)"
-                                      : " (with the others so marked)";
-        if (reason.kind == "contributing")
-            out += " (contributes)";
-        out += '\n';
-    }
+    if (!group.reasons.empty())
+        out += "\n" + reasons_text(group.reasons);
+    for (const surplus_line& each : group.surplus)
+        out += "\n" + surplus_text(each);
     out += room_text(group);
     for (std::size_t at = 0; at < group.lost.size(); ++at)
         out += (at == 0 ? "\n" : "") + group.lost[at].pod +

@@ -101,6 +101,19 @@ const char* const plan_schema = R"json({
           }
         },
         "reasons": {"type": "array", "items": {"$ref": "#/$defs/reason"}},
+        "surplus": {
+          "description": "By `muster explain GROUP` of a group that starts or runs: its waiting members, those that are alike together, and why they wait.",
+          "type": "array",
+          "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["pods", "reasons"],
+            "properties": {
+              "pods": {"type": "array", "items": {"type": "string", "minLength": 1}},
+              "reasons": {"type": "array", "items": {"$ref": "#/$defs/reason"}}
+            }
+          }
+        },
         "shortAfterEvictions": {
           "description": "Why no eviction helps: the amount of the resource (without one: of pods) that is needed, and the amount left after evicting every pod that may be evicted.",
           "type": "object",

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/admission/certificate.hpp>
+#include <muster/admission/explain_member.hpp>
 #include <muster/admission/reason.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
@@ -100,18 +101,20 @@ template<class Traits>
 /// - `volumes()`: the volume effects of its waiting members,
 /// - `volume_plan()`: those of all pods,
 /// - `queue()`: the name of its queue.
+/// With `of_one_pod`, the reasons and facts are those of one member.
 template<class Traits, class Facts>
 [[nodiscard]] std::vector<reason_line>
 reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds,
              muster::gang_index which, muster::certificate_scope scope,
-             const std::vector<muster::reason>& found, const Facts& facts) {
+             const std::vector<muster::reason>& found, const Facts& facts,
+             bool of_one_pod = false) {
     const auto& gang = known[which];
     const auto& key = known.key(which);
     reason_context context;
     context.kinds = &kinds;
     context.tree = &gang.spec.tree;
     context.scope = scope;
-    context.single_pod = key.origin == muster::codec::group_origin::single_pod;
+    context.single_pod = of_one_pod || key.origin == muster::codec::group_origin::single_pod;
     context.name_space = key.name_space;
     context.group = key.name;
     std::vector<reason_line> lines;
@@ -161,6 +164,32 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
         for (const muster::role_shortage& one : each.roles)
             line.roles.push_back({role_name(gang.spec.tree, one.role), one.needed, one.possible});
         lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+/// Explains the waiting members of a gang that meets its minima, members alike together. `options`
+/// names the kinds; `facts_of(pod)` returns the facts of a pod, as reason_lines() needs them.
+template<class Traits, class FactsOf>
+[[nodiscard]] std::vector<surplus_line>
+surplus_lines(const muster::state<Traits>& known, muster::gang_index which,
+              muster::explain_options options, const FactsOf& facts_of) {
+    options.scope = muster::certificate_scope::free_now;
+    std::map<std::pair<muster::vertex_index, muster::shape_index>, std::size_t> line_of;
+    std::vector<surplus_line> lines;
+    for (const muster::pod_index member : known[which].members) {
+        const auto& pod = known[member];
+        if (!pod.placeable())
+            continue;
+        const auto& key = known.key(member);
+        const auto [line, fresh] =
+            line_of.try_emplace(std::pair(pod.role, pod.shape), lines.size());
+        if (fresh)
+            lines.push_back({{},
+                             reason_lines(known, *options.kinds, which, *options.scope,
+                                          muster::explain_member(known, member, options),
+                                          facts_of(key), true)});
+        lines[line->second].pods.push_back(key.name);
     }
     return lines;
 }

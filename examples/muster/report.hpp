@@ -184,6 +184,13 @@ struct shortage_line {
     std::int64_t there = 0;
 };
 
+/// Waiting members beyond the minima of a group that starts or runs, and why they wait.
+struct surplus_line {
+    std::vector<std::string> pods;
+    /// Those of the first pod.
+    std::vector<reason_line> reasons;
+};
+
 /// The place of a group among those that wait, from 1: in its queue, and among all.
 struct queue_position {
     std::size_t in_queue = 0;
@@ -215,6 +222,8 @@ struct group_line {
     std::optional<kept_line> kept;
     std::optional<shortage_line> short_after_evictions;
     std::vector<reason_line> reasons;
+    /// Of the group that `request::changes_of` names.
+    std::vector<surplus_line> surplus;
     std::optional<boost::json::object> certificate;
     std::optional<boost::json::object> status;
     /// Every member, in the order of names.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/admission/explain_inl.hpp>
+#include <muster/admission/explain_member_inl.hpp>
 #include <muster/base/compilation.hpp>
 #include <muster/cycle/cycle_inl.hpp>
 #include <muster/model/cluster_state_inl.hpp>
@@ -43,4 +44,6 @@ extern "C" {
                                                  gang_index, std::vector<reason>&);                \
     template std::vector<reason> explain(const cluster_state<core_traits<kinds>>&, gang_index,     \
                                          const explain_options&);                                  \
+    template std::vector<reason> explain_member(const cluster_state<core_traits<kinds>>&,          \
+                                                pod_index, const explain_options&);                \
     }

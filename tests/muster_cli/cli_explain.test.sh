@@ -65,6 +65,9 @@ grep -q 'No group is better or worse off' "$work/out" || fail "a local volume is
 # Claims are told where they are allocated, or that they are still to be made.
 golden allocated_claims.explain 3 explain -f allocated_claims.yaml
 golden allocated_claims.explain.json 3 explain tuned -f allocated_claims.yaml -o json
+# Members that wait beyond the minimum have reasons of their own, if their group is named.
+golden beyond_minimum.explain 3 explain train -f beyond_minimum.yaml
+golden beyond_minimum.explain.json 3 explain train -f beyond_minimum.yaml -o json
 # ResourceClaims that are not ready are named, without options: none allocates them.
 golden resource_claims.explain 3 explain -f resource_claims.yaml
 golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o json

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include <muster/admission/explain.hpp>
+#include <muster/admission/reason.hpp>
+#include <muster/base/id.hpp>
+#include <muster/model/cluster_state.hpp>
+
+namespace muster::inline v0_1 {
+
+/// Returns why a waiting member does not join its gang, which meets its minima without it: the
+/// reasons as if the member were a gang of its own, bound by the topology constraints of its gang.
+/// Amounts and roles are those of the one pod. `fits_by_now` if nothing stops it.
+template<class Traits>
+[[nodiscard]] std::vector<reason> explain_member(const cluster_state<Traits>& known, pod_index pod,
+                                                 const explain_options& options = {});
+
+} // namespace muster::inline v0_1
+
+#ifndef MUSTER_SEPARATE_COMPILATION
+#include <muster/admission/explain_member_inl.hpp>
+#endif
