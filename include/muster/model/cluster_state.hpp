@@ -34,9 +34,14 @@ public:
     using typename store::queue_record;
     using typename store::queue_type;
 
-    cluster_state() = default;
+    cluster_state();
     /// `pods_kind` is the column that counts pods: it weighs nothing in placement keys.
-    explicit cluster_state(kind_id pods_kind) : store(pods_kind) {}
+    explicit cluster_state(kind_id pods_kind);
+    cluster_state(const cluster_state&);
+    cluster_state(cluster_state&&) noexcept;
+    cluster_state& operator=(const cluster_state&);
+    cluster_state& operator=(cluster_state&&) noexcept;
+    ~cluster_state();
 
     // ---- nodes ---------------------------------------------------------------------------------
 

@@ -18,6 +18,21 @@
 
 namespace muster::inline v0_1 {
 
+template<class Traits>
+cluster_state<Traits>::cluster_state() = default;
+template<class Traits>
+cluster_state<Traits>::cluster_state(kind_id pods_kind) : store(pods_kind) {}
+template<class Traits>
+cluster_state<Traits>::cluster_state(const cluster_state&) = default;
+template<class Traits>
+cluster_state<Traits>::cluster_state(cluster_state&&) noexcept = default;
+template<class Traits>
+cluster_state<Traits>& cluster_state<Traits>::operator=(const cluster_state&) = default;
+template<class Traits>
+cluster_state<Traits>& cluster_state<Traits>::operator=(cluster_state&&) noexcept = default;
+template<class Traits>
+cluster_state<Traits>::~cluster_state() = default;
+
 template<std::size_t Width>
 event_result state_accounts<Width>::finish(gang_index which) {
     gang_record& group = gangs_[which.value()];
