@@ -52,6 +52,10 @@ run 1 whatif -f volumes.yaml --bind-claim nobody
 golden shared_claims.explain 3 explain -f shared_claims.yaml
 golden shared_claims.explain.json 3 explain train -f shared_claims.yaml -o json
 confirm shared_claims.yaml 5
+# If volumes exist, the one that was chosen is named, and the number of those that match.
+run 3 explain -f shared_volume.yaml
+grep -qF 'claim shared (free volume pv-a, one of 2) is in zone za: 1 of 2 nodes' "$work/out" ||
+    fail "the choice of a volume is not told: $(head -n 1 "$work/out")"
 # Binding is proposed for no claim that must be replaced first.
 golden unusable_claims.explain 3 explain -f unusable_claims.yaml
 confirm unusable_claims.yaml 1

@@ -220,8 +220,11 @@ private:
         for (std::size_t at = 0; at < demands.size(); ++at)
             if (const auto volume = given.given[at]) {
                 const volume_object& of = *volumes_[*volume];
+                const std::size_t matching = candidates_for(demands[at], volumes_, class_).size();
                 if (of.nodes)
-                    out_->reach(demands[at], *of.nodes, "free volume " + of.metadata.key.name);
+                    out_->reach(demands[at], *of.nodes,
+                                "free volume " + of.metadata.key.name +
+                                    (matching > 1 ? ", one of " + std::to_string(matching) : ""));
                 if (users.at(*volume) > 1)
                     out_->keep_gangs_apart(demands, at, "volume:" + of.metadata.key.name,
                                            given.beside[at] == 0);
