@@ -48,7 +48,7 @@ muster_library(muster EXPORT core
   FILES ${muster_root_headers}
   LINKS Boost::headers)
 include(cmake/muster-core.cmake)
-# More optimisation than this gains nothing here.
+# Optimisation beyond -O2 does not make the core faster.
 target_compile_options(muster_compiled PRIVATE $<$<CONFIG:Release>:-O2>)
 muster_library(driver EXPORT core
   FOLDERS adapter

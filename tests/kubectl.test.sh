@@ -46,7 +46,7 @@ done
 runs "deployment.apps/web created" create deployment web --image=i --port=80
 runs 80 get deployment web -o 'jsonpath={.spec.template.spec.containers[0].ports[0].containerPort}'
 runs "job.batch/one created" create job one --image=i -- true
-# No controller runs for them, and they say so.
+# No controller runs for Deployments and Jobs: an event on each says so.
 for _ in $(seq 50); do
     [[ $(kubectl get events --field-selector involvedObject.name=one 2>&1) != *NoController* ]] || break
     sleep 0.1
@@ -96,7 +96,7 @@ runs "pod/vast created" run vast --image=i \
 runs "condition met" wait --for=condition=PodScheduled=false --timeout=30s pod/vast
 runs "Insufficient cpu" get pod vast -o 'jsonpath={.status.conditions[0].message}'
 
-# A claim that waits for its first consumer says so, and is provisioned for the node of its pod.
+# A claim that waits for its first consumer has an event, and is provisioned for the node of its pod.
 cat >claim.yaml <<'END'
 apiVersion: storage.k8s.io/v1
 kind: StorageClass
@@ -142,12 +142,12 @@ pod user data
 runs "condition met" wait --for=condition=Ready --timeout=30s pod/user
 lists pvc '^data Bound pvc-[0-9a-f-]+ 1Gi RWO fast <unset> [0-9]+s$'
 lists pv '^pvc-[0-9a-f-]+ 1Gi RWO Delete Bound default/data fast <unset> [0-9]+s$'
-# A pod whose claim cannot be bound says why it waits.
+# The condition of a pod whose claim cannot be bound has a reason.
 pod stuck none
 runs "condition met" wait --for=condition=PodScheduled=false --timeout=30s pod/stuck
 runs "VolumeNotReady" get pod stuck -o 'jsonpath={.status.conditions[0].reason}'
 
-# A snapshot of the cluster is loaded into another one, where what runs keeps running.
+# A snapshot of the cluster is loaded into another cluster, where running pods keep running.
 runs "condition met" wait --for=condition=Ready --timeout=30s pod/plain
 "$muster" snapshot -o cluster.yaml 2>snapshot.log || fail "muster snapshot: $(cat snapshot.log)"
 started=$(kubectl get pod user -o 'jsonpath={.metadata.uid} {.spec.nodeName} {.status.startTime}')
@@ -166,7 +166,7 @@ grep -q "^serving" up.log || fail "muster up -f cluster.yaml: $(cat up.log)"
 runs "condition met" wait --for=condition=PodScheduled=false --timeout=30s pod/stuck
 runs "$started" get pod user -o 'jsonpath={.metadata.uid} {.spec.nodeName} {.status.startTime}'
 runs "$bound" get pvc data -o 'jsonpath={.metadata.uid} {.spec.volumeName} {.status.phase}'
-# The garbage collector keeps what the snapshot's owners own.
+# Deleting one restored pod leaves the other restored pods in place.
 runs "deleted" delete pod plain
 runs "Running" get pod user -o 'jsonpath={.status.phase}'
 

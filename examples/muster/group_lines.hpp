@@ -84,9 +84,9 @@ template<class Traits>
                                    decision.outcome.kind == muster::answer::undecided);
 }
 
-/// True if members hold nodes and none waits for one: whatever is wrong with the group, nothing of
-/// it is to be placed. In a live cluster, each pod that another scheduler placed is such a group,
-/// without an object. O(members).
+/// True if members hold nodes and no member waits for a node: no pod of the group is left to place,
+/// even if the group is faulty. In a live cluster, each pod that another scheduler placed is such a
+/// group, without an object. O(members).
 template<class Traits>
 [[nodiscard]] bool only_holds(const muster::state<Traits>& known, muster::gang_index group) {
     bool holds = false;
@@ -99,7 +99,8 @@ template<class Traits>
     return holds;
 }
 
-/// True if the group has a place among those that wait: not if it is faulty and only holds.
+/// True if the group has a position among the waiting groups. A faulty group of which no member
+/// waits for a node has none.
 template<class Traits>
 [[nodiscard]] bool has_position(const muster::state<Traits>& known,
                                 const muster::decision& decision) {

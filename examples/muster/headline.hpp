@@ -117,8 +117,8 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
     return "";
 }
 
-/// Returns kube-scheduler's message for a node that a pod term rules out. Volumes that pods share
-/// are terms by labels of Muster's own.
+/// Returns kube-scheduler's message for a node that a pod term rules out. Terms for shared volumes
+/// have no pod affinity in the pod's spec, so they get the message for volumes.
 [[nodiscard]] inline std::string term_text(const muster::affinity_refusal::place& refused,
                                            const muster::constraints& where) {
     const auto seeks = [&](const muster::affinity_term& term) {

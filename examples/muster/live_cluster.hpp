@@ -25,7 +25,7 @@ inline constexpr std::size_t live_width = muster::most_kinds;
 using live_cluster =
     muster::kube::cluster<live_width, muster::kube::transport, muster::kube::group_status>;
 using live_state = muster::state<live_cluster::traits>;
-/// What a cycle is handed.
+/// The type of policy that cycles are compiled for.
 using live_policy = muster::any_policy<muster::core_of<live_cluster::traits>>;
 using live_view = muster::adapter::cluster_view<live_cluster::traits>;
 

@@ -19,7 +19,7 @@ struct live_facts {
     const live_cluster* cluster = nullptr;
     muster::codec::group_key key;
     std::string queue_name;
-    /// Of this member only; null = of all.
+    /// The member to which the facts are restricted; null = all members.
     const muster::codec::object_key* only = nullptr;
 
     [[nodiscard]] std::string detail(reason_code why) const;

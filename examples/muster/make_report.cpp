@@ -566,8 +566,8 @@ private:
         return counts;
     }
 
-    /// What exactly is wrong with a group, or with its members.
-    /// With `only`, of that member.
+    /// Returns what exactly is wrong with a group, or with its members. With `only`, returns what
+    /// is wrong with that member.
     [[nodiscard]] std::string detail_of(const group_facts& facts,
                                         const object_key* only = nullptr) const {
         if (!facts.fault_detail.empty())
@@ -601,7 +601,7 @@ private:
     struct told_facts {
         const reporter* from;
         const group_facts* facts;
-        /// Of this member only; null = of all.
+        /// The member to which the facts are restricted; null = all members.
         const object_key* only = nullptr;
 
         [[nodiscard]] std::string detail(muster::reason_code) const {

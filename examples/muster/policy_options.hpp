@@ -38,7 +38,7 @@ enum class preemption_kind : std::uint8_t {
 };
 enum class backfill_kind : std::uint8_t { none, easy, conservative };
 
-/// Gangs that lack their minima go before the surplus of all others; equals by `Then`.
+/// Puts gangs below their minima before the surplus of all other gangs. `Then` orders ties.
 template<muster::gang_order Then>
 struct surplus_last {
     static constexpr bool timeless = muster::timeless_order<Then>;
@@ -51,7 +51,7 @@ struct surplus_last {
     [[nodiscard]] friend bool operator==(const surplus_last&, const surplus_last&) = default;
 };
 
-/// Evicts in the gang's own queue by priority, in other queues as `Reclaim` says.
+/// Evicts by priority in the gang's own queue, and by `Reclaim` in other queues.
 template<muster::victim_rule Reclaim>
 struct preempt_or_reclaim {
     static constexpr bool none = false;
@@ -67,7 +67,7 @@ struct preempt_or_reclaim {
                                          const preempt_or_reclaim&) = default;
 };
 
-/// KAI's rule: strictly in the order of victims, for surplus, too.
+/// KAI's rule: evicts strictly in the order of victims, also for surplus.
 struct kai_victims
     : muster::after_min_runtime<preempt_or_reclaim<muster::reclaim_what_is_due<true>>> {
     static constexpr bool by_fair_share = true;
@@ -77,7 +77,7 @@ struct kai_victims
     [[nodiscard]] friend bool operator==(const kai_victims&, const kai_victims&) = default;
 };
 
-/// KAI's rule: only preemptible gangs have pods moved for them, also for their surplus.
+/// KAI's rule: moves pods only for preemptible gangs, also for the surplus of such gangs.
 struct kai_consolidation : muster::move_preemptible {
     static constexpr bool timeless = true;
     static constexpr bool surplus_too = true;
@@ -91,7 +91,7 @@ struct kai_consolidation : muster::move_preemptible {
                                          const kai_consolidation&) = default;
 };
 
-/// What a scheduler does by default, as far as options say it.
+/// The default options of a scheduler.
 struct profile {
     queue_order_kind queues = queue_order_kind::priority;
     preemption_kind victims = preemption_kind::none;
@@ -102,17 +102,17 @@ struct profile {
 /// The options from which a policy is made.
 struct policy_options {
     score_kind score = score_kind::best_fit;
-    /// For the scores that are most or least allocated: the weights of kinds, by column.
+    /// Weights of resource kinds by column, for the scores most_allocated and least_allocated.
     muster::binpack packing{};
     order_kind order = order_kind::priority;
     queue_order_kind queue_order = queue_order_kind::priority;
     surplus_kind surplus = surplus_kind::at_once;
     backfill_kind backfill = backfill_kind::none;
-    /// The number of gangs that may start ahead of a waiting one.
+    /// The number of gangs that may start ahead of a waiting gang; empty = no limit.
     std::optional<std::int64_t> bypasses;
     preemption_kind preempt = preemption_kind::none;
     bool consolidate = false;
-    /// Consolidation is for preemptible gangs alone, and for their surplus, too.
+    /// Pods are moved only for preemptible gangs, also for the surplus of such gangs.
     bool consolidate_as_kai = false;
 
     /// Pods may be evicted.
@@ -156,7 +156,7 @@ struct policy_options {
     }
 
 private:
-    /// An hour in line weighs as much as a point of priority. Times are in nanoseconds.
+    /// An hour of waiting counts as much as one point of priority. Times are in nanoseconds.
     static constexpr muster::aging by_the_hour{3'600'000'000'000};
 
     [[nodiscard]] muster::any_gang_order gang_order() const {

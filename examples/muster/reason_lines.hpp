@@ -31,7 +31,8 @@ namespace cli {
                                          : muster::certificate_scope::free_now;
 }
 
-/// Returns the members of a gang with scheduling gates, at or below each vertex of its tree.
+/// Returns, for each vertex of a gang's tree, the number of members with scheduling gates at or
+/// below the vertex.
 template<class Traits>
 [[nodiscard]] std::vector<std::int64_t> gated_members(const muster::state<Traits>& known,
                                                       muster::gang_index which) {
@@ -45,10 +46,10 @@ template<class Traits>
     return counts;
 }
 
-/// Says what the nodes have of a kind that counts attachments or bytes of storage: "a 1 of 2, b 0
-/// of 1" attachments in use, "a 2, b 1" attachments at most if the cluster is emptied, or "a 15Gi,
-/// b 5Gi" free. At most four nodes, those with the most free first. Empty for other kinds and if no
-/// node has a limit.
+/// Returns the supply of each node for a kind that counts attachments or bytes of storage:
+/// attachments in use ("a 1 of 2, b 0 of 1"), limits of attachments in scope `emptied` ("a 2, b
+/// 1"), or free bytes ("a 15Gi, b 5Gi"). Lists at most four nodes, those with the most free first.
+/// Empty for other kinds and if no node has a limit.
 template<class Traits>
 [[nodiscard]] std::string supply_text(const muster::state<Traits>& known, muster::kind_id kind,
                                       const std::string& name, muster::certificate_scope scope,

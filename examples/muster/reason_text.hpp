@@ -159,11 +159,11 @@ struct reason_context {
     std::string detail;
     /// The volumes of the group's pods, and the number of nodes that can use each one.
     std::string volumes;
-    /// These are ResourceClaims alone.
+    /// `volumes` names only ResourceClaims.
     bool only_devices = false;
     /// The claims of the group's pods that use the resource of the reason.
     std::string claims;
-    /// What nodes have of that resource, if volumes or storage are counted: "a 15Gi, b 5Gi".
+    /// The supply of each node, if the resource counts volumes or storage: "a 15Gi, b 5Gi".
     std::string by_node;
     /// The unbound claims for which the group's pods must be in one domain: "claim a".
     std::string shared_claims;
@@ -171,7 +171,8 @@ struct reason_context {
     std::string lone_claims;
     /// The groups that room is reserved for, as NAMESPACE/NAME.
     std::vector<std::string> owners;
-    /// Members with scheduling gates, at or below each vertex of the tree, and these gates.
+    /// For each vertex of the tree, the number of members with scheduling gates at or below the
+    /// vertex; and the names of these gates.
     std::vector<std::int64_t> gated;
     std::set<std::string> gates;
 };
@@ -331,8 +332,8 @@ private:
         return lead + roles();
     }
 
-    /// Says how many of the members the domains of their shared claims have room for, and of what
-    /// they have too little: the roomiest domains first, at most four.
+    /// Returns, for each domain of the shared claims, the number of members that fit and the kinds
+    /// of which the domain has too little. Lists at most four domains, the roomiest first.
     [[nodiscard]] std::string volume_domains() const {
         const std::string noun = domain_noun(what_->topology);
         std::string needed;
@@ -393,7 +394,7 @@ private:
         const std::string needed = amount_text(kind, what_->amount_needed);
         const std::string left = amount_text(kind, what_->amount_left);
         const std::string asks = supply(kind) + ": " + who_ + " needs " + needed + ", ";
-        // Sums say little of nodes of which some have no limit.
+        // A sum over all nodes is misleading if some nodes have no limit.
         if (!muster::codec::storage_catalog::driver_in(kind).empty() && !context_->by_node.empty())
             return supply(kind) + ": " + who_ + " needs " + needed +
                    (now ? "; in use: " : "; nodes attach at most: ") + context_->by_node;

@@ -187,7 +187,7 @@ struct shortage_line {
 /// Waiting members beyond the minima of a group that starts or runs, and why they wait.
 struct surplus_line {
     std::vector<std::string> pods;
-    /// Those of the first pod.
+    /// The reasons of the first pod. All these pods have the same role and shape.
     std::vector<reason_line> reasons;
 };
 
@@ -222,7 +222,7 @@ struct group_line {
     std::optional<kept_line> kept;
     std::optional<shortage_line> short_after_evictions;
     std::vector<reason_line> reasons;
-    /// Of the group that `request::changes_of` names.
+    /// Only for the group that `request::changes_of` names.
     std::vector<surplus_line> surplus;
     std::optional<boost::json::object> certificate;
     std::optional<boost::json::object> status;
@@ -231,7 +231,7 @@ struct group_line {
     /// Members that waited before the plan, and that still wait after it.
     std::size_t waited = 0;
     std::size_t waits = 0;
-    /// Members with scheduling gates.
+    /// Number of members with scheduling gates.
     std::size_t gated = 0;
     /// Members that exist, the fewest that start, and those that held something before.
     std::int64_t members = 0;
@@ -310,7 +310,7 @@ struct report {
     std::size_t pods_evicted = 0;
     /// Number of pods among them that move.
     std::size_t pods_moved = 0;
-    /// Also those that are nominated or have scheduling gates.
+    /// Includes pods that are nominated or have scheduling gates.
     std::size_t pods_pending = 0;
     std::size_t nodes = 0;
     /// In the order of names, when they are asked for.

@@ -157,7 +157,7 @@ int snapshot(const snapshot_request& asked) {
                          std::string(each.version),
                      {{"count", std::to_string(objects.size())}, {"kind", std::string(each.kind)}});
     }
-    // The kinds that were listed tell an empty kind from one that was left out.
+    // Distinguishes a listed kind without objects from a kind that was left out.
     const std::string text = R"({"apiVersion":"v1","kind":"List","metadata":{"annotations":{")" +
                              std::string(muster::codec::listed_kinds_key) + R"(":")" + listed +
                              R"("}},"items":[)" + items + "\n]}\n";

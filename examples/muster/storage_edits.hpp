@@ -52,7 +52,7 @@ namespace cli {
     return {};
 }
 
-/// Appends those copies of the objects that `change` returns true for.
+/// Copies each object, and appends the copies for which `change` returns true.
 template<class Object, class Change>
 void copy_objects(std::vector<Object>& objects, const Change& change) {
     for (std::size_t at = 0, count = objects.size(); at < count; ++at) {
@@ -62,8 +62,8 @@ void copy_objects(std::vector<Object>& objects, const Change& change) {
     }
 }
 
-/// Makes requirements on the node's name or host name name its copy. Returns false if there are
-/// none.
+/// Replaces the node's name or host name in requirements by the name of the copy. Returns false if
+/// no requirement names the node.
 [[nodiscard]] inline bool rename_in(std::vector<muster::label_requirement>& requirements,
                                     const muster::codec::node_object& like,
                                     const std::string& name) {

@@ -89,8 +89,8 @@ std::string kubeconfig(const std::string& url, const std::string& authority,
     return text;
 }
 
-/// Serves a kind that Muster reads and that no definition in the files defines, without a schema:
-/// snapshots of clusters hold no definitions.
+/// Serves the kind of the object without a schema, if Muster reads the kind and no file defines it.
+/// Snapshots of clusters hold no definitions.
 void serve_undefined(api_store& store, const json::object& object) {
     const auto serves = [&](std::string_view version, std::string_view kind) {
         return text_at(object, {"apiVersion"}) == version && text_at(object, {"kind"}) == kind;
@@ -118,7 +118,7 @@ void serve_undefined(api_store& store, const json::object& object) {
     }
 }
 
-/// Returns the path as other folders can use it.
+/// Returns the absolute path, so that the path is valid in other folders.
 std::string absolute_path(const std::string& path) {
     std::error_code wrong;
     const auto found = std::filesystem::absolute(path, wrong);
@@ -148,7 +148,7 @@ bool load(api_store& store, const std::vector<std::string>& files) {
         else
             add(document.root());
     }
-    // Other objects need these, whatever the order of the files.
+    // Other objects need definitions and priority classes, whatever the order of the files.
     std::ranges::stable_sort(objects, {}, [](const json::object* each) {
         const std::string_view kind = text_at(*each, {"kind"});
         return kind == "CustomResourceDefinition" ? 0 : kind == "PriorityClass" ? 1 : 2;
@@ -335,7 +335,7 @@ int up(const up_request& asked) {
         if (!asked.no_kubelets)
             nodes.step();
         volumes.step();
-        // Otherwise their controllers may be programs that the caller starts.
+        // Without companions, the controllers of workloads may be programs that the caller starts.
         if (!asked.beside.empty())
             workloads.step();
         store.settle();

@@ -23,7 +23,7 @@ struct up_request {
     bool plain = false;
     /// Do not run bound pods.
     bool no_kubelets = false;
-    /// Bind claims to existing volumes only.
+    /// Bind claims to existing volumes, but provision no volumes.
     bool no_provisioner = false;
     /// Time in milliseconds until a bound pod runs, and until a deleted pod is gone.
     std::int64_t pod_milliseconds = 500;

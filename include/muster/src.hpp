@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The definitions of the core, for one source of a program whose other sources are compiled with
-/// `MUSTER_SEPARATE_COMPILATION`. `MUSTER_COMPILE_CORE(4)` in that source compiles them for four
-/// resource kinds; a program needs one line for each number of kinds that it uses. The CMake target
-/// `muster::core` has such sources.
+/// The definitions of the core, for one source of a program whose sources are all compiled with
+/// `MUSTER_SEPARATE_COMPILATION`. `MUSTER_COMPILE_CORE(4)` in that source compiles the definitions
+/// for states of four resource kinds. A program needs one such line for each number of kinds that
+/// it uses. The CMake target `muster::core` consists of such sources.
 
 #include <cstddef>
 #include <cstdint>

@@ -48,25 +48,25 @@ golden volumes.explain 3 explain -f volumes.yaml
 golden volumes.explain.json 3 explain tune -f volumes.yaml -o json
 confirm volumes.yaml 4
 run 1 whatif -f volumes.yaml --bind-claim nobody
-# A gang whose claim is not bound is told of the room in each zone, as one is whose claim is bound there.
+# The reason gives the room in each zone if the shared claim is unbound, as it does if the claim is bound.
 golden shared_claims.explain 3 explain -f shared_claims.yaml
 golden shared_claims.explain.json 3 explain train -f shared_claims.yaml -o json
 confirm shared_claims.yaml 5
-# If volumes exist, the one that was chosen is named, and the number of those that match.
+# If free volumes match, the reason names the chosen volume and the number of matching volumes.
 run 3 explain -f shared_volume.yaml
 grep -qF 'claim shared (free volume pv-a, one of 2) is in zone za: 1 of 2 nodes' "$work/out" ||
     fail "the choice of a volume is not told: $(head -n 1 "$work/out")"
-# Binding is proposed for no claim that must be replaced first.
+# --bind-claim is not proposed for a claim that must be replaced first.
 golden unusable_claims.explain 3 explain -f unusable_claims.yaml
 confirm unusable_claims.yaml 1
-# Drivers and pools are named with what they have, and an empty node's limit is final.
+# Reasons give the limits of drivers and the free bytes of pools; above every node's limit it is `never`.
 golden attach_limits.explain 3 explain -f attach_limits.yaml
 confirm attach_limits.yaml 6
 # A copy of a node has a host name of its own and none of the bound local volumes of the original.
 golden host_labels.explain 3 explain -f host_labels.yaml
 run 3 whatif -f host_labels.yaml --add-nodes 1xa1
 grep -q 'No group is better or worse off' "$work/out" || fail "a local volume is reached from the copy"
-# Claims are told where they are allocated, or that they are still to be made.
+# Reasons name the nodes of allocated ResourceClaims, and the ResourceClaims that do not exist yet.
 golden allocated_claims.explain 3 explain -f allocated_claims.yaml
 golden allocated_claims.explain.json 3 explain tuned -f allocated_claims.yaml -o json
 # Members that wait beyond the minimum have reasons of their own, if their group is named.
@@ -78,7 +78,7 @@ golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o j
 # A claim in use is named with the pod that uses it, and the headline says what kube-scheduler says.
 golden busy_claim.explain 3 explain -f busy_claim.yaml
 confirm busy_claim.yaml 1
-# A listing of a cluster without claims says so; a part of a cluster says nothing of claims.
+# In a complete listing a missing claim does not exist; in a partial input claims count as usable.
 golden no_claims.explain 3 explain -f no_claims.json
 run 0 plan -f no_claims.yaml
 grep -qF "1 volume of pods count as usable on every node: the input holds no PersistentVolumeClaims" \

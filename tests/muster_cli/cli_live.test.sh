@@ -44,7 +44,7 @@ spec:
   containers: [{name: c, image: i, env: [{name: KEY, value: s3cret}], resources: {requests: {cpu: 1}}}]
 END
 done
-# Another scheduler has placed this pod, whose marks of a group are not valid.
+# Another scheduler has placed this pod, whose group labels are not valid.
 cat >>"$work/cluster.yaml" <<'END'
 ---
 apiVersion: v1
@@ -84,7 +84,7 @@ said=$("$muster" whatif -f "$work/snapshot.json" --cordon node-a 2>&1) || true
 [[ $said == *train*Waiting*NodeUnschedulable* ]] || fail "whatif: $said"
 said=$("$muster" explain -f "$work/snapshot.json" 2>&1) || fail "explain: $said"
 [[ $said == *"none of the groups asked for waits" ]] || fail "explain of what starts: $said"
-# A snapshot says which kinds it lists: a claim that it lacks does not exist.
+# A snapshot names the kinds that it lists: a claim that a snapshot lacks does not exist.
 cat >"$work/claiming.yaml" <<'END'
 apiVersion: v1
 kind: Pod

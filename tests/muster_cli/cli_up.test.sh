@@ -98,7 +98,7 @@ for each in reset '{"what":"flood"}' '{"what":"reset","percnt":5}' '{"what":"res
     contains "--fault $each: no such fault" "$(cat "$work/err")"
 done
 
-# Claims are bound, and volumes are provisioned unless that is turned off.
+# Claims are bound, and volumes are provisioned unless --no-provisioner is given.
 cat >"$work/claim.yaml" <<'END'
 apiVersion: storage.k8s.io/v1
 kind: StorageClass
@@ -110,7 +110,7 @@ kind: PersistentVolumeClaim
 metadata: {name: data}
 spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 END
-# phase WANTED: the phase of the claim, once it is the wanted one or after three seconds.
+# phase WANTED: prints the phase of the claim, once the phase is WANTED or after 3 s.
 phase() {
     local found=
     for _ in {1..30}; do
@@ -127,8 +127,8 @@ start --plain -f "$work/claim.yaml" --no-provisioner
 contains Pending "$(phase Bound)"
 stop
 
-# A dump of another cluster is loaded: namespaces that exist, its uids and statuses, pods that run,
-# and kinds of which it has no definition. The order of objects does not matter.
+# A dump of another cluster is loaded: namespaces that exist, uids and statuses, running pods, and
+# objects of kinds that no file defines. The order of objects does not matter.
 cat >"$work/dump.yaml" <<'END'
 apiVersion: v1
 kind: List

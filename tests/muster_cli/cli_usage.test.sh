@@ -112,7 +112,7 @@ same contradictions.stderr "$work/err"
 golden unknown_field.table 0 plan -f unknown_field.yaml
 same unknown_field.stderr "$work/err"
 complains unknown_field_strict.stderr 2 plan -f unknown_field.yaml --strict
-# Of a job's template an unknown field is one warning, at its place, and the pods wait.
+# An unknown field of a job's template gives one warning, at the field, and the pods wait.
 golden unknown_job_field.table 3 plan -f unknown_job_field.yaml
 same unknown_job_field.stderr "$work/err"
 run 2 plan -f everything.yaml --strict

@@ -8,9 +8,10 @@
 
 namespace muster::inline v0_1 {
 
-/// Why no eviction helps: with all gone that may be taken, too little is free.
+/// Why no eviction helps: with all permitted victims evicted, too little is free.
 struct eviction_shortage {
-    /// Of that kind, in all; absent = room for pods of the only class that is needed.
+    /// The kind of the amounts, which are sums over all nodes. Absent: the amounts are numbers of
+    /// pods of the only class that is needed.
     std::optional<kind_id> kind;
     std::int64_t needed = 0;
     std::int64_t there = 0;

@@ -37,7 +37,7 @@ namespace detail {
 struct named_constraint {
     reason_code code = reason_code::insufficient_resource;
     std::optional<kind_id> kind;
-    /// Which of `gang_members::together`.
+    /// Index into `gang_members::together`.
     std::size_t together = 0;
 
     void set(constraints_in_force& force, bool on) const noexcept {
@@ -75,7 +75,7 @@ struct named_constraint {
     }
 };
 
-/// Answers the questions from which reasons are made, for one gang.
+/// Finds the reasons why one gang waits.
 template<class Traits>
 class reason_finder {
 public:
@@ -110,8 +110,8 @@ public:
         count_needed();
     }
 
-    /// Blocking reasons, or those that block together, then contributing ones. Empty when the gang
-    /// fits.
+    /// Returns blocking reasons, or reasons that block together, then contributing reasons. Empty
+    /// if the gang fits.
     [[nodiscard]] std::vector<reason> find() {
         std::vector<reason> found;
         std::vector<char> named(listed_.size(), 0);
@@ -209,7 +209,7 @@ private:
         return made;
     }
 
-    /// Lists the domains that a volume which the members share may be in, with the room of each.
+    /// Lists the domains in which the shared volume may be, with the room of each domain.
     void list_domains(const closeness& of, reason& made) const {
         const topology_domains& domains = known_->topologies()[of.within];
         made.topology = domains.value().levels[*of.required];
@@ -246,7 +246,8 @@ private:
         });
     }
 
-    /// The least that a choice of members asks of the kind, and what is left of it in all.
+    /// Sets the least amount of the kind that a choice of members needs, and the amount that is
+    /// left.
     void amounts(const named_constraint& what, reason& made) const {
         const auto& accounts = known_->accounts();
         const bool now = scope_ == certificate_scope::free_now;
@@ -279,8 +280,8 @@ private:
         made.amount_left = saturate(left);
     }
 
-    /// In the place of the last reason, a quota that blocks, one for every ceiling that does: the
-    /// queue's own first. The kind is the only one in force.
+    /// Replaces the last reason, a quota that blocks, by one reason for each ceiling that blocks,
+    /// the queue's own first. The kind is the only constraint in force.
     void name_each_ceiling(const constraints_in_force& alone, std::vector<reason>& found) {
         const reason tightest = std::move(found.back());
         found.pop_back();
@@ -318,7 +319,7 @@ private:
         return found;
     }
 
-    /// The room that the domains leave in which there is most of it.
+    /// Returns the room for the vertex in the choice of domains that leaves the most.
     [[nodiscard]] std::int64_t room_together(const constraints_in_force& force, std::size_t vertex,
                                              std::size_t from,
                                              std::vector<vertex_domain>& among) const {
@@ -370,14 +371,14 @@ private:
                 carried[at] += patterns.counts()[at];
         }
         std::int64_t possible = std::min(waiting, saturate(sum));
-        // Of a subgroup no class counts for more than the members that it has.
+        // A class of a subgroup counts for at most the members that it has.
         if (!problem.tree->is_leaf(vertex)) {
             possible = 0;
             for (std::size_t at = 0; at < classes; ++at)
                 possible += weights[at] * std::min(carried[at], problem.members[at].waiting);
         }
         for (const auto& quota : problem.quotas) {
-            // Those that ask least of the quota go first.
+            // The classes that need the least of the quota go first.
             sequence<std::pair<std::int64_t, std::int64_t>> asks;
             for (std::size_t at = 0; at < classes; ++at)
                 if (weights[at] > 0)
@@ -405,7 +406,7 @@ private:
     /// needs to meet its own minimum.
     std::vector<std::int64_t> held_;
     std::vector<std::int64_t> needed_;
-    /// What one ceiling leaves of the only quota in force, in place of what all do.
+    /// The amount that one ceiling leaves of the only quota in force; absent = all ceilings count.
     std::optional<std::int64_t> quota_left_;
 };
 
@@ -426,7 +427,7 @@ std::vector<reason> what_stops(const cluster_state<Traits>& known, gang_index wh
     if (!found.empty() && scope == certificate_scope::free_now)
         for (reason& each : term_reason_finder(known, members).find_contributing())
             found.push_back(std::move(each));
-    // A gang that its members' terms keep from ever starting is kept from it by them now, too.
+    // Terms between members that prove `never` block the gang now as well.
     if (found.empty() && (never || scope == certificate_scope::free_now)) {
         found = term_reason_finder(known, members).find();
         if (!found.empty())

@@ -23,9 +23,9 @@
 namespace muster::inline v0_1 {
 namespace detail {
 
-/// Returns the members of a gang as if it had the minimum 1 and `pod` alone waited, in `tree`.
-/// Topology constraints above the pod's role stay, at the root. Nothing if the pod waits in no
-/// class.
+/// Returns the members of a gang as if the gang had the minimum 1 and only `pod` waited, in `tree`.
+/// Topology constraints above the pod's role move to the root. Empty if the pod is in no class of
+/// waiting members.
 template<std::size_t Width>
 [[nodiscard]] std::optional<gang_members<Width>> lone_member(const gang_members<Width>& members,
                                                              pod_index pod, const gang_tree& tree) {
@@ -84,7 +84,7 @@ std::vector<reason> explain_member(const cluster_state<Traits>& known, pod_index
     detail::term_reason_finder<Traits> by_terms(known, *lone);
     for (reason& each : found.empty() ? by_terms.find() : by_terms.find_contributing())
         found.push_back(std::move(each));
-    // The numbers are those of the pod, whichever constraint of its gang it is.
+    // The numbers are those of the pod. The constraint is the gang's that the pod is bound by.
     const auto required = std::ranges::find_if(members.together, [&](const closeness& of) {
         return of.required && is_below(*members.tree, known[pod].role.value(), of.vertex);
     });

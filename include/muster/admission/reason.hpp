@@ -108,8 +108,8 @@ struct reason {
     /// The members that hold are not in one domain, so no member can join them.
     bool torn = false;
     /// The members must stand together because they share a volume that does not exist yet.
-    /// `topology` is the label key of its domains. Of `topology_fragmented`: `domains` are those
-    /// that the volume may be in.
+    /// `topology` is the label key of the volume's domains. With `topology_fragmented`: `domains`
+    /// lists the domains in which the volume may be.
     bool shares_volume = false;
     std::vector<domain_room> domains;
     /// Amounts, where a resource is named: the least that the gang must get, and what is left.

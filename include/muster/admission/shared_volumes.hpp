@@ -21,8 +21,8 @@ namespace detail {
 }
 
 /// Returns the vertex of a gang's tree whose waiting members all have the term, while no other
-/// member has it. Nothing if there is none, or if a pod that matches the term or that belongs to
-/// the vertex has a node.
+/// member has the term. Empty if no vertex qualifies, or if a pod that matches the term or that
+/// belongs to the vertex has a node.
 template<class Traits, class Members>
 [[nodiscard]] std::optional<std::size_t>
 vertex_with_term(const cluster_state<Traits>& known, const gang_record& group,
@@ -59,8 +59,9 @@ vertex_with_term(const cluster_state<Traits>& known, const gang_record& group,
 
 /// Adds to `into.together` the vertices whose waiting members all share a volume that does not
 /// exist yet, so that the search can prove that no domain has room for them. A vertex with a
-/// topology constraint of its own is left out: a proof names one constraint per vertex. Of several
-/// labels the one with the most domains counts. O(terms × (classes + members)).
+/// topology constraint of its own is left out: a proof names one constraint per vertex. If the
+/// terms have several labels, the label with the most domains counts. O(terms × (classes +
+/// members)).
 template<class Traits, class Members>
 void keep_near_volumes(const cluster_state<Traits>& known, const gang_record& group,
                        Members& into) {

@@ -77,7 +77,7 @@ public:
             return {};
         count(*refused, true);
         std::vector<reason> found = made_of(*refused, reason_kind::contributing);
-        // The vertex whose members share the volume is a reason of its own.
+        // The requirement of the vertex whose members share the volume has its own reason.
         std::erase_if(found, [&](const reason& each) {
             return each.shares_volume &&
                    std::ranges::any_of(members_->together, &closeness::of_volume);
@@ -111,7 +111,7 @@ private:
         return found;
     }
 
-    /// True if the class has no required affinity by that label but for volumes that its pods
+    /// True if every required affinity of the class by that label is for a volume that its pods
     /// share.
     [[nodiscard]] bool only_volumes_seek(std::size_t of_class, const std::string& label) const {
         const auto& where = known_->constraint_sets()[members_->classes[of_class].where].value;

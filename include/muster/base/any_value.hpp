@@ -9,9 +9,8 @@
 
 namespace muster::inline v0_1::detail {
 
-/// A copy of a value whose type is not part of this type: how a policy chosen at run time keeps the
-/// rules that it was made from. Values of up to `room` bytes are stored in place, larger ones are
-/// allocated. Needs no RTTI.
+/// A copy of a value of any type. A policy chosen at run time stores its rules as such values.
+/// Values of up to `room` bytes are stored in place, larger values are allocated. Needs no RTTI.
 class any_value {
 public:
     static constexpr std::size_t room = 48;
@@ -40,7 +39,7 @@ public:
     }
     ~any_value() { functions_->destroy(bytes_); }
 
-    /// The value. Precondition: it is a T.
+    /// Returns the value. Precondition: the value is a T.
     template<class T>
     [[nodiscard]] const T& as() const noexcept {
         if constexpr (in_place<T>)
@@ -48,8 +47,8 @@ public:
         else
             return **std::launder(reinterpret_cast<T* const*>(bytes_));
     }
-    /// The types are the same, and the values equal. Types without `==` are equal if they are
-    /// empty.
+    /// True if the types are the same and the values are equal. Values of an empty type are equal;
+    /// values of other types without `==` never are.
     [[nodiscard]] friend bool operator==(const any_value& lhs, const any_value& rhs) {
         return lhs.functions_ == rhs.functions_ &&
                (!lhs.functions_->equal || lhs.functions_->equal(lhs, rhs));
@@ -112,7 +111,7 @@ private:
             return false;
     }
 
-    /// Their address stands for the type.
+    /// The address of the functions identifies the type.
     template<class T>
     static constexpr functions functions_of{&copy<T>, &relocate<T>, &destroy<T>,
                                             std::is_empty_v<T> ? nullptr : &same<T>};

@@ -3,13 +3,12 @@
 
 /// How a program gets the core's definitions.
 ///  - Header-only (default): every header includes the definitions of what it declares.
-///  - Separately: `MUSTER_SEPARATE_COMPILATION` is defined for all of the program's sources,
-///  headers
+///  - Separately: `MUSTER_SEPARATE_COMPILATION` is defined for all sources of the program. Headers
 ///    only declare, and the definitions are compiled once, in the library `muster::core` or in a
-///    source that includes <muster/src.hpp>. Link `muster::core`; do not define it by hand in one
-///    source of many.
-/// Sources of both kinds do not link together: the linker finds the symbol below as thread-local in
-/// one and not in the other.
+///    source that includes <muster/src.hpp>. Linking `muster::core` defines the macro; do not
+///    define the macro for only some of the sources.
+/// Sources of the two modes do not link together: the symbol below is thread-local in the one mode
+/// and not in the other.
 
 #ifdef MUSTER_SEPARATE_COMPILATION
 

@@ -73,8 +73,8 @@ public:
         return found;
     }
 
-    /// Hands supplies out; the claims of gangs that get none wait. `why(claims)` says what the
-    /// claims of such a gang lack.
+    /// Assigns supplies to gangs. The claims of a gang that gets no supply wait; `why(claims)`
+    /// returns what these claims lack.
     template<class Make, class Why>
     [[nodiscard]] handed_out hand_out(const std::vector<volume_demand>& demands,
                                       std::vector<std::vector<std::size_t>> candidates,

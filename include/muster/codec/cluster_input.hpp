@@ -171,8 +171,8 @@ private:
             .second;
     }
 
-    /// Reports the findings about the pods of jobs, once for all pods that are alike, at the field
-    /// of the job's template if it has the field.
+    /// Reports the findings about the pods of jobs, once for all pods that are alike. A finding is
+    /// reported at the field of the job's template if the template has the field.
     void tell(const diagnostics& found) {
         std::set<std::pair<std::string, std::string>> told;
         for (const diagnostic& each : found.findings()) {
@@ -185,7 +185,7 @@ private:
         }
     }
 
-    /// Returns false if no template has the field.
+    /// Reports the finding at the field of each template that has it. Returns false if none has.
     bool tell_at_template(const diagnostic& of, std::string_view field) {
         constexpr std::string_view spec = "spec.";
         const auto makers = makers_.find(of.where.file);
@@ -197,7 +197,7 @@ private:
                 found = true;
                 diagnostic made{of.level, maker.source->locate(path, place::key), to_text(path),
                                 of.message};
-                // The check of the template may have found the same.
+                // The check of the template may have reported the same finding.
                 if (std::ranges::none_of(out_->findings(), [&](const diagnostic& other) {
                         return other.where == made.where && other.message == made.message;
                     }))
@@ -213,7 +213,7 @@ private:
     std::set<object_key> groups_;
     /// Controllers of the pods that workloads would create, by pod.
     std::map<object_key, controller_reference> controllers_;
-    /// The objects of which pods are made, by the names of the pods' documents.
+    /// The objects that pods are made from, by the names of the pods' documents.
     std::map<std::string, std::vector<object_place>> makers_;
 };
 

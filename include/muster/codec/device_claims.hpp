@@ -68,8 +68,8 @@ inline constexpr std::size_t most_consumers = 256;
     return {};
 }
 
-/// Returns what the claim, which an allocation can make usable, lacks for the pod; empty if it is
-/// usable.
+/// Returns what the claim lacks for the pod; empty if the claim is usable. Precondition: an
+/// allocation can make the claim usable (`why_unusable` is empty).
 [[nodiscard]] inline std::string what_lacks(const resource_claim_object& claim,
                                             const pod_object& pod, device_writes writes) {
     if (!claim.allocation)

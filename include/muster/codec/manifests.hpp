@@ -75,7 +75,7 @@ public:
         return std::move(made_);
     }
 
-    /// Call before the document's objects.
+    /// Notes which kinds the document lists. Call before take() for the document's objects.
     void note_document(const document& of) { listing_.note_document(of); }
 
     void take(object_reader& object, std::string_view version, std::string_view kind,

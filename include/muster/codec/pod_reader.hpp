@@ -203,7 +203,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     return seconds ? std::optional(*seconds * second) : std::nullopt;
 }
 
-/// Returns the names of scheduling gates. The API server checks them.
+/// Returns the names of scheduling gates, without checks: the API server checks the names.
 [[nodiscard]] inline std::vector<std::string> gate_names(const array_reader& gates) {
     std::vector<std::string> names;
     gates.for_each([&](const field& each) {

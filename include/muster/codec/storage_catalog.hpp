@@ -16,7 +16,7 @@ namespace codec {
 class storage_catalog {
 public:
     /// `knows_claims`, `knows_volumes` and `knows_classes` are false if the input has none of these
-    /// objects and may simply leave them out.
+    /// objects and may have left out all of them.
     explicit storage_catalog(const storage_objects& objects)
         : knows_claims(objects.knows_claims()),
           knows_volumes(objects.knows_volumes()),
@@ -70,8 +70,7 @@ public:
     [[nodiscard]] static std::string attachments_of(std::string_view driver) {
         return "attachable-volumes-csi-" + std::string(driver);
     }
-    /// Returns the CSI driver in the name of a kind that counts attachments; empty if it is another
-    /// kind.
+    /// Returns the CSI driver in the name of a kind that counts attachments; empty for other kinds.
     [[nodiscard]] static std::string_view driver_in(std::string_view kind) {
         constexpr std::string_view prefix = "attachable-volumes-csi-";
         return kind.starts_with(prefix) ? kind.substr(prefix.size()) : std::string_view{};

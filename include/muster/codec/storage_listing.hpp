@@ -62,9 +62,9 @@ void for_each_listed_kind(const document& of, const Note& note) {
 
 /// Finds which storage kinds an input lists completely (`storage_objects::lists_claims` and so on).
 /// A kind is listed completely if a List declares it. Otherwise, if a List of several kinds holds
-/// objects of any storage kind, the input lists all of them, except a kind of which it holds no
-/// object although one must exist: a claim that a placed pod uses or that a volume is bound to, or
-/// the volume of a claim that a placed pod uses.
+/// objects of any storage kind, the input lists all storage kinds completely, except those of which
+/// the input holds no object although one must exist: claims, if a placed pod uses a claim or a
+/// volume is bound to one; volumes, if a placed pod uses a bound claim.
 class storage_listing {
 public:
     /// Reads what the document declares. O(1) for documents that are not lists.
@@ -76,7 +76,7 @@ public:
         });
     }
 
-    /// Call for each object, with the objects of one document in succession.
+    /// Notes one object. Precondition: the objects of one document are noted in succession.
     void note_object(const object_place& where, std::string_view kind, bool is_storage) {
         if (where.items.empty())
             return;
@@ -135,8 +135,8 @@ private:
     bool volumes_ = false;
     bool classes_ = false;
     bool all_ = false;
-    /// Of the list at hand: its document, the kind of its first object, and whether it has objects
-    /// of other kinds, and of storage kinds.
+    /// State of the current list: its document, the kind of its first object, and whether the list
+    /// has objects of other kinds, and of storage kinds.
     const document* list_ = nullptr;
     std::string_view kind_;
     bool several_ = false;

@@ -159,7 +159,7 @@ struct storage_objects {
     std::vector<csi_node_object> nodes;
     std::vector<csi_driver_object> drivers;
     std::vector<storage_capacity_object> capacities;
-    /// Kinds of which the input lists all objects of its cluster: an object that it lacks does not
+    /// True if the input lists all objects of the kind: an object that the input lacks does not
     /// exist.
     bool lists_claims = false;
     bool lists_volumes = false;

@@ -116,8 +116,8 @@ private:
         plan_->kinds.emplace(kind, std::move(supply));
     }
 
-    /// Restricts a pod to nodes that attach all of its volumes when they are empty, unless its
-    /// amount says so.
+    /// Restricts a pod to nodes that attach all of its volumes when the nodes are empty, unless the
+    /// pod's amount already does.
     void keep_off_small_nodes(std::size_t user, const std::string& driver, std::size_t count) {
         volume_effects& to = (*effects_)[user];
         const std::string kind = storage_catalog::attachments_of(driver);

@@ -38,7 +38,8 @@ struct volume_effects {
     std::vector<std::string> missing_devices;
     /// The pod's entries whose ResourceClaims are still to be made from templates.
     std::vector<std::string> unmade_devices;
-    /// A claim in `waits` must be replaced: binding or allocating it is impossible or no help.
+    /// A claim in `waits` must be replaced: binding or allocating it is impossible or does not
+    /// help.
     bool unusable = false;
     /// The nodes that can use each volume, and a description of it: "claim data (volume pv-1)".
     std::vector<volume_reach> reach;
@@ -80,7 +81,7 @@ struct volume_effects {
 struct volume_supply {
     std::map<std::string, std::int64_t> on;
     std::int64_t elsewhere = 0;
-    /// What `on` leaves out of a node's amount, since volumes that several pods share use it.
+    /// Amounts that `on` excludes, since volumes that several pods share use them; by node name.
     std::map<std::string, std::int64_t> set_aside;
 
     [[nodiscard]] std::int64_t at(const std::string& node) const {

@@ -114,7 +114,7 @@ private:
             return ask(at, key, volume.draft, "", catalog_->knows_classes);
         }
         if (!catalog_->knows_claims) {
-            // No volume is ever made for a claim whose class does not exist.
+            // A claim whose class does not exist never gets a volume.
             if (volume.draft.storage_class && !of_class && catalog_->knows_classes)
                 return ask(at, key, volume.draft, "", true);
             return assume(at, plan_.assumed_claims);

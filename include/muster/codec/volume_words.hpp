@@ -41,8 +41,8 @@ using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*
     return others > 0 ? text + " (+" + std::to_string(others) + " pods)" : text;
 }
 
-/// Names the unbound claims of the class that `kind` counts storage of, of pods that use an amount
-/// of it: at most three, and the number of further ones. Empty for other kinds.
+/// Returns the names of unbound claims of the class whose storage `kind` counts, for pods that use
+/// an amount of the kind. At most three, and the number of further claims. Empty for other kinds.
 [[nodiscard]] inline std::string unbound_claims_text(const volumes_of_pods& pods,
                                                      const std::string& kind) {
     if (!storage_catalog::counts_storage(kind))
@@ -64,7 +64,7 @@ using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*
                                : text;
 }
 
-/// Names the unbound claims for which the pods must be placed in one domain of the node label:
+/// Returns the unbound claims for which the pods must be placed in one domain of the node label:
 /// "claim a (not bound)", or "claims a, b (not bound)".
 [[nodiscard]] inline std::string shared_claims_text(const volumes_of_pods& pods,
                                                     std::string_view label) {
@@ -167,9 +167,10 @@ namespace detail {
     });
 }
 
-/// Says for each volume its zone, if it has one, and how many of the nodes can use it, fewest
-/// first: at most three volumes, and the number of further ones. ResourceClaims likewise, with the
-/// names of up to three nodes. Empty if every node can use every volume. O(volumes × nodes).
+/// Returns for each volume its zone, if any, and the number of nodes that can use the volume,
+/// fewest first. At most three volumes, and the number of further ones. ResourceClaims likewise,
+/// with the names of up to three nodes. Empty if every node can use every volume. O(volumes ×
+/// nodes).
 template<std::size_t Width>
 [[nodiscard]] std::string volume_reach_text(const volumes_of_pods& pods,
                                             const std::vector<const node<Width>*>& nodes) {

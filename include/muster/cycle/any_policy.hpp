@@ -24,13 +24,14 @@ template<class Traits>
 struct engine;
 
 /// Nominates waiting gangs to the room of other pods, as the policy's rules allow. Returns true if
-/// the next cycle need not: all gangs were tried, and none started. Defined in eviction_pass.hpp.
+/// the next cycle can skip this pass: all gangs were tried, and none started. Defined in
+/// eviction_pass.hpp.
 template<class Traits>
 [[nodiscard]] bool make_room(cluster_state<Traits>& known, std::int64_t now,
                              const any_policy<Traits>& how, budget limit, cycle_result& result,
                              engine<Traits>& kept, bool spare_work);
 
-/// A rule, and the pass that carries it out: a program that names no such rule does not compile the
+/// A rule with the pass that applies it. A program that uses no such rule does not compile the
 /// pass.
 template<class Traits, class Any>
 class rule_with_pass : public Any {
@@ -45,7 +46,7 @@ public:
             pass_ = this->is_none() ? nullptr : &make_room<Traits>;
     }
 
-    /// Null if the rule's type says that it evicts nothing.
+    /// Returns the pass; null if the rule's type evicts nothing.
     [[nodiscard]] pass make_room_by() const noexcept { return pass_; }
 
 private:
@@ -55,8 +56,9 @@ private:
 } // namespace detail
 
 /// Any policy for states of these traits, as one type: each member holds any value that satisfies
-/// the concept of its name. Cycles are compiled for this type alone; a `policy` of other types is
-/// converted when a cycle is handed it. A program that chooses its policy at run time keeps one.
+/// the concept of the member's name. Cycles are compiled for this type only; a `policy` of other
+/// types is converted when it is passed to a cycle. Programs that choose their policy at run time
+/// keep an `any_policy`.
 template<class Traits>
 struct any_policy {
     any_score<Traits::width> score{};
@@ -86,13 +88,13 @@ struct any_policy {
 
 namespace detail {
 
-/// The pass for gangs that may start where other pods are; null if there is none.
+/// Returns the pass that makes room by eviction or migration; null if the policy does neither.
 template<class Traits>
 [[nodiscard]] auto make_room_by(const any_policy<Traits>& how) noexcept {
     const auto moves = how.consolidation.make_room_by();
     return moves ? moves : how.victims.make_room_by();
 }
-/// Room is made for members beyond minima, too.
+/// True if pods are evicted or moved also for members beyond minima.
 template<class Traits>
 [[nodiscard]] bool serves_surplus_by(const any_policy<Traits>& how) noexcept {
     return how.victims.for_surplus() || how.consolidation.for_surplus();

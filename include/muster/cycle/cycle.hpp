@@ -86,7 +86,8 @@ template<class Traits>
 void start(cluster_state<Traits>& known, gang_index which, const any_policy<Traits>& how,
            budget limit, cycle_result& result);
 
-/// The same with a policy of other types. Keep an `any_policy` if you call it for every gang.
+/// The same with a policy of other types, which each call converts. Keep an `any_policy` if you
+/// call start() for every gang.
 template<class Traits, cycle_policy<Traits> Policy>
 void start(cluster_state<Traits>& known, gang_index which, const Policy& how, budget limit,
            cycle_result& result) {

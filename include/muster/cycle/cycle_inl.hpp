@@ -49,7 +49,7 @@ void start(cluster_state<Traits>& known, gang_index which, const any_policy<Trai
     for (decision& each : result.decisions)
         kept.deciding.recycle(each.outcome.proof);
     result.clear();
-    // What was kept for it is its own; the next cycle keeps it anew.
+    // The gang may use its own reservation; the next cycle makes the reservation again.
     known.drop_reservation(which);
     kept.finder.catch_up(known);
     kept.begin(known);

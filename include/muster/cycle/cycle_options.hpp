@@ -4,7 +4,8 @@
 namespace muster::inline v0_1 {
 
 struct cycle_options {
-    /// Return every gang's answer, changed or not; those that needed no asking carry no proof.
+    /// Return the answer of every gang (default: only answers that changed or place something).
+    /// Answers that were not computed again carry no proof.
     bool list_all = false;
 };
 

@@ -14,14 +14,14 @@
 
 namespace muster::inline v0_1::detail {
 
-/// When a decision was made, and what had been answered before.
+/// The visit at which a decision was made, and the previous answer.
 struct noted {
     std::uint32_t visit = 0;
     standing before;
 };
 
-/// The decision that was made at that turn of a cycle, if it was noted; `made` says of the first
-/// decisions of the result when that was.
+/// Returns the decision that was made at that visit of a cycle; null if none was noted. `made` has
+/// the visits of the first `count` decisions of the result, in ascending order.
 [[nodiscard]] inline decision* decision_of(cycle_result& result, const sequence<noted>& made,
                                            std::size_t count, std::uint32_t visit) {
     const auto first = made.begin();
@@ -33,7 +33,7 @@ struct noted {
                : nullptr;
 }
 
-/// Puts decisions that were noted late where their turn was.
+/// Sorts decisions by visit, since some are noted late.
 inline void order_by_visits(cycle_result& result, sequence<noted>& made) {
     std::vector<std::size_t> order(made.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

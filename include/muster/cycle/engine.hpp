@@ -250,8 +250,8 @@ template<class Traits>
             0};
 }
 
-/// The engine that is kept with the state, or a new one when there is none for such a policy:
-/// policies of equal value decide alike, so what was derived for one serves the other.
+/// Returns the engine that is kept with the state, or a new one if there is none for such a policy.
+/// Policies of equal value decide alike, so the data derived for one is valid for the other.
 template<class Traits>
 [[nodiscard]] engine<Traits>& engine_of(cluster_state<Traits>& known,
                                         const any_policy<Traits>& how) {

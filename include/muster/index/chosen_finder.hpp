@@ -35,7 +35,7 @@ public:
         return ordered_ ? indexed_.weights() : flat_.weights();
     }
 
-    /// Bytes of the index with its map of nodes; 0 if all nodes are looked at.
+    /// Returns the bytes of the index with its map of nodes; 0 if every search scans all nodes.
     [[nodiscard]] std::size_t memory_bytes() const noexcept {
         return ordered_ ? indexed_.memory_bytes() : 0;
     }

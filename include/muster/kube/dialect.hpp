@@ -156,7 +156,8 @@ inline constexpr std::array<collection, 4> spread_collections{{
     {"apps/v1", "StatefulSet", "statefulsets", content::spread_owner, {}, true},
 }};
 
-/// What a snapshot of a cluster holds: all that bears on decisions, of all dialects.
+/// Returns the collections that a snapshot of a cluster holds: all that affect decisions, of all
+/// dialects.
 [[nodiscard]] inline std::vector<collection> snapshot_collections() {
     std::vector<collection> all(collections.begin(), collections.end());
     all.insert(all.end() - 1,

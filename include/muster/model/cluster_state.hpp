@@ -234,8 +234,8 @@ private:
     std::uint64_t rested_at_ = ~std::uint64_t{0};
 };
 
-/// The class for states of so many kinds and those that it derives from: `how` is `template` to
-/// compile them, `extern template` where they are compiled elsewhere.
+/// Instantiates cluster_state for `kinds` resource kinds, and its base classes. `how` is
+/// `template`, or `extern template` if another source compiles them.
 #define MUSTER_STATE_OF(how, kinds)                                                                \
     how class ledger<kinds>;                                                                       \
     how class queue_accounts<kinds>;                                                               \

@@ -13,8 +13,8 @@
 #include <muster/model/disruption_budget.hpp>
 #include <muster/model/event_result.hpp>
 
-// The events, which are compiled once per program if it links muster::core. What they call, and
-// what cycles call, stays in the classes.
+// The events are compiled once per program if the program links muster::core. The functions that
+// events and cycles call stay in the classes.
 
 namespace muster::inline v0_1 {
 

@@ -11,15 +11,15 @@ namespace muster::inline v0_1 {
 /// The node label with the node's host name, which may differ from the node's name.
 inline constexpr std::string_view hostname_label = "kubernetes.io/hostname";
 
-/// True if a label value or a requirement on one names the node with these labels: it is the
-/// node's name or host name.
+/// True if the value of a label or of a requirement names the node: the value is the node's name or
+/// the host name in its labels.
 [[nodiscard]] inline bool names_node(std::string_view value, const std::string& name,
                                      const label_set& labels) {
     const std::string* const host = labels.find(hostname_label);
     return (!name.empty() && value == name) || (host && value == *host);
 }
 
-/// Returns the labels of a copy of the node: those that name the node name the copy.
+/// Returns the labels of a copy of the node. Labels that name the node name the copy instead.
 [[nodiscard]] inline label_set labels_of_copy(const std::string& name, const label_set& labels,
                                               const std::string& copy) {
     label_set made;

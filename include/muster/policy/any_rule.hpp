@@ -16,7 +16,7 @@
 
 namespace muster::inline v0_1 {
 
-/// Any reservation rule, as a value: what it says when it is handed over.
+/// Any reservation rule, as a value. Its answers are copied at conversion.
 class any_reservation_rule {
 public:
     any_reservation_rule() = default;
@@ -35,7 +35,7 @@ private:
     std::optional<std::int64_t> patience_;
 };
 
-/// Any surplus rule, as a value, likewise.
+/// Any surplus rule, as a value. Its answers are copied at conversion.
 class any_surplus_rule {
 public:
     any_surplus_rule() = default;

@@ -19,8 +19,8 @@
 
 namespace muster::inline v0_1 {
 
-/// Any score, as a value: what is compiled for it is compiled once, whatever score it holds. A
-/// score that is an order of nodes is served by the index, as its own type would be.
+/// Any score, as a value. Code for an any_score is compiled once for all scores. A score that is an
+/// order of nodes uses the index, as the score's own type does.
 template<std::size_t Width>
 class any_score {
     using weights = placement_weights<Width>;
@@ -33,7 +33,7 @@ public:
         requires(!std::same_as<Score, any_score> && placement_score<Score, Width>)
     any_score(const Score& score)
         : order_(muster::kept_order(score)), value_(score), call_(&call<Score>) {
-        // A scan of all nodes calls the score itself, not through a pointer for each node.
+        // A scan of all nodes calls the score directly, not through a pointer for each node.
         if (!order_)
             scan_ = &scan<Score>;
     }
@@ -45,7 +45,7 @@ public:
     }
     [[nodiscard]] std::optional<placement_order> kept_order() const noexcept { return order_; }
 
-    /// See the function of that name for scores by their type.
+    /// Returns the best node, as muster::best_node does for a score of known type.
     [[nodiscard]] friend std::optional<node_index>
     best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
               const node_query<Width>& query, const weights& by, const any_score& score) {

@@ -43,7 +43,7 @@ public:
                                                           std::int64_t now) const noexcept {
         return next_change_ ? next_change_(value_, of, now) : std::nullopt;
     }
-    /// The rule's type says that it evicts nothing: there is no pass for evictions.
+    /// True if the rule's type evicts nothing: the cycle has no pass for evictions.
     [[nodiscard]] bool is_none() const noexcept { return is_none_; }
     [[nodiscard]] bool spares_all() const noexcept { return spares_all_; }
     [[nodiscard]] bool by_fair_share() const noexcept { return by_fair_share_; }

@@ -50,7 +50,7 @@ template<class Order>
 inline constexpr bool timeless_order = requires {
     requires Order::timeless;
 };
-/// The same for an order chosen at run time, whose value says it: `order.is_timeless()`.
+/// The same for an order chosen at run time, by its member `is_timeless()`.
 template<class Order>
 [[nodiscard]] constexpr bool is_timeless(const Order& order) noexcept {
     if constexpr (requires {

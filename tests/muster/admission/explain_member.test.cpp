@@ -18,7 +18,7 @@ std::vector<reason> why(const cluster& known, const std::string& pod) {
     return found ? explain_member(known, found->index) : std::vector<reason>{};
 }
 
-/// A gang of minimum 1, of which one pod runs on the node.
+/// A gang of minimum 1 with one pod that runs on the node.
 void add_started(cluster& known, const std::string& node) {
     ok(known.upsert_node(node, machine(4)));
     ok(known.upsert_gang("g", gang_of(1)));

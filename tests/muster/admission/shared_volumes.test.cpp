@@ -38,7 +38,7 @@ std::vector<closeness> together(const cluster& known) {
     return {members.together.begin(), members.together.end()};
 }
 
-TEST_CASE("members that share a volume yet to be made stand in one domain") {
+TEST_CASE("members that share a volume that does not exist yet stand in one domain") {
     cluster known;
     ok(known.upsert_gang("g", gang_of(2)));
     add_members(known, "g", 2, sharing(1));
@@ -93,7 +93,7 @@ TEST_CASE("a topology constraint of the gang's own takes precedence over that of
     CHECK_FALSE(together(known).front().of_volume);
 }
 
-TEST_CASE("of several labels the one with the most domains counts") {
+TEST_CASE("if the volume has several labels, the one with the most domains counts") {
     cluster known;
     ok(known.upsert_node("m", in_zone("a", 9)));
     ok(known.upsert_node("n", in_zone("b", 9)));
@@ -154,7 +154,7 @@ TEST_CASE("zones that the volume cannot be in are not listed") {
         }
 }
 
-TEST_CASE("members of which only some share the volume are told so, and not of pods they seek") {
+TEST_CASE("if only some members share the volume, the reason names the volume, not an affinity") {
     cluster known;
     ok(known.upsert_node("m", in_zone("a", 3)));
     ok(known.upsert_node("n", in_zone("b", 3)));

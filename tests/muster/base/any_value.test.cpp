@@ -23,7 +23,7 @@ struct no_equality {
     int number = 0;
 };
 
-/// Counts how many of it there are.
+/// Counts its live instances.
 struct counted {
     explicit counted(int& alive) : count(&alive) { ++*count; }
     counted(const counted& other) noexcept : count(other.count) { ++*count; }
@@ -38,7 +38,7 @@ struct counted_and_large : counted {
 
 } // namespace
 
-TEST_CASE("any_value: a copy has the value, wherever it is stored") {
+TEST_CASE("any_value: a copy has the value, whether stored in place or allocated") {
     any_value one(small{7});
     any_value other(large{{1, 2, 3}});
     const any_value copy = one;
@@ -51,7 +51,7 @@ TEST_CASE("any_value: a copy has the value, wherever it is stored") {
     CHECK(one.as<large>().numbers[0] == 1);
 }
 
-TEST_CASE("any_value: values of one type are equal as they say, others never") {
+TEST_CASE("any_value: values of one type compare by ==, values of two types differ") {
     CHECK(any_value(small{1}) == any_value(small{1}));
     CHECK_FALSE(any_value(small{1}) == any_value(small{2}));
     CHECK(any_value(large{{4}}) == any_value(large{{4}}));

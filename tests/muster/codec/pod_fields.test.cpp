@@ -99,15 +99,14 @@ std::string page() {
            "`--kubernetes` (default: 1.37) selects the version whose rules apply to pods.\n\n"
            "| rule | before 1.38 | from 1.38 on | Muster |\n|---|---|---|---|\n"
            "| spread constraint with an empty label selector | counts no pods | counts all pods of "
-           "its namespace | as the version |\n"
+           "its namespace | follows the version |\n"
            "| quantity beyond int64 | wraps, often to 0 | saturates | saturates at every version "
            "|\n\n"
-           "Quantities have no switch: Muster computes them exactly, and an amount that does not "
-           "fit int64 counts\nas the largest. A request beyond int64 therefore fits no node, while "
-           "a kube-scheduler before 1.38 reads\n`100E` as 0 and starts the pod. An allocatable "
-           "amount beyond 2^57 counts as 2^57, with a warning. Negative\nrequests, which 1.38 "
-           "rounds "
-           "differently, are errors.\n";
+           "`--kubernetes` does not affect quantities: Muster computes them exactly, and an amount "
+           "beyond\nint64 counts as the largest int64. A request beyond int64 therefore fits no "
+           "node, while a\nkube-scheduler before 1.38 reads `100E` as 0 and starts the pod. An "
+           "allocatable amount beyond 2^57\ncounts as 2^57, with a warning. Negative requests, "
+           "which 1.38 rounds differently, are errors.\n";
     return out.str();
 }
 

@@ -29,7 +29,7 @@ struct outcome {
     std::vector<muster::answer> answers;
     /// Texts of volumes that are not ready, of all pods.
     std::string waits;
-    /// The pods that no binding of their claims helps.
+    /// The pods for which binding their claims does not help.
     std::string unusable;
     std::string findings;
 };
@@ -178,7 +178,7 @@ TEST_CASE("a claim that a declared complete listing lacks makes its pod wait") {
     CHECK(decide(in_list(both, listing(every))).waits == missing);
     CHECK(decide(in_list(nodes, listing(every)) + pod("p", "data")).waits == missing);
     CHECK(decide(in_list(both, listing("v1/PersistentVolumeClaim"))).waits == missing);
-    // Declared for other kinds only, for a list that goes on elsewhere, and not at all.
+    // Declared for other kinds only, for a list that is continued, and not declared.
     CHECK(decide(in_list(both, listing("v1/Node,v1/Pod,v1/PersistentVolume"))).placed == "p=a1 ");
     CHECK(decide(in_list(both, "metadata: {continue: x, annotations: {muster.dev/listed-kinds: "
                                "v1/PersistentVolumeClaim}}\n"))
@@ -200,13 +200,13 @@ TEST_CASE("a claim that a List with storage objects lacks makes its pod wait") {
         CAPTURE(one);
         CHECK(decide(in_list(both + one)).waits ==
               "claim data is not there (expected a PersistentVolumeClaim of that name); ");
-        // Storage objects of their own may be a part of what there is.
+        // Storage objects outside a List of several kinds may be only a part of the cluster's.
         CHECK(decide(both + one).placed == "p=a1 ");
         CHECK(decide(both + in_list(one)).placed == "p=a1 ");
     }
 }
 
-TEST_CASE("a List whose objects show that claims or volumes were left out says nothing of them") {
+TEST_CASE("claims or volumes that a List left out count as usable") {
     const auto of_pod = decide(in_list(nodes + pod("p", "data") + running("r", "other") + local));
     CHECK(of_pod.placed == "p=a1 r=a1 ");
     CHECK(of_pod.findings.find("the input holds no PersistentVolumeClaims") != std::string::npos);

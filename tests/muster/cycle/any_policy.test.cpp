@@ -18,7 +18,7 @@ using namespace builders;
 using namespace muster;
 using core = core_of<traits>;
 
-/// A score that no order of nodes keeps.
+/// A score that is not an order of nodes.
 struct most_gpus_left {
     std::int64_t factor = 1;
 
@@ -100,7 +100,7 @@ TEST_CASE("any_policy: a rule that is assigned evicts") {
     CHECK(result.counters.pods_evicted == 1);
 }
 
-TEST_CASE("any_policy: orders and rules say of their values what their types said") {
+TEST_CASE("any_policy: orders and rules have the properties of the types that they hold") {
     CHECK(any_gang_order(priority_then_age{}).is_timeless());
     CHECK_FALSE(any_gang_order(shortest_first<>{}).is_timeless());
     CHECK(any_queue_order(fair_share_first{}).by_fair_share());

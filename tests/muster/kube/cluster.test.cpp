@@ -344,7 +344,7 @@ TEST_CASE(
           "UnsupportedConstraint: members carry constraints that are not supported");
 }
 
-TEST_CASE("a pod whose volumes are being provisioned says so, and runs once they are bound") {
+TEST_CASE("a pod has a condition while its volumes are provisioned, and runs once they are bound") {
     world of;
     volume_controller volumes(of.store);
     of.node("a", 2);

@@ -14,7 +14,7 @@ namespace muster::inline v0_1 {
 namespace testing {
 namespace api_server {
 
-/// Requests of a controller that acts on a server as a client.
+/// Sends the requests of a controller that acts on a server as a client.
 class controller_client {
 public:
     controller_client(api_store& of, std::string_view component)
@@ -42,8 +42,8 @@ public:
             merge(path + "/status", {{"status", json::object{{"phase", phase}}}});
     }
 
-    /// Writes an event about an object, unless the last one that was written about it has the same
-    /// mark (default: the message).
+    /// Writes an event about an object, unless the last event about the object has the same mark
+    /// (default: the message).
     void say(const json::object& about, std::string_view type, std::string_view reason,
              const std::string& message, std::string_view mark = {}) {
         const std::string uid(text_at(about, {"metadata", "uid"}));

@@ -157,7 +157,7 @@ private:
         const std::size_t attempt = next_attempt(key, pod);
         pods_[key] = {std::string(text_at(pod, {"metadata", "uid"})), node, std::move(takes),
                       attempt};
-        // A pod that was restored runs already.
+        // A restored pod may already run.
         if (text_at(pod, {"status", "phase"}) != "Running")
             report_running(key, pod);
         if (const auto ends = end_of(*store_->objects().find(kind("pods"), key), attempt))

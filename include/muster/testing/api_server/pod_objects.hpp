@@ -76,8 +76,8 @@ inline void add_toleration(json::array& to, std::string_view key) {
 
 } // namespace detail
 
-/// A pod as the server stores it: defaults filled in, its status that of a new pod unless it has
-/// one. `created` is the time as text.
+/// Returns a pod as the server stores it: with defaults filled in, and with the status of a new pod
+/// unless the pod has a phase. `created` is the time as text.
 inline void default_pod(json::object& pod, std::string_view created) {
     json::object& spec = make_object(pod, "spec");
     detail::set_default(spec, "restartPolicy", "Always");

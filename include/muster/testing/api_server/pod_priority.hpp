@@ -15,8 +15,8 @@ namespace testing {
 namespace api_server {
 
 /// Sets the priority of a new pod from its PriorityClass; `classes` is the index of that kind.
-/// Returns the refusal if there is no such class. `restored`: the pod may then keep the priority
-/// that it has.
+/// Returns the refusal if there is no such class. If `restored`, a pod without such a class keeps
+/// the priority in its spec, if any.
 [[nodiscard]] inline std::optional<answer>
 set_priority(const object_store& objects, std::size_t classes, json::object& pod, bool restored) {
     const std::string name(text_at(pod, {"spec", "priorityClassName"}));

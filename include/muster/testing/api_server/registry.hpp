@@ -75,8 +75,8 @@ public:
     std::int64_t now;
     /// Something was deleted, so that owners may be gone, or a pod of a group has ended.
     bool owners_changed = false;
-    /// Owners of restored objects, by uid. They need not exist, and count as alive until they are
-    /// deleted here.
+    /// Uids of the owners of restored objects. Such an owner need not exist, and counts as alive
+    /// until it is deleted on this server.
     std::set<std::string, std::less<>> restored_owners;
 
     [[nodiscard]] std::string time_now() const {

@@ -27,7 +27,7 @@ namespace detail {
     return std::nullopt;
 }
 
-/// Changes an object that exists, as `kubectl apply` does. Its uid stays.
+/// Changes an object that exists, as `kubectl apply` does. The object keeps its uid.
 [[nodiscard]] inline answer change_object(api_store& store, const kind_info& of,
                                           const std::string& path, json::object object) {
     json::object& metadata = make_object(object, "metadata");
@@ -53,11 +53,11 @@ namespace detail {
 
 } // namespace detail
 
-/// Creates an object of a manifest or of a backup, or changes the object of that name that exists.
-/// An object of another server keeps its uid, its creation time and, if it is a node, a claim, a
-/// volume or a pod with a node, its status; its resourceVersion and managedFields are ignored, and
-/// its owners need not exist. If it was being deleted, it is deleted. Creates its namespace.
-/// Returns what is wrong, or nothing.
+/// Creates an object of a manifest or of a backup, or changes the existing object of that name.
+/// Returns the error, if any. A new object keeps its uid and its creation time; nodes, claims,
+/// volumes and pods with a node also keep their status. resourceVersion and managedFields are
+/// ignored, and owners need not exist. An object that was being deleted is deleted. Creates the
+/// namespace of the object if it does not exist.
 [[nodiscard]] inline std::optional<std::string> restore(api_store& store, json::object object) {
     const std::string name(text_at(object, {"metadata", "name"}));
     const std::string what = std::string(text_at(object, {"kind"})) + " " + name;
@@ -76,7 +76,7 @@ namespace detail {
         space.method = "POST";
         space.path = "/api/v1/namespaces";
         space.body = json::serialize(json::object{{"metadata", json::object{{"name", home}}}});
-        static_cast<void>(store.handle(space)); // It may exist.
+        static_cast<void>(store.handle(space)); // The namespace may exist.
     }
     request made;
     made.method = "POST";

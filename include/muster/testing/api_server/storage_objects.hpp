@@ -28,7 +28,7 @@ namespace api_server {
     return of.group == "storage.k8s.io" && of.plural == "storageclasses";
 }
 
-/// True if an object that is restored from a backup has its status from there.
+/// True if an object that is restored from a backup keeps the status in the backup.
 [[nodiscard]] inline bool keeps_restored_status(const kind_info& of, const json::object& object) {
     const bool is_pod = of.group.empty() && of.plural == "pods";
     return of.plural == "nodes" || of.plural == "resourceclaims" || is_claim(of) || is_volume(of) ||
@@ -61,7 +61,7 @@ inline void default_storage(const kind_info& of, json::object& made) {
     return old.empty() ? text_at(object, {"spec", "storageClassName"}) : old;
 }
 
-/// Returns the provisioner of a class. Empty: volumes of the class are not made on demand.
+/// Returns the provisioner of a class; empty if volumes of the class are not provisioned.
 [[nodiscard]] inline std::string_view provisioner_of(const json::object& storage_class) {
     const std::string_view name = text_at(storage_class, {"provisioner"});
     return name == "kubernetes.io/no-provisioner" ? std::string_view{} : name;

@@ -15,8 +15,8 @@ namespace muster::inline v0_1 {
 namespace testing {
 namespace api_server {
 
-/// Says on each new Deployment, Job and the like that this server has no controller for it: no pods
-/// come of it.
+/// Writes an event on each new Deployment, Job or similar object: this server has no controller
+/// that creates the object's pods.
 class stored_workloads {
 public:
     explicit stored_workloads(api_store& of) : store_(&of), client_(of, "muster-up") {}

@@ -21,21 +21,22 @@ namespace testing {
 namespace api_server {
 
 /// The controllers of claims and volumes of a server, and a provisioner for every class that names
-/// one. They create the claims of ephemeral volumes, give claims the default class, bind each claim
-/// to a volume that is reserved for it, or to the smallest free one, and report phases and events
-/// as kube-controller-manager does. A claim whose class has WaitForFirstConsumer is provisioned for
-/// the node that its annotation `volume.kubernetes.io/selected-node` names. Provisioned volumes
-/// have no contents, and take no capacity from CSIStorageCapacities.
+/// one. The controllers create the claims of ephemeral volumes, set the default class, bind each
+/// claim to a volume that is reserved for the claim, or to the smallest free volume, and write
+/// phases and events as kube-controller-manager does. A claim whose class has WaitForFirstConsumer
+/// is provisioned for the node in the annotation `volume.kubernetes.io/selected-node`. Provisioned
+/// volumes have no contents, and use no capacity of CSIStorageCapacities.
 class volume_controller {
 public:
     explicit volume_controller(api_store& of)
         : store_(&of), client_(of, "persistentvolume-controller") {}
 
-    /// False: volumes are bound, but none are provisioned.
+    /// If false, claims are bound but no volumes are provisioned (default: true).
     bool provisions = true;
 
-    /// Acts on the changes since the last call. True if it wrote anything. O(claims × volumes +
-    /// pods) if a claim, a volume, a class or a pod with claims changed, else O(changes).
+    /// Handles the changes since the last call. Returns true if it wrote anything.
+    /// O(claims × volumes + pods) if a claim, a volume, a class or a pod with claims changed, else
+    /// O(changes).
     bool step() {
         const std::uint64_t before = store_->objects().version();
         // A write that is refused again and again must not occupy the caller.
@@ -78,7 +79,7 @@ private:
     void reconcile() {
         users_.clear();
         in_use_.clear();
-        // Writes replace objects: the lists are copied.
+        // Writes replace objects, so the lists are copied.
         const objects pods = all("pods");
         for (const auto& [key, pod] : pods) {
             if (const auto phase = text_at(*pod, {"status", "phase"});
@@ -173,7 +174,7 @@ private:
         const std::string_view bound = text_at(*claim, {"spec", "volumeName"});
         if (bound == key.second || (bound.empty() && serves_reserved(volume, *claim)))
             return bind(key.second, volume, *claim);
-        // The claim got another volume.
+        // The claim is bound to another volume.
         if (!bound.empty() &&
             text_at(volume, {"metadata", "annotations", bound_by_controller}) == "yes")
             return client_.merge(volumes_path + key.second,
@@ -230,7 +231,7 @@ private:
                 release_finalizers(path_of(found), found);
             return;
         }
-        // Volumes were bound since the list was copied.
+        // Volumes may have been bound since the list was copied.
         shared_object claim = store_->objects().find(kind("persistentvolumeclaims"), key);
         if (!claim)
             return;
@@ -267,7 +268,7 @@ private:
                         std::string(provisioner_of(*storage_class)));
     }
 
-    /// A claim that names its volume.
+    /// Handles a claim that names its volume.
     void sync_named(const json::object& claim, std::string_view name) {
         const bool was_bound =
             !text_at(claim, {"metadata", "annotations", bind_completed}).empty() ||
@@ -371,7 +372,7 @@ private:
         std::string list;
         for (const std::string& pod : found->second)
             list += (list.empty() ? "" : ",") + pod;
-        // Once, however many pods come to mount it.
+        // One event, however many pods mount the claim later.
         client_.say(claim, "Normal", "WaitForPodScheduled",
                     "waiting for pod" + std::string(found->second.size() == 1 ? " " : "s ") + list +
                         " to be scheduled",
@@ -448,8 +449,8 @@ private:
         return {{"annotations", std::move(annotations)}};
     }
 
-    /// Lets an object go that is being deleted and is no longer used. Finalizers of controllers
-    /// that this server does not have would keep it for ever.
+    /// Removes the finalizers of a deleted object that is no longer used, for controllers that this
+    /// server does not have. Otherwise the object would never be deleted.
     void release_finalizers(const std::string& path, const json::object& object) {
         const json::array* const all_of_it = array_at(object, {"metadata", "finalizers"});
         if (!all_of_it)

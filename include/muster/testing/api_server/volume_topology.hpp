@@ -22,8 +22,8 @@ namespace detail {
     return list && std::ranges::find(*list, json::value(text)) != list->end();
 }
 
-/// Returns the segment of one TopologySelectorTerm, if the node is in it. Without a node, the
-/// segment of the first value of each key.
+/// Returns the segment of one TopologySelectorTerm, if the node is in that term. Without a node,
+/// returns the segment of the first value of each key.
 [[nodiscard]] inline std::optional<topology_segment> segment_of(const json::object& term,
                                                                 const json::object* node) {
     topology_segment made;
@@ -49,9 +49,9 @@ namespace detail {
 
 } // namespace detail
 
-/// Returns where a provisioner makes a volume of a class: the part of the class's allowedTopologies
-/// that the node is in, and the topology keys of the class's driver on that node. Nothing if the
-/// node is in none of the allowed topologies. `node`, `csi_node`: null = not known.
+/// Returns the segment in which a provisioner makes a volume of a class: the part of the class's
+/// allowedTopologies that the node is in, and the topology keys of the class's driver on that node.
+/// Empty if the node is in none of the allowed topologies. `node`, `csi_node`: null = not known.
 [[nodiscard]] inline std::optional<topology_segment>
 choose_topology(const json::object& storage_class, const json::object* node,
                 const json::object* csi_node) {

@@ -44,8 +44,7 @@ const std::string team = "/api/v1/namespaces/team/pods";
 
 } // namespace
 
-TEST_CASE(
-    "an object of another server keeps its uid and its creation time, and nothing else of it") {
+TEST_CASE("an object of another server keeps its uid and creation time, but no resourceVersion") {
     asking server;
     CHECK(load(server, node) == std::nullopt);
     const json::object found = server.get("/api/v1/nodes/n").body;
@@ -97,7 +96,7 @@ TEST_CASE("a pod keeps its status if it has a node, and its priority without its
     CHECK(nodes.running() == 1);
     CHECK(server.field(team + "/waits", {"status", "phase"}) == "Pending");
     CHECK_FALSE(value_at(server.get(team + "/waits").body, {"status", "conditions"}));
-    // It takes its share of the node.
+    // The pod counts against the node's resources.
     REQUIRE(server.pod("more", "2").code == 201);
     REQUIRE(server.bind("more", "n").code == 201);
     nodes.step();
@@ -161,7 +160,7 @@ TEST_CASE("a claim and its volume stay bound") {
     CHECK(bound() == "Bound Bound");
 }
 
-TEST_CASE("what cannot be restored is named") {
+TEST_CASE("the message names an object that cannot be restored") {
     asking server;
     CHECK(load(server, R"({"apiVersion":"example.dev/v1","kind":"Flower",
         "metadata":{"name":"f"}})") ==

@@ -9,7 +9,7 @@
 
 namespace api_server_test {
 
-TEST_CASE("a workload that no controller runs says so once, when it is created") {
+TEST_CASE("a workload without a controller gets one event, when it is created") {
     asking server;
     stored_workloads workloads(server.store);
     REQUIRE(server.post("/apis/batch/v1/namespaces/default/jobs", R"({"metadata":{"name":"j"}})")

@@ -183,7 +183,8 @@ TEST_CASE("an immediate claim is provisioned at once") {
     CHECK(array_at(server.get(volumes).body, {"items"})->empty());
 }
 
-TEST_CASE("a claim that waits for its consumer says so, and is provisioned for the selected node") {
+TEST_CASE(
+    "a claim that waits for its consumer has an event and is provisioned on the chosen node") {
     storing server;
     server.node("a", "east");
     server.node("b", "west");
@@ -326,7 +327,7 @@ TEST_CASE("the claim of an ephemeral volume is created for its pod") {
     CHECK(server.get(claims + "/p-v").code == 404);
 }
 
-TEST_CASE("claims are bound but not provisioned where that is left to others") {
+TEST_CASE("claims are bound but no volumes are provisioned if provisioning is off") {
     storing server;
     server.controller.provisions = false;
     server.storage_class("fast", "example.com/disk");
