@@ -141,7 +141,8 @@ private:
             note_lone(claim.metadata.key, at);
         if (claim.lost)
             return wait_unusable(at, name,
-                                 "has lost its volume " + claim.asks.volume +
+                                 "has lost its volume" +
+                                     (claim.asks.volume.empty() ? "" : " " + claim.asks.volume) +
                                      " (phase Lost): replace the claim");
         if (claim.metadata.terminating)
             return wait_unusable(at, name, "is being deleted (expected a new claim of that name)");
