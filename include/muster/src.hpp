@@ -23,27 +23,33 @@ extern "C" {
 }
 #endif
 
+/// For states of so many kinds.
 #define MUSTER_COMPILE_CORE(kinds)                                                                 \
     namespace muster::inline v0_1 {                                                                \
     MUSTER_STATE_OF(template, kinds)                                                               \
-    template void cycle(cluster_state<core_traits<kinds>>&, std::int64_t,                          \
-                        const any_policy<core_traits<kinds>>&, budget, cycle_options,              \
-                        cycle_result&);                                                            \
-    template bool detail::make_room(cluster_state<core_traits<kinds>>&, std::int64_t,              \
-                                    const any_policy<core_traits<kinds>>&, budget, cycle_result&,  \
-                                    detail::engine<core_traits<kinds>>&, bool);                    \
-    template void start(cluster_state<core_traits<kinds>>&, gang_index,                            \
-                        const any_policy<core_traits<kinds>>&, budget, cycle_result&);             \
-    template void catch_up(cluster_state<core_traits<kinds>>&,                                     \
-                           const any_policy<core_traits<kinds>>&);                                 \
-    template std::size_t index_bytes(cluster_state<core_traits<kinds>>&,                           \
-                                     const any_policy<core_traits<kinds>>&);                       \
-    template std::vector<reason> detail::what_stops(const cluster_state<core_traits<kinds>>&,      \
-                                                    gang_index, const explain_options&);           \
-    template void detail::add_answered_too_early(const cluster_state<core_traits<kinds>>&,         \
-                                                 gang_index, std::vector<reason>&);                \
-    template std::vector<reason> explain(const cluster_state<core_traits<kinds>>&, gang_index,     \
+    }                                                                                              \
+    MUSTER_COMPILE_CORE_OF(core_traits<kinds>)
+
+/// For states whose traits also set the shape of the index: `core_traits<KINDS, FANOUT,
+/// THRESHOLDS>`. A program with such states also needs the line above for their number of kinds.
+#define MUSTER_COMPILE_CORE_OF(...)                                                                \
+    namespace muster::inline v0_1 {                                                                \
+    template class cluster_state<__VA_ARGS__>;                                                     \
+    template void cycle(cluster_state<__VA_ARGS__>&, std::int64_t, const any_policy<__VA_ARGS__>&, \
+                        budget, cycle_options, cycle_result&);                                     \
+    template bool detail::make_room(cluster_state<__VA_ARGS__>&, std::int64_t,                     \
+                                    const any_policy<__VA_ARGS__>&, budget, cycle_result&,         \
+                                    detail::engine<__VA_ARGS__>&, bool);                           \
+    template void start(cluster_state<__VA_ARGS__>&, gang_index, const any_policy<__VA_ARGS__>&,   \
+                        budget, cycle_result&);                                                    \
+    template void catch_up(cluster_state<__VA_ARGS__>&, const any_policy<__VA_ARGS__>&);           \
+    template std::size_t index_bytes(cluster_state<__VA_ARGS__>&, const any_policy<__VA_ARGS__>&); \
+    template std::vector<reason> detail::what_stops(const cluster_state<__VA_ARGS__>&, gang_index, \
+                                                    const explain_options&);                       \
+    template void detail::add_answered_too_early(const cluster_state<__VA_ARGS__>&, gang_index,    \
+                                                 std::vector<reason>&);                            \
+    template std::vector<reason> explain(const cluster_state<__VA_ARGS__>&, gang_index,            \
                                          const explain_options&);                                  \
-    template std::vector<reason> explain_member(const cluster_state<core_traits<kinds>>&,          \
-                                                pod_index, const explain_options&);                \
+    template std::vector<reason> explain_member(const cluster_state<__VA_ARGS__>&, pod_index,      \
+                                                const explain_options&);                           \
     }

@@ -234,8 +234,8 @@ private:
     std::uint64_t rested_at_ = ~std::uint64_t{0};
 };
 
-/// Instantiates cluster_state for `kinds` resource kinds, and its base classes. `how` is
-/// `template`, or `extern template` if another source compiles them.
+/// The classes that a state derives from, for so many kinds: `how` is `template` to compile them,
+/// `extern template` if they are compiled elsewhere.
 #define MUSTER_STATE_OF(how, kinds)                                                                \
     how class ledger<kinds>;                                                                       \
     how class queue_accounts<kinds>;                                                               \
@@ -247,14 +247,16 @@ private:
     how class state_promises<kinds>;                                                               \
     how class state_staleness<kinds>;                                                              \
     how class state_reservations<kinds>;                                                           \
-    how class state_budgets<kinds>;                                                                \
-    how class cluster_state<core_traits<kinds>>;
+    how class state_budgets<kinds>;
 
 #ifdef MUSTER_SEPARATE_COMPILATION
 // The numbers of kinds for which muster::core is compiled.
 MUSTER_STATE_OF(extern template, 4)
 MUSTER_STATE_OF(extern template, 16)
 MUSTER_STATE_OF(extern template, 32)
+extern template class cluster_state<core_traits<4>>;
+extern template class cluster_state<core_traits<16>>;
+extern template class cluster_state<core_traits<32>>;
 #endif
 
 } // namespace muster::inline v0_1
