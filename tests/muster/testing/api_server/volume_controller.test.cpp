@@ -233,10 +233,10 @@ TEST_CASE("a provisioned volume is bound to the allowed topology of its node") {
           R"({"required":{"nodeSelectorTerms":[{"matchExpressions":)"
           R"([{"key":"zone","operator":"In","values":["west"]}]}]}})");
     // No volume can be made there: another node has to be selected.
-    for (const std::string node : {"c", "ghost"}) {
-        const std::string claim = "on-" + node;
+    for (const std::string place : {"c", "ghost"}) {
+        const std::string claim = "on-" + place;
         server.claim(claim, fast);
-        server.select(claim, node);
+        server.select(claim, place);
         server.settle();
         CHECK(server.phase(claim) == "Pending");
         CHECK(server.reasons(claim).starts_with("ProvisioningFailed"));
