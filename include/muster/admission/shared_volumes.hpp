@@ -45,7 +45,7 @@ vertex_with_term(const cluster_state<Traits>& known, const gang_record& group,
             (above > role ? above : role) = tree[std::max(above, role)].parent;
         vertex = above;
     }
-    const auto has_node = [&](identity_index who) { return !population.standing(who).empty(); };
+    const auto has_node = [&](identity_index pods) { return !population.standing(pods).empty(); };
     if (!vertex || std::ranges::any_of(population.matched(term.pods), has_node))
         return std::nullopt;
     for (const auto& each : members.classes)

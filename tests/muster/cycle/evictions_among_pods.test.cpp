@@ -42,20 +42,8 @@ cluster one_node(std::int64_t cpus) {
     return known;
 }
 
-/// A choice of rules that has come out as nobody.
-struct choosing_nobody {
-    static constexpr bool none = false;
-    static constexpr bool timeless = true;
-
-    [[nodiscard]] bool spares_all() const noexcept { return true; }
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender&,
-                                                         std::int64_t) const noexcept {
-        return std::nullopt;
-    }
-    friend bool operator==(choosing_nobody, choosing_nobody) = default;
-};
 struct sparing : policy<> {
-    choosing_nobody victims;
+    retry_affinity victims;
 };
 
 void add_ranked(cluster& to, const std::string& gang, std::int64_t priority,
