@@ -48,7 +48,7 @@ muster_library(muster EXPORT core
   FILES ${muster_root_headers}
   LINKS Boost::headers)
 include(cmake/muster-core.cmake)
-# Optimisation beyond -O2 does not make the core faster.
+# -O3 is for benchmarks, which compile the core header-only.
 target_compile_options(muster_compiled PRIVATE $<$<CONFIG:Release>:-O2>)
 muster_library(driver EXPORT core
   FOLDERS adapter
