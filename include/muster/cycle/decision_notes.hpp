@@ -11,6 +11,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/model/answer.hpp>
+#include <muster/model/records.hpp>
 
 namespace muster::inline v0_1::detail {
 
