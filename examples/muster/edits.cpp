@@ -29,6 +29,11 @@ using namespace muster::codec;
 
 constexpr std::int64_t most_nodes_added = 100'000;
 
+/// By edit::kind.
+constexpr std::string_view option_names[] = {"--add-nodes",  "--cordon",      "--uncordon",
+                                             "--drain",      "--remove-gang", "--remove-pod",
+                                             "--bind-claim", "--set"};
+
 std::optional<std::int64_t> number(std::string_view text) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -69,13 +74,27 @@ public:
 
 private:
     std::string add_nodes(std::string_view value) {
+        const std::size_t comma = std::min(value.find(','), value.size());
         const std::size_t cross = value.find('x');
         const auto count = number(value.substr(0, cross));
-        if (cross == value.npos || !count || *count < 1 || *count > most_nodes_added)
-            return expected(value, "COUNTxNODE with a count from 1 to 100000, e.g. 4xnode-a");
-        const node_object* like = find_node(value.substr(cross + 1));
+        std::vector<std::pair<std::string, std::string>> labels;
+        bool read = cross < comma && count && *count >= 1 && *count <= most_nodes_added;
+        for (std::size_t at = comma; read && at < value.size();) {
+            const std::size_t end = std::min(value.find(',', at + 1), value.size());
+            const std::string_view label = value.substr(at + 1, end - at - 1);
+            const std::size_t equals = label.find('=');
+            read = equals != label.npos && equals > 0;
+            if (read)
+                labels.emplace_back(label.substr(0, equals), label.substr(equals + 1));
+            at = end;
+        }
+        if (!read)
+            return expected(value, "COUNTxNODE or COUNTxNODE,LABEL=VALUE with a count from 1 to "
+                                   "100000, e.g. 4xnode-a");
+        const std::string_view of = value.substr(cross + 1, comma - cross - 1);
+        const node_object* like = find_node(of);
         if (!like)
-            return no_node(value.substr(cross + 1));
+            return no_node(of);
         std::set<std::string> names;
         for (const node_object& node : objects_->nodes)
             names.insert(node.metadata.key.name);
@@ -89,6 +108,8 @@ private:
             fresh.unschedulable = false;
             fresh.metadata.labels =
                 muster::labels_of_copy(copied.metadata.key.name, copied.metadata.labels, name);
+            for (const auto& [label, text] : labels)
+                fresh.metadata.labels.set(label, text);
             std::erase_if(fresh.taints,
                           [](const muster::taint& one) { return one.is_condition(); });
             objects_->nodes.push_back(std::move(fresh));
@@ -470,10 +491,16 @@ private:
 } // namespace
 
 std::string option_text(const edit& change) {
-    constexpr std::string_view names[] = {"--add-nodes",  "--cordon",      "--uncordon",
-                                          "--drain",      "--remove-gang", "--remove-pod",
-                                          "--bind-claim", "--set"};
-    return std::string(names[static_cast<std::size_t>(change.what)]) + " " + change.value;
+    return std::string(option_names[static_cast<std::size_t>(change.what)]) + " " + change.value;
+}
+
+std::optional<edit> edit_of(const std::string& option) {
+    const std::string_view name = std::string_view(option).substr(0, option.find(' '));
+    const auto* const found = std::ranges::find(option_names, name);
+    if (found == std::ranges::end(option_names) || name.size() == option.size())
+        return std::nullopt;
+    return edit{static_cast<edit::kind>(found - std::ranges::begin(option_names)),
+                option.substr(name.size() + 1)};
 }
 
 std::string apply_edits(const std::vector<edit>& edits, const request& asked, manifests& objects,

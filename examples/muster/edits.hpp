@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct edit {
 
 /// `--add-nodes 4xnode-a`: what the user writes to get the change.
 [[nodiscard]] std::string option_text(const edit& change);
+
+/// Reads what option_text() returns.
+[[nodiscard]] std::optional<edit> edit_of(const std::string& option);
 
 /// Changes the objects, one edit after the other. Answers with what is wrong with the first edit
 /// that cannot be applied, or with nothing; what may not be meant goes to `remarks`.

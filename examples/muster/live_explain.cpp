@@ -108,7 +108,8 @@ group_line live_explainer::line_of_gang(muster::gang_index which) {
     search.limit = search_limit;
     const change_teller<live_width> tell(*known_, kinds, cluster_->objects().storage().plan(),
                                          which, request{}.default_namespace);
-    tries_left_ -= add_changes(*known_, which, now_, live_policy(*how_), search, tell, line);
+    tries_left_ -= add_changes(*known_, which, now_, live_policy(*how_), search, tell,
+                               node_copies{&kinds, &cluster_->objects().storage().plan()}, line);
     return line;
 }
 

@@ -187,6 +187,7 @@ int plan(cli::request asked, const look& how) {
 int explain(cli::request asked, const look& how, const std::string& wanted) {
     asked.headlines = how.format == "table";
     asked.changes_of = wanted;
+    asked.surplus_reasons = true;
     asked.forecast = true;
     return with_report(asked, [&](const cli::report& made) {
         boost::json::array objects;
@@ -196,8 +197,8 @@ int explain(cli::request asked, const look& how, const std::string& wanted) {
         for (const cli::group_line& group : made.groups) {
             const bool named =
                 wanted == group.name || wanted == group.name_space + "/" + group.name;
-            const bool is_explained =
-                !group.starts() || !group.lost.empty() || group.nominated_pods() > 0;
+            const bool is_explained = !group.starts() || !group.lost.empty() ||
+                                      group.nominated_pods() > 0 || !group.surplus.empty();
             if (wanted.empty() ? !is_explained : !named)
                 continue;
             found = true;
@@ -221,7 +222,7 @@ int explain(cli::request asked, const look& how, const std::string& wanted) {
             out = cli::yaml_text(objects);
         else if (!found)
             complain("none of the groups asked for waits");
-        return finish(write(out), waits);
+        return finish(write(out), waits || (wanted.empty() && made.pods_pending > 0));
     });
 }
 
@@ -933,8 +934,9 @@ void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
             ->type_name(value);
     };
     using kind = cli::edit::kind;
-    add("--add-nodes", kind::add_nodes, "COUNTxNODE",
-        "Add copies of a node, e.g. 4xnode-a, not cordoned and without taints of conditions");
+    add("--add-nodes", kind::add_nodes, "COUNTxNODE[,LABEL=VALUE...]",
+        "Add copies of a node, e.g. 4xnode-a, not cordoned and without taints of conditions;\n"
+        "labels that follow replace those of the node");
     add("--cordon", kind::cordon, "NODE", "Cordon the node: it takes no new pods");
     add("--uncordon", kind::uncordon, "NODE", "Uncordon the node: it takes pods again");
     add("--drain", kind::drain, "NODE", "Cordon the node, and make its pods wait for another node");

@@ -21,10 +21,12 @@
 #include "check_plan.hpp"
 #include "group_lines.hpp"
 #include "headline.hpp"
+#include "planning.hpp"
 #include "proof.hpp"
 #include "queue_lines.hpp"
 #include "reason_lines.hpp"
 #include "remedies.hpp"
+#include "volume_changes.hpp"
 
 namespace cli {
 namespace {
@@ -62,13 +64,8 @@ class reporter {
     using traits = kubernetes_traits<Width>;
 
 public:
-    reporter(cluster<Width>& known, const request& asked) : known_(&known), asked_(&asked) {
-        policy_options how = asked.how;
-        for (const auto& [kind, weight] : asked.score_weights)
-            if (const auto column = known.kinds.find(kind))
-                how.packing.weight_of[column->value()] = weight;
-        how_ = how;
-    }
+    reporter(cluster<Width>& known, const request& asked)
+        : known_(&known), asked_(&asked), how_(policy_of<traits>(asked, known.kinds)) {}
 
     report run() {
         const auto& state = known_->state;
@@ -92,21 +89,16 @@ public:
         for (const auto& [key, queue] : state.queue_keys())
             used[queue] = state.accounts().used(queue);
 
-        muster::budget limit;
-        if (asked_->budget) {
-            limit.per_gang = *asked_->budget;
-            limit.per_cycle = std::max(limit.per_cycle, limit.per_gang);
-        }
         muster::cycle_options options;
         options.list_all = true;
-        limit_ = limit;
+        limit_ = budget_of(*asked_);
         tries_ = asked_->tries ? *asked_->tries : affordable_tries();
         if (tries_ > 0)
             before_ = known_->state;
         tries_left_ = tries_ * 4;
         if (asked_->forecast)
             look_ahead();
-        const auto result = muster::cycle(known_->state, known_->now, how_, limit, options);
+        const auto result = muster::cycle(known_->state, known_->now, how_, limit_, options);
 
         placements placed;
         placements placed_later;
@@ -306,6 +298,8 @@ private:
             starts_.emplace(each.gang, each.at);
     }
 
+    /// A trial reads the changed objects anew: it takes about as long as so many tries.
+    static constexpr std::int64_t tries_of_trial = 4;
     /// Each try copies the cluster and runs a cycle.
     [[nodiscard]] std::int64_t affordable_tries() const {
         const auto& objects = *known_->objects;
@@ -320,7 +314,12 @@ private:
         options.limit = limit_;
         const change_teller<Width> tell(before_, known_->kinds, known_->volumes, which,
                                         asked_->default_namespace);
-        tries_left_ -= add_changes(before_, which, known_->now, how_, options, tell, line);
+        tries_left_ -= add_changes(before_, which, known_->now, how_, options, tell,
+                                   node_copies{&known_->kinds, &known_->volumes}, line);
+        const group_with_volumes group{known_->state.key(which), volumes_of(facts_of(which))};
+        if (!group.volumes.empty())
+            tries_left_ -= tries_of_trial * correct_changes(*known_->objects, *asked_, group,
+                                                            options.probes / tries_of_trial, line);
     }
 
     [[nodiscard]] std::map<std::string, resource_use> use_of_nodes() const {
@@ -515,7 +514,7 @@ private:
             line.status = status_of(standing, known_->now);
         if (line.is_settled()) {
             line.gate.reset();
-            if (line.answer != "evicted" && !asked_->changes_of.empty() && is_wanted(line))
+            if (line.answer != "evicted" && asked_->surplus_reasons && is_wanted(line))
                 line.surplus = surplus_of(decision.gang);
             return line;
         }
@@ -753,11 +752,7 @@ private:
 
 report make_report(const manifests& objects, const request& asked, diagnostics& out) {
     report made;
-    cluster_options options;
-    options.now = asked.now;
-    options.queue_namespace = asked.queue_namespace;
-    options.levels.levels = asked.topology;
-    with_cluster(objects, options, out, [&](auto& known) {
+    with_cluster(objects, cluster_options_of(asked), out, [&](auto& known) {
         if (out.ok())
             made = reporter(known, asked).run();
     });

@@ -238,6 +238,7 @@ const char* const plan_schema = R"json({
         "resourceClaimEntries": {"description": "Entries of the pods' spec.resourceClaims whose ResourceClaims are still to be made from templates, and then allocated. No option of `muster whatif` does that.", "type": "array", "items": {"type": "string", "minLength": 1}},
         "like": {"description": "The node to copy.", "type": "string", "minLength": 1},
         "count": {"type": "integer", "minimum": 1},
+        "labels": {"description": "Labels of the added nodes, in place of those of the node that is copied.", "type": "object", "additionalProperties": {"type": "string"}},
         "nodes": {"type": "array", "items": {"type": "string", "minLength": 1}},
         "queue": {"type": "string", "minLength": 1},
         "resource": {"type": "string", "minLength": 1},

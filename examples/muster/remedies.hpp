@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,6 +25,73 @@ namespace cli {
     return what.key + (what.value.empty() ? "" : "=" + what.value) + ":" +
            (what.effect == muster::taint_effect::no_execute ? "NoExecute" : "NoSchedule");
 }
+
+/// Returns how options spell an object: NAME in the default namespace, else NAMESPACE/NAME.
+[[nodiscard]] inline std::string short_name(const std::string& name_space, const std::string& name,
+                                            const std::string& default_namespace) {
+    return name_space == default_namespace ? name : name_space + "/" + name;
+}
+
+/// Returns "this claim is bound: a" or "these 2 claims are bound: a, b".
+[[nodiscard]] inline std::string counted_text(const std::set<std::string>& names, const char* noun,
+                                              const char* state) {
+    std::string text = names.size() == 1 ? "this " + std::string(noun) + " is " + state + ": "
+                                         : "these " + std::to_string(names.size()) + " " + noun +
+                                               "s are " + state + ": ";
+    for (const std::string& name : names)
+        text += (name == *names.begin() ? "" : ", ") + name;
+    return text;
+}
+
+/// These PersistentVolumeClaims are bound.
+[[nodiscard]] inline change_line bound_claims(const std::set<std::string>& names) {
+    change_line line;
+    line.text = counted_text(names, "claim", "bound");
+    for (const std::string& claim : names)
+        line.options.push_back("--bind-claim " + claim);
+    line.details = {{"kind", "BindClaims"},
+                    {"claims", boost::json::array(names.begin(), names.end())}};
+    return line;
+}
+
+/// That many copies of a node exist, with these labels instead of the node's own.
+[[nodiscard]] inline change_line added_nodes(const std::string& like, std::int64_t count,
+                                             const std::map<std::string, std::string>& labels) {
+    const std::string number = std::to_string(count);
+    change_line line;
+    line.text = number + (count == 1 ? " node more like " : " nodes more like ") + like;
+    line.options = {"--add-nodes " + number + "x" + like};
+    line.details = {{"kind", "AddNodes"}, {"like", like}, {"count", count}};
+    boost::json::object set;
+    for (const auto& [key, value] : labels) {
+        line.text += (set.empty() ? " with " : ", ") + key + "=" + value;
+        line.options.front() += "," + key + "=" + value;
+        set[key] = value;
+    }
+    if (!set.empty())
+        line.details["labels"] = std::move(set);
+    line.text += count == 1 ? " is there" : " are there";
+    return line;
+}
+
+/// Names the copies of nodes, and takes from them the storage that belongs to a zone: it does not
+/// grow with the number of nodes.
+struct node_copies : muster::numbered_nodes {
+    node_copies(const muster::kind_table* of_kinds, const muster::codec::volume_plan* of_volumes)
+        : kinds(of_kinds), volumes(of_volumes) {}
+
+    template<std::size_t Width>
+    void prepare(muster::node<Width>& fresh, const std::string& like) const {
+        for (const auto& [name, supply] : volumes->kinds)
+            if (const auto amount = supply.not_of_node.find(like);
+                amount != supply.not_of_node.end())
+                if (const auto column = kinds->find(name))
+                    fresh.allocatable[*column] -= amount->second;
+    }
+
+    const muster::kind_table* kinds;
+    const muster::codec::volume_plan* volumes;
+};
 
 /// Says what a change is: for people, for machines, and as options of `muster whatif`.
 template<std::size_t Width>
@@ -64,14 +132,7 @@ public:
     }
 
     [[nodiscard]] change_line operator()(const muster::add_nodes& what) const {
-        const std::string& like = known_->key(what.like);
-        const std::string count = std::to_string(what.count);
-        change_line line;
-        line.text = count + (what.count == 1 ? " node more like " : " nodes more like ") + like +
-                    (what.count == 1 ? " is there" : " are there");
-        line.options = {"--add-nodes " + count + "x" + like};
-        line.details = {{"kind", "AddNodes"}, {"like", like}, {"count", what.count}};
-        return line;
+        return added_nodes(known_->key(what.like), what.count, {});
     }
 
     [[nodiscard]] change_line operator()(const muster::uncordon_nodes& what) const {
@@ -180,7 +241,7 @@ public:
         const auto add = [&](const std::set<std::string>& names, const char* noun,
                              const char* state) {
             if (!names.empty())
-                line.text += (line.text.empty() ? "" : ", and ") + counted(names, noun, state);
+                line.text += (line.text.empty() ? "" : ", and ") + counted_text(names, noun, state);
         };
         add(claims, "claim", "bound");
         add(devices, "resource claim", "allocated and usable by its pods");
@@ -216,17 +277,6 @@ public:
     }
 
 private:
-    /// Returns "this claim is bound: a" or "these 2 claims are bound: a, b".
-    [[nodiscard]] static std::string counted(const std::set<std::string>& names, const char* noun,
-                                             const char* state) {
-        std::string text = names.size() == 1 ? "this " + std::string(noun) + " is " + state + ": "
-                                             : "these " + std::to_string(names.size()) + " " +
-                                                   noun + "s are " + state + ": ";
-        for (const std::string& name : names)
-            text += (name == *names.begin() ? "" : ", ") + name;
-        return text;
-    }
-
     [[nodiscard]] change_line dropped(const std::string& what, const std::string& field,
                                       const char* kind) const {
         return {"its pods have no required " + what,
@@ -234,7 +284,7 @@ private:
                 {{"kind", kind}}};
     }
     [[nodiscard]] std::string short_name(const std::string& home, const std::string& name) const {
-        return home == default_namespace_ ? name : home + "/" + name;
+        return cli::short_name(home, name, default_namespace_);
     }
     [[nodiscard]] std::string group() const {
         const auto& key = known_->key(which_);
@@ -254,8 +304,9 @@ template<class Traits>
 std::int64_t add_changes(const muster::state<Traits>& known, muster::gang_index which,
                          std::int64_t now, const muster::any_policy<muster::core_of<Traits>>& how,
                          const muster::what_helps_options& options,
-                         const change_teller<Traits::width>& tell, group_line& line) {
-    const auto found = muster::what_helps(known, which, now, how, options);
+                         const change_teller<Traits::width>& tell, const node_copies& copies,
+                         group_line& line) {
+    const auto found = muster::what_helps(known, which, now, how, options, copies);
     line.changes_sought = true;
     line.changes_complete = found.complete;
     for (const muster::remedy& each : found.remedies) {

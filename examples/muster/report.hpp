@@ -38,6 +38,8 @@ struct request {
     bool reasons = true;
     /// And what the nodes say, one by one.
     bool headlines = false;
+    /// Also ask why members wait whose groups meet their minima.
+    bool surplus_reasons = false;
     /// List groups of which nothing waits, too.
     bool all_groups = false;
     /// List only groups with such labels, and pods with them; those of queues.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <utility>
 
 #include <muster/cycle/cycle.hpp>
 #include <muster/sim/run_jobs.hpp>
 
+#include "planning.hpp"
 #include "run.hpp"
 
 namespace cli {
@@ -21,10 +21,7 @@ make_run(const muster::codec::manifests& objects, std::vector<muster::sim::job_i
     options.now = asked.now;
     options.sample_conditions = run.sample_conditions;
     options.until = run.until * 1'000'000'000;
-    if (asked.budget) {
-        options.limit.per_gang = *asked.budget;
-        options.limit.per_cycle = std::max(options.limit.per_cycle, options.limit.per_gang);
-    }
+    options.limit = budget_of(asked);
     return muster::sim::run_jobs(objects, std::move(jobs), std::move(sets), script, asked.how,
                                  where, options, out);
 }

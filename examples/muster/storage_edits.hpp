@@ -69,8 +69,7 @@ void copy_objects(std::vector<Object>& objects, const Change& change) {
                                     const std::string& name) {
     bool renamed = false;
     for (muster::label_requirement& each : requirements)
-        if (each.op == muster::label_operator::in && each.values.size() == 1 &&
-            muster::names_node(each.values.front(), like.metadata.key.name, like.metadata.labels)) {
+        if (muster::names_node(each, like.metadata.key.name, like.metadata.labels)) {
             each.values.front() = name;
             renamed = true;
         }

@@ -52,6 +52,17 @@ run 1 whatif -f volumes.yaml --bind-claim nobody
 golden shared_claims.explain 3 explain -f shared_claims.yaml
 golden shared_claims.explain.json 3 explain train -f shared_claims.yaml -o json
 confirm shared_claims.yaml 5
+# Storage of a zone does not come with a copy of a node: fewer claims to bind, or nodes in the zone, help.
+golden zonal_storage.explain 3 explain -f zonal_storage.yaml
+golden zonal_storage.explain.json 3 explain far -f zonal_storage.yaml -o json
+confirm zonal_storage.yaml 10
+# So it is if several nodes reach the storage.
+sed '0,/name: b1/s//name: b0/; 0,/hostname: b1/s//hostname: b0/' zonal_storage.yaml >"$work/b0.yaml"
+sed '0,/^---$/d; /^---$/,$d' "$work/b0.yaml" >"$work/two_nodes.yaml"
+echo --- >>"$work/two_nodes.yaml"
+cat zonal_storage.yaml >>"$work/two_nodes.yaml"
+run 3 explain -f "$work/two_nodes.yaml"
+confirm "$work/two_nodes.yaml" 7
 # If free volumes match, the reason names the chosen volume and the number of matching volumes.
 run 3 explain -f shared_volume.yaml
 grep -qF 'claim shared (free volume pv-a, one of 2) is in zone za: 1 of 2 nodes' "$work/out" ||
@@ -69,8 +80,9 @@ grep -q 'No group is better or worse off' "$work/out" || fail "a local volume is
 # Reasons name the nodes of allocated ResourceClaims, and the ResourceClaims that do not exist yet.
 golden allocated_claims.explain 3 explain -f allocated_claims.yaml
 golden allocated_claims.explain.json 3 explain tuned -f allocated_claims.yaml -o json
-# Members that wait beyond the minimum have reasons of their own, if their group is named.
+# Members that wait beyond the minimum have reasons of their own, whether or not their group is named.
 golden beyond_minimum.explain 3 explain train -f beyond_minimum.yaml
+golden beyond_minimum.explain 3 explain -f beyond_minimum.yaml
 golden beyond_minimum.explain.json 3 explain train -f beyond_minimum.yaml -o json
 # ResourceClaims that are not ready are named, without options: none allocates them.
 golden resource_claims.explain 3 explain -f resource_claims.yaml

@@ -40,7 +40,7 @@ golden diff_same.table 0 diff "$work/a.json" "$work/same.json"
 
 run 1 whatif "${lab[@]}"
 rm -f "$work/complaints"
-for wrong in "--drain nowhere" "--add-nodes 4" "--add-nodes 0xgpu-1" "--add-nodes 2xnowhere" \
+for wrong in "--drain nowhere" "--add-nodes 4" "--add-nodes 0xgpu-1" "--add-nodes 2xnowhere" "--add-nodes 2xgpu-1,zone" "--add-nodes 2xgpu-1,=a" \
     "--remove-gang nobody" "--remove-pod nobody" "--set queue.none.priority=1" \
     "--set queue.team-a.priority=1000" "--set queue.team-a.color=red" "--set team-a=1" \
     "--set queue.team-a.quota.cpu=many" "--set queue.team-a.closed=maybe" "--set everything" \

@@ -19,6 +19,7 @@
 #include <muster/codec/volume_user.hpp>
 #include <muster/model/constraints.hpp>
 #include <muster/model/node.hpp>
+#include <muster/model/node_names.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -63,6 +64,18 @@ public:
                 }))
                 found.push_back(at);
         return found;
+    }
+
+    /// True if the terms name the node, so that what only this node reaches is a part of the node,
+    /// like a local disk. A storage pool or volume of a zone with one node is not.
+    [[nodiscard]] bool are_of_node(const std::optional<term_list>& terms, std::size_t at) const {
+        const node<1>& target = (*nodes_)[at];
+        const auto named = [&](const label_requirement& each) {
+            return names_node(each, target.name, target.labels);
+        };
+        return terms && terms->size() == 1 &&
+               (std::ranges::any_of(terms->front().labels.requirements, named) ||
+                std::ranges::any_of(terms->front().name, named));
     }
 
     /// Per node: one of the terms matches it.

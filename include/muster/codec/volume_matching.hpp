@@ -107,7 +107,9 @@ private:
         }
         if (shapes.size() > volume_counts::most_shapes)
             return false;
-        std::map<std::string, std::map<volume_counts::shape_set, std::int64_t>> on;
+        using counts_on = std::map<std::string, std::map<volume_counts::shape_set, std::int64_t>>;
+        counts_on on;
+        counts_on not_of_node;
         std::set<volume_counts::shape_set> suits;
         for (const volume_object* const volume : volumes_) {
             volume_counts::shape_set set = 0;
@@ -123,7 +125,10 @@ private:
                 return false;
             if (where.empty())
                 continue;
-            ++on[out_->nodes()[where.front()].name][set];
+            const std::string& name = out_->nodes()[where.front()].name;
+            ++on[name][set];
+            if (!out_->are_of_node(volume->nodes, where.front()))
+                ++not_of_node[name][set];
             suits.insert(set);
         }
         const auto counts = volume_counts::make(shapes.size(), {suits.begin(), suits.end()});
@@ -134,9 +139,13 @@ private:
             const std::string kind =
                 storage_catalog::volumes_of(class_) + (at > 0 ? "-" + std::to_string(at + 1) : "");
             volume_supply& supply = out_->plan().kinds[kind];
-            for (const auto& [name, volumes] : on)
-                for (const auto& [suited, count] : volumes)
-                    supply.on[name] += (suited & set) != 0 ? count : 0;
+            const auto sum = [set](const counts_on& from, std::map<std::string, std::int64_t>& to) {
+                for (const auto& [name, volumes] : from)
+                    for (const auto& [suited, count] : volumes)
+                        to[name] += (suited & set) != 0 ? count : 0;
+            };
+            sum(on, supply.on);
+            sum(not_of_node, supply.not_of_node);
             for (std::size_t of = 0; of < demands.size(); ++of)
                 if ((set >> shape_of[of] & 1U) != 0)
                     out_->take(demands[of], kind, 1);

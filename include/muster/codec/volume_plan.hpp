@@ -83,6 +83,9 @@ struct volume_supply {
     std::int64_t elsewhere = 0;
     /// Amounts that `on` excludes, since volumes that several pods share use them; by node name.
     std::map<std::string, std::int64_t> set_aside;
+    /// Amounts in `on` that belong to a zone or another group of nodes and not to the node itself:
+    /// another node like it does not bring them along. By node name.
+    std::map<std::string, std::int64_t> not_of_node;
 
     [[nodiscard]] std::int64_t at(const std::string& node) const {
         const auto known = on.find(node);

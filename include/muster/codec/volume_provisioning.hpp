@@ -87,9 +87,10 @@ public:
 
 private:
     struct pool {
-        const storage_capacity_object* object;
+        const storage_capacity_object* object = nullptr;
         term_list nodes;
         std::optional<std::string> only; ///< the one node that reaches it
+        bool of_node = false;            ///< and that its selector names
     };
 
     /// Pools that some node reaches.
@@ -108,10 +109,13 @@ private:
             const auto where = out_->nodes_of(term_list{term}, 1);
             if (where.empty())
                 continue;
-            pools.push_back({each,
-                             {term},
-                             where.size() == 1 ? std::optional(out_->nodes()[where.front()].name)
-                                               : std::nullopt});
+            pool& made = pools.emplace_back();
+            made.object = each;
+            made.nodes = {term};
+            if (where.size() > 1)
+                continue;
+            made.only = out_->nodes()[where.front()].name;
+            made.of_node = out_->are_of_node(made.nodes, where.front());
         }
         std::ranges::sort(pools, {}, [](const pool& each) { return each.object->metadata.key; });
         return pools;
@@ -159,8 +163,15 @@ private:
         const std::string kind = storage_catalog::bytes_of(class_);
         volume_supply& supply = out_->plan().kinds[kind];
         // Of several pools on a node the largest counts: a volume lies in one of them.
-        for (const pool& each : pools)
+        std::map<std::string, std::int64_t> of_node;
+        for (const pool& each : pools) {
             supply.on[*each.only] = std::max(supply.on[*each.only], size_of(each));
+            if (each.of_node)
+                of_node[*each.only] = std::max(of_node[*each.only], size_of(each));
+        }
+        for (const auto& [name, bytes] : supply.on)
+            if (bytes > of_node[name])
+                supply.not_of_node.emplace(name, bytes - of_node[name]);
         for (const volume_demand& each : demands) {
             out_->take(each, kind, each.asks->bytes);
             const bool limited = std::ranges::any_of(

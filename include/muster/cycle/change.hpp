@@ -106,7 +106,9 @@ using remedy = std::vector<change>;
 
 /// Names a node that is added: the key of the one that it is like, `-added-` and a number. For
 /// traits whose node keys are strings; others bring a namer of their own, which gets the number of
-/// the try, from 1, and gives the same key for the same number.
+/// the try, from 1, and gives the same key for the same number. A namer may also have
+/// `prepare(node&, like)`, which changes the copy of the node with key `like`, e.g. takes away what
+/// only the original has.
 struct numbered_nodes {
     template<class Key>
     [[nodiscard]] Key operator()(const Key& like, std::int64_t number) const {
@@ -144,6 +146,8 @@ public:
                 continue;
             auto fresh = spec;
             rename(fresh, key);
+            if constexpr (requires { namer_->prepare(fresh, like); })
+                namer_->prepare(fresh, like);
             if (known_->upsert_node(key, std::move(fresh)) != event_result::applied)
                 return false;
             ++made;

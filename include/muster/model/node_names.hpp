@@ -19,6 +19,13 @@ inline constexpr std::string_view hostname_label = "kubernetes.io/hostname";
     return (!name.empty() && value == name) || (host && value == *host);
 }
 
+/// True if the requirement names the node and no other.
+[[nodiscard]] inline bool names_node(const label_requirement& which, const std::string& name,
+                                     const label_set& labels) {
+    return which.op == label_operator::in && which.values.size() == 1 &&
+           names_node(which.values.front(), name, labels);
+}
+
 /// Returns the labels of a copy of the node. Labels that name the node name the copy instead.
 [[nodiscard]] inline label_set labels_of_copy(const std::string& name, const label_set& labels,
                                               const std::string& copy) {

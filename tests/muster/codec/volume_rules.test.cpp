@@ -548,6 +548,40 @@ std::string in_zone(const std::string& zone) {
            "topology.kubernetes.io/zone, operator: In, values: [" +
            zone + "]}]}]}}";
 }
+/// "KIND: NODE has AMOUNT, of it AMOUNT not its own; " for each amount of storage.
+std::string supplies(const std::string& text) {
+    diagnostics out;
+    const auto documents = read_documents("f", text, out);
+    const volume_plan made = plan_volumes(read_manifests(documents, {}, out), out);
+    std::string found;
+    for (const auto& [kind, supply] : made.kinds)
+        for (const auto& [name, amount] : supply.on) {
+            const auto foreign = supply.not_of_node.find(name);
+            found += name + " " + std::to_string(amount) + "-" +
+                     std::to_string(foreign == supply.not_of_node.end() ? 0 : foreign->second) +
+                     " ";
+        }
+    return found;
+}
+
+TEST_CASE("storage that a node reaches alone is the node's own only if it names the node") {
+    const std::string one = pod("p", "d");
+    const std::string a1 = nodes.substr(0, nodes.find("---", 4));
+    const std::string asks = one + unbound("d", "local") + local;
+    const std::string of_class = ", storageClassName: local";
+    CHECK(supplies(a1 + asks + volume("v", of_class + on_node("a1"))) == "a1 1-0 ");
+    CHECK(supplies(a1 + asks + volume("v", of_class + in_zone("a"))) == "a1 1-1 ");
+    CHECK(supplies(a1 + asks + volume("v", of_class + on_node("a1")) +
+                   volume("w", of_class + in_zone("a"))) == "a1 2-1 ");
+    const std::string pools = tracking + storage_class("lvm", "csi.x") + one + unbound("d", "lvm");
+    CHECK(
+        supplies(a1 + pools + capacity("x", "lvm", "kubernetes.io/hostname: a1", "capacity: 15")) ==
+        "a1 15-0 ");
+    CHECK(supplies(a1 + pools +
+                   capacity("x", "lvm", "topology.kubernetes.io/zone: a", "capacity: 15")) ==
+          "a1 15-15 ");
+}
+
 /// The same pod, on nodes with that label value.
 std::string pinned(std::string pod, const std::string& key, const std::string& value) {
     pod.replace(pod.find("spec:\n"), 6, "spec:\n  nodeSelector: {" + key + ": " + value + "}\n");

@@ -290,6 +290,33 @@ TEST_CASE("as many nodes of each kind are told as are needed") {
     CHECK(starts_with(of.known, which, {add_nodes{found[1].like, 1}}));
 }
 
+/// Takes an amount from copies of one node.
+struct lesser_copies : numbered_nodes {
+    std::string of;
+    std::int64_t less = 0;
+
+    template<std::size_t Width>
+    void prepare(node<Width>& fresh, const std::string& like) const {
+        if (like == of)
+            fresh.allocatable[kind_id{0}] -= less;
+    }
+};
+
+TEST_CASE("a namer can make copies of a node that have less than the node") {
+    lab of;
+    of.node("a", 2);
+    const auto which = of.gang("wide", 5, 1);
+    CHECK(all_of<add_nodes>(what_helps(of.known, which, 0)).front().count == 2);
+    lesser_copies less;
+    less.of = "a";
+    less.less = 1;
+    CHECK(all_of<add_nodes>(what_helps(of.known, which, 0, {}, {}, less)).front().count == 3);
+    less.less = 2;
+    CHECK(all_of<add_nodes>(what_helps(of.known, which, 0, {}, {}, less)).empty());
+    less.of = "b";
+    CHECK(all_of<add_nodes>(what_helps(of.known, which, 0, {}, {}, less)).front().count == 2);
+}
+
 TEST_CASE("who is ahead gets the added nodes first") {
     lab of;
     of.node("a", 2);

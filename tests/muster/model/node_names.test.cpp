@@ -19,6 +19,13 @@ TEST_CASE("labels that name a node, by its name or host name, name its copy") {
     CHECK(*copied.find("topology.kubernetes.io/zone") == "z");
 }
 
+TEST_CASE("a requirement names a node if the node's name is the only value that it allows") {
+    CHECK(names_node({"rack", label_operator::in, {"a"}}, "a", {}));
+    CHECK_FALSE(names_node({"rack", label_operator::in, {"a", "b"}}, "a", {}));
+    CHECK_FALSE(names_node({"rack", label_operator::not_in, {"a"}}, "a", {}));
+    CHECK_FALSE(names_node({"rack", label_operator::exists, {}}, "a", {}));
+}
+
 TEST_CASE("a node without name or host name is named by no label") {
     CHECK_FALSE(names_node("", "", {}));
     CHECK_FALSE(names_node("a", "", {{"rack", "a"}}));

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+#include <muster/admission/budget.hpp>
+#include <muster/codec/cluster.hpp>
+#include <muster/cycle/any_policy.hpp>
+#include <muster/model/state.hpp>
+#include <muster/resource/kind_table.hpp>
+
+#include "policy_options.hpp"
+#include "report.hpp"
+
+namespace cli {
+
+/// How a plan reads its input.
+[[nodiscard]] inline muster::codec::cluster_options cluster_options_of(const request& asked) {
+    muster::codec::cluster_options options;
+    options.now = asked.now;
+    options.queue_namespace = asked.queue_namespace;
+    options.levels.levels = asked.topology;
+    return options;
+}
+
+/// The steps of a plan's cycle.
+[[nodiscard]] inline muster::budget budget_of(const request& asked) {
+    muster::budget limit;
+    if (asked.budget) {
+        limit.per_gang = *asked.budget;
+        limit.per_cycle = std::max(limit.per_cycle, limit.per_gang);
+    }
+    return limit;
+}
+
+/// The policy of a plan, for a cluster with these resource kinds.
+template<class Traits>
+[[nodiscard]] muster::any_policy<muster::core_of<Traits>>
+policy_of(const request& asked, const muster::kind_table& kinds) {
+    policy_options how = asked.how;
+    for (const auto& [kind, weight] : asked.score_weights)
+        if (const auto column = kinds.find(kind))
+            how.packing.weight_of[column->value()] = weight;
+    return how;
+}
+
+} // namespace cli

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "volume_changes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <muster/codec/cluster.hpp>
+#include <muster/codec/diagnostic.hpp>
+#include <muster/cycle/cycle.hpp>
+#include <muster/cycle/least_change.hpp>
+#include <muster/model/node_names.hpp>
+
+#include "edits.hpp"
+#include "planning.hpp"
+#include "remedies.hpp"
+
+namespace cli {
+namespace {
+
+using namespace muster::codec;
+
+/// Plans changed copies of an input and looks at one group.
+class group_trials {
+public:
+    group_trials(const manifests& objects, const request& asked, const group_key& group,
+                 std::int64_t most)
+        : objects_(&objects), asked_(&asked), group_(&group), most_(most) {}
+
+    /// True if the next cycle starts the group after the edits. False also after `most` tries.
+    [[nodiscard]] bool starts(const std::vector<edit>& edits) {
+        if (made_ == most_) {
+            complete_ = false;
+            return false;
+        }
+        ++made_;
+        manifests changed = *objects_;
+        std::vector<std::string> remarks;
+        if (!apply_edits(edits, *asked_, changed, remarks).empty())
+            return false;
+        bool started = false;
+        diagnostics ignored;
+        with_cluster(changed, cluster_options_of(*asked_), ignored, [&](auto& known) {
+            if (!ignored.ok())
+                return;
+            const auto which = known.state.find_gang(*group_);
+            if (!which)
+                return;
+            using traits = typename std::remove_cvref_t<decltype(known.state)>::traits;
+            static_cast<void>(muster::cycle(known.state, known.now,
+                                            policy_of<traits>(*asked_, known.kinds),
+                                            budget_of(*asked_)));
+            started = known.state[which->index].last.kind == muster::answer::admitted;
+        });
+        return started;
+    }
+    [[nodiscard]] bool complete() const noexcept { return complete_; }
+    [[nodiscard]] std::int64_t made() const noexcept { return made_; }
+
+private:
+    const manifests* objects_;
+    const request* asked_;
+    const group_key* group_;
+    std::int64_t most_;
+    std::int64_t made_ = 0;
+    bool complete_ = true;
+};
+
+bool has_kind(const std::vector<change_line>& remedy, std::string_view kind) {
+    return std::ranges::any_of(remedy, [&](const change_line& each) {
+        const auto* const own = each.details.if_contains("kind");
+        return own && *own == boost::json::string_view(kind);
+    });
+}
+
+class volume_changes {
+public:
+    volume_changes(const manifests& objects, const request& asked, const group_with_volumes& group,
+                   std::int64_t most, group_line& line)
+        : objects_(&objects),
+          group_(&group),
+          line_(&line),
+          default_namespace_(asked.default_namespace),
+          trials_(objects, asked, group.key, most) {}
+
+    std::int64_t correct() {
+        std::erase_if(line_->remedies, [&](const auto& each) {
+            return has_kind(each, "AddNodes") && !trials_.starts(edits_of(each));
+        });
+        look_at_claims();
+        look_at_zones();
+        line_->changes_complete = line_->changes_complete && trials_.complete();
+        return trials_.made();
+    }
+
+private:
+    [[nodiscard]] static std::vector<edit> edits_of(const std::vector<change_line>& remedy) {
+        std::vector<edit> edits;
+        for (const change_line& each : remedy)
+            for (const std::string& option : each.options)
+                if (const auto made = edit_of(option))
+                    edits.push_back(*made);
+        return edits;
+    }
+
+    /// The claims that are not bound and may still be, as options spell them.
+    [[nodiscard]] std::vector<std::string> unbound_claims() const {
+        std::set<std::string> found;
+        const auto add = [&](const std::vector<std::string>& claims) {
+            for (const std::string& claim : claims)
+                found.insert(short_name(group_->key.name_space, claim, default_namespace_));
+        };
+        for (const auto& [name, volumes] : group_->volumes) {
+            if (volumes->unusable)
+                continue;
+            add(volumes->missing);
+            for (const auto& [storage_class, claims] : volumes->unbound)
+                add(claims);
+        }
+        return {found.begin(), found.end()};
+    }
+
+    void look_at_claims() {
+        const bool of_devices = std::ranges::any_of(group_->volumes, [](const auto& each) {
+            return !each.second->missing_devices.empty() || !each.second->unmade_devices.empty();
+        });
+        const std::vector<std::string> claims = unbound_claims();
+        if (claims.empty() || of_devices)
+            return;
+        std::erase_if(line_->remedies,
+                      [](const auto& each) { return has_kind(each, "BindClaims"); });
+        const auto chosen = [&](const std::vector<std::size_t>& which) {
+            std::vector<edit> edits;
+            for (const std::size_t each : which)
+                edits.push_back({edit::kind::bind_claim, claims[each]});
+            return edits;
+        };
+        const auto least = muster::detail::least_subset(
+            claims.size(), [&](const auto& which) { return trials_.starts(chosen(which)); });
+        if (!least)
+            return;
+        std::set<std::string> names;
+        for (const std::size_t each : *least)
+            names.insert(claims[each]);
+        line_->remedies.insert(line_->remedies.begin(), {bound_claims(names)});
+    }
+
+    /// Adds nodes with the labels that the volumes of some pod need and no node has.
+    void look_at_zones() {
+        std::map<std::string, std::string> labels;
+        for (const auto& [name, volumes] : group_->volumes)
+            for (const muster::volume_reach& each : volumes->reach)
+                if (!each.of_devices && !each.any_of.empty() && !is_reached(each))
+                    for (const auto& needed : each.any_of.front().labels.requirements)
+                        if (needed.op == muster::label_operator::in && !needed.values.empty() &&
+                            needed.key != muster::hostname_label)
+                            labels.insert_or_assign(needed.key, needed.values.front());
+        if (labels.empty())
+            return;
+        std::string suffix;
+        for (const auto& [key, value] : labels)
+            suffix += "," + key + "=" + value;
+        constexpr std::size_t most_kinds = 4;
+        std::vector<const node_object*> tried;
+        for (const node_object& like : objects_->nodes) {
+            const auto alike = [&](const node_object* other) {
+                return other->allocatable == like.allocatable && other->taints == like.taints;
+            };
+            if (tried.size() == most_kinds || std::ranges::any_of(tried, alike))
+                continue;
+            tried.push_back(&like);
+            const std::string& name = like.metadata.key.name;
+            const auto with = [&](std::int64_t count) {
+                return std::vector<edit>{
+                    {edit::kind::add_nodes, std::to_string(count) + "x" + name + suffix}};
+            };
+            const auto count = muster::detail::least_number(
+                0, static_cast<std::int64_t>(group_->volumes.size()),
+                [&](std::int64_t many) { return trials_.starts(with(many)); });
+            if (!count)
+                continue;
+            line_->remedies.push_back({added_nodes(name, *count, labels)});
+            return;
+        }
+    }
+
+    [[nodiscard]] bool is_reached(const muster::volume_reach& which) const {
+        return std::ranges::any_of(objects_->nodes, [&](const node_object& each) {
+            muster::node<1> seen;
+            seen.name = each.metadata.key.name;
+            seen.labels = each.metadata.labels;
+            return std::ranges::any_of(
+                which.any_of, [&](const muster::node_term& term) { return term.matches(seen); });
+        });
+    }
+
+    const manifests* objects_;
+    const group_with_volumes* group_;
+    group_line* line_;
+    std::string default_namespace_;
+    group_trials trials_;
+};
+
+} // namespace
+
+std::int64_t correct_changes(const manifests& objects, const request& asked,
+                             const group_with_volumes& group, std::int64_t most, group_line& line) {
+    return volume_changes(objects, asked, group, most, line).correct();
+}
+
+} // namespace cli
