@@ -43,8 +43,9 @@ void add_answered_too_early(const cluster_state<Traits>& known, gang_index which
 /// Empty for a gang that fits, unless it was told to wait. Not part of a decision: it is made on
 /// demand.
 ///
-/// Cost: a fit search for every constraint that the gang has, and as many again for those that
-/// block only together.
+/// Cost: O(nodes) once, to group nodes that are alike for the gang; then, for every constraint that
+/// the gang has, and as many again for those that block only together, O(groups) where bounds
+/// decide, else a fit search.
 template<class Traits>
 [[nodiscard]] std::vector<reason> explain(const cluster_state<Traits>& known, gang_index which,
                                           const explain_options& options = {});

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include <muster/admission/admit.hpp>
+#include <muster/admission/alike_nodes.hpp>
 #include <muster/admission/choice.hpp>
 #include <muster/admission/explain.hpp>
 #include <muster/admission/fit_problem.hpp>
 #include <muster/admission/gate_reason.hpp>
 #include <muster/admission/members.hpp>
 #include <muster/admission/missing_members.hpp>
+#include <muster/admission/named_constraint.hpp>
 #include <muster/admission/pattern.hpp>
 #include <muster/admission/reason.hpp>
 #include <muster/admission/search.hpp>
@@ -33,48 +35,6 @@ namespace muster::inline v0_1 {
 
 namespace detail {
 
-/// One constraint that a reason can name.
-struct named_constraint {
-    reason_code code = reason_code::insufficient_resource;
-    std::optional<kind_id> kind;
-    /// Index into `gang_members::together`.
-    std::size_t together = 0;
-
-    void set(constraints_in_force& force, bool on) const noexcept {
-        const std::uint64_t bit = kind ? std::uint64_t{1} << kind->value() : 0;
-        switch (code) {
-        case reason_code::insufficient_resource:
-            force.resources = on ? force.resources | bit : force.resources & ~bit;
-            break;
-        case reason_code::quota_exceeded:
-            force.quotas = on ? force.quotas | bit : force.quotas & ~bit;
-            break;
-        case reason_code::node_selector_mismatch:
-            force.selector = on;
-            break;
-        case reason_code::volume_out_of_reach:
-            force.volumes = on;
-            break;
-        case reason_code::untolerated_taint:
-            force.taints = on;
-            break;
-        case reason_code::node_unschedulable:
-            force.cordon = on;
-            break;
-        case reason_code::topology_fragmented: {
-            const std::uint64_t which = std::uint64_t{1} << std::min<std::size_t>(together, 63);
-            force.topologies = on ? force.topologies | which : force.topologies & ~which;
-            break;
-        }
-        case reason_code::host_port_taken:
-            force.ports = on;
-            break;
-        default:
-            MUSTER_ASSERT(false, "not a constraint");
-        }
-    }
-};
-
 /// Finds the reasons why one gang waits.
 template<class Traits>
 class reason_finder {
@@ -83,7 +43,11 @@ public:
 
     reason_finder(const cluster_state<Traits>& known, const gang_members<width>& members,
                   const explain_options& options, certificate_scope scope)
-        : known_(&known), members_(&members), options_(&options), scope_(scope) {
+        : known_(&known),
+          members_(&members),
+          options_(&options),
+          scope_(scope),
+          alike_(known, members, scope) {
         std::vector<kind_id> kinds;
         for (std::size_t column = 0; column < width; ++column)
             if (std::ranges::any_of(members.classes,
@@ -186,7 +150,40 @@ private:
         std::int64_t steps = options_->steps;
         if (needs_closeness(*members_))
             return domain_search<Traits>().run(*known_, *members_, scope_, force, search, steps);
+        if (const auto easy = decide_by_groups(force))
+            return *easy;
         return search.run(pose(*known_, *members_, scope_, force), steps);
+    }
+
+    /// Decides by bounds on groups of nodes that are alike: absent if they do not tell.
+    [[nodiscard]] std::optional<fit_outcome>
+    decide_by_groups(const constraints_in_force& force) const {
+        pose_grouped(force, {});
+        const gang_tree& tree = *members_->tree;
+        std::vector<char> required(tree.size(), 1);
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
+            if (vertex > 0)
+                required[vertex] =
+                    required[tree[vertex].parent] != 0 && !tree[tree[vertex].parent].min_subgroups;
+            if (required[vertex] == 0 || needed_[vertex] <= 0)
+                continue;
+            std::int64_t steps = options_->steps;
+            const std::int64_t most = room(vertex, steps).most;
+            if (steps >= 0 && most < needed_[vertex])
+                return fit_outcome::impossible;
+        }
+        const bool apart = std::ranges::any_of(problem_.of.apart, [](char each) { return each; });
+        if (!apart && fits_greedily(problem_))
+            return fit_outcome::fits;
+        return std::nullopt;
+    }
+
+    void pose_grouped(const constraints_in_force& force,
+                      std::span<const vertex_domain> among) const {
+        if (among.empty() && posed_ == force)
+            return;
+        problem_.pose(*known_, *members_, scope_, force, among, alike_);
+        posed_ = among.empty() ? std::optional(force) : std::nullopt;
     }
 
     [[nodiscard]] reason describe(const named_constraint& what, reason_kind kind,
@@ -338,12 +335,22 @@ private:
             }
             return most;
         }
-        return room(pose(*known_, *members_, scope_, force, among), vertex);
+        pose_grouped(force, among);
+        std::int64_t steps = options_->steps;
+        return room(vertex, steps).possible;
     }
 
+    /// Members for which there is room: a number that surely have, and a bound.
+    struct room_for {
+        std::int64_t possible = 0;
+        std::int64_t most = 0;
+    };
+
     /// Returns the number of waiting members below the vertex that nodes and quotas have room for,
-    /// without other waiting members.
-    [[nodiscard]] std::int64_t room(const fit_problem<width>& problem, std::size_t vertex) const {
+    /// without other waiting members, in the problem that was posed. `most` is no bound if the
+    /// steps end.
+    [[nodiscard]] room_for room(std::size_t vertex, std::int64_t& steps) const {
+        const fit_problem<width>& problem = problem_.of;
         const std::size_t classes = problem.members.size();
         std::vector<std::int64_t> weights(classes, 0);
         std::int64_t waiting = 0;
@@ -354,7 +361,6 @@ private:
             weights[at] = above == vertex ? 1 : 0;
             waiting += weights[at] * problem.members[at].waiting;
         }
-        std::int64_t steps = options_->steps;
         pattern_finder<width> patterns(problem, steps);
         const std::vector<std::int64_t> none(classes, 0);
         std::vector<std::int64_t> carried(classes, 0);
@@ -366,16 +372,19 @@ private:
             if (!patterns.find(problem.rows[row].free, none.data(), most.data(), weights) ||
                 steps < 0)
                 break;
-            sum += patterns.weight();
+            sum += patterns.weight() * problem_.times[row];
             for (std::size_t at = 0; at < classes; ++at)
-                carried[at] += patterns.counts()[at];
+                carried[at] = saturating_add(
+                    carried[at],
+                    saturate(static_cast<int128>(patterns.counts()[at]) * problem_.times[row]));
         }
-        std::int64_t possible = std::min(waiting, saturate(sum));
+        room_for found;
+        found.possible = found.most = std::min(waiting, saturate(sum));
         // A class of a subgroup counts for at most the members that it has.
         if (!problem.tree->is_leaf(vertex)) {
-            possible = 0;
+            found.possible = 0;
             for (std::size_t at = 0; at < classes; ++at)
-                possible += weights[at] * std::min(carried[at], problem.members[at].waiting);
+                found.possible += weights[at] * std::min(carried[at], problem.members[at].waiting);
         }
         for (const auto& quota : problem.quotas) {
             // The classes that need the least of the quota go first.
@@ -392,9 +401,10 @@ private:
                 left -= taken * ask;
                 within += taken;
             }
-            possible = std::min(possible, within);
+            found.possible = std::min(found.possible, within);
+            found.most = std::min(found.most, within);
         }
-        return possible;
+        return found;
     }
 
     const cluster_state<Traits>* known_;
@@ -402,6 +412,11 @@ private:
     const explain_options* options_;
     certificate_scope scope_;
     std::vector<named_constraint> listed_;
+    alike_nodes<Traits> alike_;
+    /// Of the last question.
+    mutable grouped_problem<width> problem_;
+    /// The constraints in `problem_`, if it confines nobody to domains.
+    mutable std::optional<constraints_in_force> posed_;
     /// Per vertex: members at or below it that have nodes, and how many more members the vertex
     /// needs to meet its own minimum.
     std::vector<std::int64_t> held_;

@@ -32,6 +32,8 @@ struct constraints_in_force {
     [[nodiscard]] static constexpr constraints_in_force none() noexcept {
         return {0, 0, false, false, false, 0, false, false};
     }
+    [[nodiscard]] friend constexpr bool operator==(const constraints_in_force&,
+                                                   const constraints_in_force&) = default;
 };
 
 /// "Does this gang fit?" as numbers: classes of members, the tree that says how many are needed,
@@ -165,13 +167,14 @@ template<class Traits>
 
 } // namespace detail
 
-/// Writes the problem of a gang down, with its members confined to domains as `among` says and to
-/// no others. What `problem` was is gone, but for its memory.
-/// O(nodes × classes × width), of a domain's nodes when the whole gang is confined.
+/// Writes the problem of a gang down on these nodes alone, with its members confined to domains as
+/// `among` says and to no others. What `problem` was is gone, but for its memory.
+/// O(nodes × classes × width).
 template<class Traits>
-void pose(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
-          certificate_scope scope, const constraints_in_force& force,
-          std::span<const vertex_domain> among, fit_problem<Traits::width>& problem) {
+void pose_on(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+             certificate_scope scope, const constraints_in_force& force,
+             std::span<const vertex_domain> among, std::span<const node_index> nodes,
+             fit_problem<Traits::width>& problem) {
     constexpr std::size_t width = Traits::width;
     const auto& accounts = known.accounts();
     const bool now = scope == certificate_scope::free_now;
@@ -210,7 +213,7 @@ void pose(const cluster_state<Traits>& known, const gang_members<Traits::width>&
                 problem.apart[one * classes + other] =
                     conflicts(*members.classes[one].ports, *members.classes[other].ports);
 
-    for (const node_index node : detail::nodes_left(known, among)) {
+    for (const node_index node : nodes) {
         const resources<width>& free = now ? accounts.free(node) : accounts.allocatable(node);
         bool any = false;
         const std::size_t first = problem.most.size();
@@ -234,6 +237,14 @@ void pose(const cluster_state<Traits>& known, const gang_members<Traits::width>&
             problem.most.resize(first);
     }
     list_allowances(known, members, scope, force, problem.quotas);
+}
+/// The same on all nodes: O(nodes × classes × width), of a domain's nodes when the whole gang is
+/// confined.
+template<class Traits>
+void pose(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+          certificate_scope scope, const constraints_in_force& force,
+          std::span<const vertex_domain> among, fit_problem<Traits::width>& problem) {
+    pose_on(known, members, scope, force, among, detail::nodes_left(known, among), problem);
 }
 template<class Traits>
 [[nodiscard]] fit_problem<Traits::width>
