@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -30,8 +31,9 @@ bool holds_objects(const document& of) {
 
 } // namespace
 
-std::vector<document> read_objects(const std::vector<std::string>& files, diagnostics& found) {
-    std::vector<document> documents = read_inputs(files, found);
+std::vector<document> read_objects(const std::vector<std::string>& files, diagnostics& found,
+                                   on_unread unread) {
+    std::vector<document> documents = read_inputs(files, found, stdin, unread);
     if (!found.ok() || std::ranges::any_of(documents, holds_objects))
         return documents;
     std::string names;

@@ -8,6 +8,7 @@
 #include <muster/codec/document.hpp>
 #include <muster/codec/gang_reader.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/unread_parts.hpp>
 #include <muster/sim/job_controller.hpp>
 #include <muster/sim/read_sets.hpp>
 #include <muster/sim/run_script.hpp>
@@ -19,9 +20,11 @@ namespace cli {
 // The readers of all kinds of objects, compiled once.
 
 /// Like codec::read_inputs(), but input without any object is an error: if the first command of a
-/// pipe fails, its empty output must not look like an empty cluster.
+/// pipe fails, its empty output must not look like an empty cluster. Only a command that uses
+/// read_cluster() may isolate unread parts.
 [[nodiscard]] std::vector<muster::codec::document>
-read_objects(const std::vector<std::string>& files, muster::codec::diagnostics& found);
+read_objects(const std::vector<std::string>& files, muster::codec::diagnostics& found,
+             muster::codec::on_unread unread = muster::codec::on_unread::error);
 
 /// As codec::read_cluster().
 [[nodiscard]] muster::codec::manifests

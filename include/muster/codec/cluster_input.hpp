@@ -72,6 +72,13 @@ public:
             return;
         gang_declarer(*objects_, options_->default_namespace, *out_)
             .declare(found.gangs, found.strays);
+        // The object is there, but cannot be read.
+        for (declared_gang& gang : objects_->gangs)
+            if (const auto at = found.unread_groups.find(gang.metadata.key);
+                at != found.unread_groups.end() && gang.fault == gang_fault::missing) {
+                gang.fault = gang_fault::malformed;
+                gang.fault_detail = at->second;
+            }
     }
 
 private:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +19,7 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/field_path.hpp>
 #include <muster/codec/source_text.hpp>
+#include <muster/codec/unread_parts.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -114,6 +117,19 @@ public:
         return spot.found ? index().scalar(spot) : std::string{};
     }
 
+    /// Parts of its objects that could not be read, sorted by object.
+    [[nodiscard]] const std::vector<unread_part>& unread() const noexcept { return unread_; }
+    /// For readers: see `unread()`.
+    void set_unread(std::vector<unread_part> parts) { unread_ = std::move(parts); }
+    /// The unread parts of the object at these positions in nested lists. An object that has such
+    /// parts is broken. O(log parts).
+    [[nodiscard]] std::span<const unread_part>
+    unread_of(const std::vector<std::size_t>& items) const {
+        const auto first = std::ranges::lower_bound(unread_, items, {}, &unread_part::items);
+        const auto last = std::ranges::upper_bound(unread_, items, {}, &unread_part::items);
+        return {first, last};
+    }
+
 private:
     static std::string scalar_text(const boost::json::value* value) {
         if (value == nullptr || value->is_structured())
@@ -134,6 +150,7 @@ private:
     std::size_t end_;
     boost::json::value root_;
     detail::index_maker make_index_;
+    std::vector<unread_part> unread_;
     mutable std::unique_ptr<detail::document_index> index_;
 };
 

@@ -76,6 +76,8 @@ struct standing_gangs {
     std::vector<boost::json::object> companions;
     /// Objects that were read, or that need not be, by `apiVersion kind`.
     std::map<std::string, std::size_t> understood;
+    /// Groups of which a part could not be read, and which part. They are in no gang above.
+    std::map<object_key, std::string> unread_groups;
     /// The newest time that the objects name from which they were read.
     std::optional<timestamp> newest;
 };
@@ -107,6 +109,8 @@ public:
 
     void take(object_reader& object, std::string_view version, std::string_view kind,
               const object_place& where) {
+        if (options_->cluster && take_broken(object, version, kind, where))
+            return object.ignore_rest();
         if (options_->cluster && !take_standing(object, version, kind, where))
             return object.ignore_rest();
         if (twice(object, version, kind))
@@ -142,6 +146,7 @@ public:
         made.strays = book_.strays();
         made.companions = std::move(made_.companions);
         made.understood = std::move(understood_);
+        made.unread_groups = std::move(unread_groups_);
         made.newest = context_.newest;
         return made;
     }
@@ -162,6 +167,26 @@ private:
             ++made_.apart[title];
         groups_.finish();
         return book_.finish();
+    }
+
+    /// Notes an object that has an unread part, other than a pod, which is read without this part.
+    /// A job makes no pods then. Returns false for other objects.
+    bool take_broken(const object_reader& object, std::string_view version, std::string_view kind,
+                     const object_place& where) {
+        const auto parts = where.source->unread_of(where.items);
+        if (parts.empty() || (version == "v1" && kind == "Pod"))
+            return false;
+        const auto& manifest = object.value()->get_object();
+        if (is_of_gangs(version, kind))
+            ++understood_[std::string(version) + " " + std::string(kind)];
+        if (groups(version, kind) || is_pod_gang(version, kind)) {
+            const std::string_view home = translate::metadata_namespace(manifest);
+            unread_groups_.try_emplace(
+                {home.empty() ? options_->default_namespace : std::string(home),
+                 std::string(translate::metadata_name(manifest))},
+                parts.front().text());
+        }
+        return true;
     }
 
     /// Whether an object of a cluster as it stands is to be read on as a group or a job.
@@ -420,6 +445,7 @@ private:
     std::multimap<std::string, std::string> idle_runtimes_; ///< titles by name
     std::vector<translate::grove_topology> topologies_;
     std::map<std::string, std::size_t> understood_;
+    std::map<object_key, std::string> unread_groups_;
     std::set<std::tuple<std::string, std::string, std::string, std::string>> names_;
     gangs made_;
 };

@@ -18,6 +18,7 @@
 
 #include <muster/codec/document.hpp>
 #include <muster/codec/read_documents.hpp>
+#include <muster/codec/unread_parts.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -95,14 +96,14 @@ inline void append(std::vector<document>& to, std::vector<document> from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-inline void read_named(const std::string& name, std::vector<document>& documents,
-                       diagnostics& out) {
+inline void read_named(const std::string& name, std::vector<document>& documents, diagnostics& out,
+                       on_unread unread) {
     auto text = read_file(name, out);
     if (!text)
         return;
     // A .yaml file may hold JSON, which is YAML too; then the fast reader takes it.
     const input_format format = is_json_name(name) ? input_format::json : input_format::automatic;
-    append(documents, read_documents(name, std::move(*text), out, format));
+    append(documents, read_documents(name, std::move(*text), out, format, unread));
 }
 
 } // namespace detail
@@ -114,7 +115,8 @@ inline void read_named(const std::string& name, std::vector<document>& documents
 /// and the rest is still read.
 [[nodiscard]] inline std::vector<document> read_inputs(std::span<const std::string> arguments,
                                                        diagnostics& out,
-                                                       std::FILE* standard_input = stdin) {
+                                                       std::FILE* standard_input = stdin,
+                                                       on_unread unread = on_unread::error) {
     std::vector<document> documents;
     bool input_taken = false;
     for (const std::string& argument : arguments) {
@@ -125,12 +127,13 @@ inline void read_named(const std::string& name, std::vector<document>& documents
                 continue;
             }
             if (auto text = detail::read_all(standard_input, "<stdin>", out))
-                detail::append(documents, read_documents("<stdin>", std::move(*text), out));
+                detail::append(documents, read_documents("<stdin>", std::move(*text), out,
+                                                         input_format::automatic, unread));
         } else if (std::filesystem::is_directory(argument, unknown)) {
             for (const std::string& name : detail::manifests_below(argument, out))
-                detail::read_named(name, documents, out);
+                detail::read_named(name, documents, out, unread);
         } else {
-            detail::read_named(argument, documents, out);
+            detail::read_named(argument, documents, out, unread);
         }
     }
     return documents;

@@ -40,9 +40,16 @@ public:
                 found = false;
                 break;
             }
-            ++entry;
-            for (std::size_t i = 0; i < ordinal; ++i)
-                entry = entries_[entry].next;
+            // An object that was read without a duplicate key has fewer members than the text.
+            const std::uint32_t end = entries_[entry].next;
+            std::uint32_t next = entry + 1;
+            for (std::size_t i = 0; i < ordinal && next < end; ++i)
+                next = entries_[next].next;
+            if (next >= end) {
+                found = false;
+                break;
+            }
+            entry = next;
             value = child;
         }
         return {entry, entries_[entry].key, entries_[entry].value, found};

@@ -19,6 +19,8 @@
 #include <muster/codec/document.hpp>
 #include <muster/codec/json_index.hpp>
 #include <muster/codec/json_skim.hpp>
+#include <muster/codec/source_text.hpp>
+#include <muster/codec/unread_parts.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -159,55 +161,136 @@ private:
     return "not JSON: " + error.message();
 }
 
+/// Reads the values of a text one after the other.
+class json_text_reader {
+public:
+    json_text_reader(std::shared_ptr<const source_text> source, diagnostics& out, on_unread unread)
+        : source_(std::move(source)),
+          text_(source_->text()),
+          out_(&out),
+          unread_(unread),
+          storage_(boost::json::make_shared_resource<boost::json::monotonic_resource>(
+              std::clamp<std::size_t>(text_.size(), 1024, 1U << 20U))),
+          parser_(with_depth(limits::nesting)) {}
+
+    [[nodiscard]] std::vector<document> run() && {
+        std::size_t at = source_->start();
+        do
+            at = text_.find_first_not_of(" \t\r\n", at);
+        while (at != std::string_view::npos && read_value(at));
+        return std::move(documents_);
+    }
+
+private:
+    using parser = boost::json::basic_parser<json_handler>;
+
+    [[nodiscard]] static boost::json::parse_options with_depth(std::size_t levels) {
+        boost::json::parse_options options;
+        options.max_depth = levels;
+        return options;
+    }
+
+    /// Reads the value at an offset and moves the offset behind it. Returns false if nothing after
+    /// it can be read.
+    bool read_value(std::size_t& at) {
+        parser_.reset();
+        parser_.handler().reset(storage_);
+        boost::json::error_code error;
+        const std::size_t used =
+            parser_.write_some(false, text_.data() + at, text_.size() - at, error);
+        const bool suspect = parser_.handler().suspects_duplicate();
+        if (unread_ == on_unread::isolate &&
+            (error == boost::json::error::too_deep || (!error && suspect)) && isolate(at))
+            return true;
+        std::vector<json_fault> faults;
+        if (error || suspect) {
+            const bool sound = json_skimmer(text_.substr(at), nullptr, &faults).run();
+            if (error && sound)
+                faults.push_back({used, {}, json_error_text(error)});
+        }
+        for (const json_fault& fault : faults)
+            out_->add_made(severity::error, [&] {
+                return diagnostic{severity::error, source_->at(at + fault.offset), fault.path,
+                                  fault.message};
+            });
+        if (error)
+            return false;
+        boost::json::value root = parser_.handler().release();
+        if (faults.empty())
+            add(at, at + used, std::move(root));
+        at += used;
+        return true;
+    }
+
+    void add(std::size_t begin, std::size_t end, boost::json::value root) {
+        documents_.emplace_back(source_, begin, end, std::move(root), &json_index::make);
+    }
+
+    /// Reads the value at an offset without the parts that cannot be read. Returns false if that is
+    /// not possible.
+    bool isolate(std::size_t& at) {
+        part_faults found;
+        json_skimmer skimmer(text_.substr(at), found);
+        if (!skimmer.run())
+            return false;
+        const std::vector<part_fault>& faults = found.all();
+        // In place of each value that is nested too deeply, and at its place, stands 0.
+        std::string readable(text_.substr(at, skimmer.end()));
+        for (const part_fault& fault : faults)
+            if (fault.end > fault.offset) {
+                std::fill(readable.begin() + static_cast<std::ptrdiff_t>(fault.offset),
+                          readable.begin() + static_cast<std::ptrdiff_t>(fault.end), ' ');
+                readable[fault.offset] = '0';
+            }
+        parser deep(with_depth(limits::nesting + 2));
+        deep.handler().reset(storage_);
+        boost::json::error_code error;
+        deep.write_some(false, readable.data(), readable.size(), error);
+        if (error)
+            return false;
+        boost::json::value root = deep.handler().release();
+        auto parts = part_remover::run(root, faults);
+        if (!parts || (parts->is_whole && !isolates_documents(faults, at + readable.size())))
+            return false;
+        add(at, at + readable.size(), std::move(root));
+        documents_.back().set_unread(std::move(parts->unread));
+        for (part_finding& each : parts->findings)
+            out_->add({severity::warning, source_->at(at + each.offset), std::move(each.path),
+                       std::move(each.message)});
+        at += readable.size();
+        return true;
+    }
+
+    /// True if the text has other documents that the faults must not affect. A duplicate key in an
+    /// object that is a document is the slip of its author, and an error.
+    [[nodiscard]] bool isolates_documents(const std::vector<part_fault>& faults,
+                                          std::size_t end) const {
+        const bool is_alone =
+            documents_.empty() && text_.find_first_not_of(" \t\r\n", end) == std::string_view::npos;
+        return !is_alone &&
+               std::ranges::none_of(faults, [](const part_fault& each) { return each.end == 0; });
+    }
+
+    std::shared_ptr<const source_text> source_;
+    std::string_view text_;
+    diagnostics* out_;
+    on_unread unread_;
+    boost::json::storage_ptr storage_;
+    parser parser_;
+    std::vector<document> documents_;
+};
+
 } // namespace detail
 
 /// Reads the JSON values that `source` holds one after the other (one document, NDJSON, or several
 /// concatenated). Duplicate keys are errors. A document with an error is left out; after a syntax
-/// error nothing more is read. More than 150 MB/s; the documents of one input share their memory.
+/// error nothing more is read. With `on_unread::isolate`, a duplicate key or too deep a value
+/// breaks only the object that holds it. More than 150 MB/s; the documents of one input share their
+/// memory.
 [[nodiscard]] inline std::vector<document> read_json(std::shared_ptr<const source_text> source,
-                                                     diagnostics& out) {
-    std::vector<document> documents;
-    const std::string_view text = source->text();
-    const auto report = [&](std::size_t begin, const detail::json_fault& fault) {
-        out.add_made(severity::error, [&] {
-            return diagnostic{severity::error, source->at(begin + fault.offset), fault.path,
-                              fault.message};
-        });
-    };
-
-    boost::json::storage_ptr storage =
-        boost::json::make_shared_resource<boost::json::monotonic_resource>(
-            std::clamp<std::size_t>(text.size(), 1024, 1U << 20U));
-    boost::json::parse_options options;
-    options.max_depth = limits::nesting;
-    boost::json::basic_parser<detail::json_handler> parser(options);
-
-    for (std::size_t at = source->start();;) {
-        at = text.find_first_not_of(" \t\r\n", at);
-        if (at == std::string_view::npos)
-            return documents;
-        parser.reset();
-        parser.handler().reset(storage);
-        boost::json::error_code error;
-        const std::size_t used =
-            parser.write_some(false, text.data() + at, text.size() - at, error);
-
-        std::vector<detail::json_fault> faults;
-        if (error || parser.handler().suspects_duplicate()) {
-            const bool sound = detail::json_skimmer(text.substr(at), nullptr, &faults).run();
-            if (error && sound)
-                faults.push_back({used, {}, detail::json_error_text(error)});
-        }
-        for (const detail::json_fault& fault : faults)
-            report(at, fault);
-        if (error)
-            return documents;
-        boost::json::value root = parser.handler().release();
-        if (faults.empty())
-            documents.emplace_back(source, at, at + used, std::move(root),
-                                   &detail::json_index::make);
-        at += used;
-    }
+                                                     diagnostics& out,
+                                                     on_unread unread = on_unread::error) {
+    return detail::json_text_reader(std::move(source), out, unread).run();
 }
 
 } // namespace codec

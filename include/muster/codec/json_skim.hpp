@@ -15,7 +15,9 @@
 
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/field_path.hpp>
+#include <muster/codec/json_parts.hpp>
 #include <muster/codec/source_text.hpp>
+#include <muster/codec/unread_parts.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -49,17 +51,22 @@ struct json_fault {
 
 /// Goes over one JSON value by its structure alone, without making it: the slow companion of the
 /// real parser, run only to say where something is or what exactly is wrong. Whatever the text, it
-/// ends after O(text) steps (O(n log n) with `faults`) and descends at most limits::nesting levels.
+/// ends after O(text) steps (O(n log n) with faults) and descends at most limits::nesting levels,
+/// in the items of a list limits::nesting levels more than the list.
 class json_skimmer {
 public:
     /// With `entries`, notes the places of all values; with `faults`, the first syntax error and
-    /// the duplicate keys (at most 1000 faults).
+    /// the duplicate keys (at most 1000 faults). Without `faults`, skips what is nested too deeply.
     json_skimmer(std::string_view text, std::vector<json_entry>* entries,
                  std::vector<json_fault>* faults)
         : text_(text), entries_(entries), faults_(faults) {}
+    /// Notes the values that are nested too deeply, and duplicate keys.
+    json_skimmer(std::string_view text, part_faults& parts) : text_(text), parts_(&parts) {}
 
     /// False when the value is not well-formed.
     bool run() { return value(path_frame{}, npos, 0); }
+    /// The offset after the value; to be called after run().
+    [[nodiscard]] std::size_t end() const noexcept { return at_; }
 
 private:
     static constexpr std::size_t npos = std::string_view::npos;
@@ -124,8 +131,8 @@ private:
         if (c == '"')
             return string_token(frame);
         if (c == '{' || c == '[') {
-            if (depth == limits::nesting)
-                return fail(frame, at_, "nested too deeply (expected at most 64 levels)");
+            if (depth >= max_depth_)
+                return too_deep(frame);
             return c == '{' ? object(frame, depth + 1) : array(frame, depth + 1);
         }
         for (const std::string_view word : {"true", "false", "null"}) {
@@ -137,6 +144,18 @@ private:
         if (c != '-' && (c < '0' || c > '9'))
             return unexpected(frame, "a value");
         at_ = std::min(text_.find_first_not_of("+-.0123456789eE", at_), text_.size());
+        return true;
+    }
+
+    bool too_deep(const path_frame& frame) {
+        if (faults_ != nullptr)
+            return fail(frame, at_, std::string(too_deep_message));
+        const std::size_t end = end_of_json_value(text_, at_);
+        if (end == npos)
+            return false;
+        if (parts_ != nullptr)
+            parts_->add(at_, end, frame, too_deep_message);
+        at_ = end;
         return true;
     }
 
@@ -177,13 +196,15 @@ private:
             if (!string_token(frame))
                 return false;
             path_frame member{&frame, std::string_view{}};
-            if (faults_ != nullptr) {
-                const auto [key, fresh] =
-                    keys.insert(json_unescaped(text_.substr(key_offset, at_ - key_offset)));
+            const std::string_view token = text_.substr(key_offset, at_ - key_offset);
+            if (faults_ != nullptr || parts_ != nullptr) {
+                const auto [key, fresh] = keys.insert(json_unescaped(token));
                 member.step = std::string_view(*key);
                 if (!fresh)
-                    fail(member, key_offset, "duplicate key (expected each key once)");
+                    duplicate(member, key_offset);
             }
+            if (depth == 1 && faults_ == nullptr)
+                max_depth_ = limits::nesting + (token == "\"items\"" ? 2U : 0U);
             skip_blanks();
             if (peek() != ':')
                 return unexpected(member, "':'");
@@ -200,10 +221,19 @@ private:
         }
     }
 
+    void duplicate(const path_frame& member, std::size_t offset) {
+        if (faults_ != nullptr)
+            fail(member, offset, std::string(duplicate_key_message));
+        else
+            parts_->add(offset, 0, member, duplicate_key_message);
+    }
+
     std::string_view text_;
     std::size_t at_ = 0;
-    std::vector<json_entry>* entries_;
-    std::vector<json_fault>* faults_;
+    std::size_t max_depth_ = limits::nesting;
+    std::vector<json_entry>* entries_ = nullptr;
+    std::vector<json_fault>* faults_ = nullptr;
+    part_faults* parts_ = nullptr;
 };
 
 } // namespace detail

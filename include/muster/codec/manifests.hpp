@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <muster/codec/broken_objects.hpp>
 #include <muster/codec/default_spread.hpp>
 #include <muster/codec/device_reader.hpp>
 #include <muster/codec/diagnostic.hpp>
@@ -27,6 +31,7 @@
 #include <muster/codec/storage_reader.hpp>
 #include <muster/codec/t9k_reader.hpp>
 #include <muster/codec/topology_reader.hpp>
+#include <muster/codec/unread_parts.hpp>
 
 namespace muster::inline v0_1 {
 namespace codec {
@@ -62,15 +67,17 @@ namespace detail {
 /// Sorts objects by their kinds.
 class manifest_reader {
 public:
-    explicit manifest_reader(const manifest_options& options) {
+    manifest_reader(const manifest_options& options, diagnostics& out) : out_(&out) {
         context_.default_namespace = options.default_namespace;
         context_.rules = options.rules;
     }
 
-    [[nodiscard]] manifests finish(diagnostics& out) && {
+    [[nodiscard]] manifests finish() && {
+        for (node_object& each : made_.nodes)
+            each.unschedulable |= nodes_of_unread_pods_.contains(each.metadata.key.name);
         made_.newest = context_.newest;
         apply_default_spread(made_, context_.rules);
-        kueue_.settle(made_, out);
+        kueue_.settle(made_, *out_);
         listing_.settle(made_);
         return std::move(made_);
     }
@@ -81,33 +88,51 @@ public:
     void take(object_reader& object, std::string_view version, std::string_view kind,
               object_place where) {
         where_ = std::move(where);
+        if (const std::span parts = where_.source->unread_of(where_.items); !parts.empty())
+            take_broken(object, version, kind, parts);
+        else
+            sort(object, version, kind);
+    }
+
+private:
+    /// Reads an object without its unread parts. Whatever else is wrong with it follows from these.
+    void take_broken(object_reader& object, std::string_view version, std::string_view kind,
+                     std::span<const unread_part> parts) {
+        unread_ = parts;
+        diagnostics aside;
+        object_at(where_, aside, [&](object_reader& readable) { sort(readable, version, kind); });
+        unread_ = {};
+        object.ignore_rest();
+    }
+
+    void sort(object_reader& object, std::string_view version, std::string_view kind) {
         listing_.note_object(where_, kind, is_storage(version, kind));
         const bool core = version == "v1";
         const bool t9k = version == "scheduler.tensorstack.dev/v1beta1";
         if (core && kind == "Node")
-            keep(made_.nodes, object, kind, read_node(object, context_));
+            keep(made_.nodes, kind, read_node(object, context_));
         else if (core && kind == "Pod")
-            keep(made_.pods, object, kind, read_waiting_pod(object));
+            keep(made_.pods, kind, read_waiting_pod(object));
         else if (core && kind == "Namespace")
-            keep(made_.namespaces, object, kind, read_namespace(object, context_));
+            keep(made_.namespaces, kind, read_namespace(object, context_));
         else if (version == "scheduling.k8s.io/v1" && kind == "PriorityClass")
-            keep(made_.priority_classes, object, kind, read_priority_class(object, context_));
+            keep(made_.priority_classes, kind, read_priority_class(object, context_));
         else if (version == "policy/v1" && kind == "PodDisruptionBudget")
-            keep(made_.budgets, object, kind, read_disruption_budget(object, context_));
+            keep(made_.budgets, kind, read_disruption_budget(object, context_));
         else if (version == "kai.scheduler/v1alpha1" && kind == "Topology")
-            keep(made_.topologies, object, kind, read_topology(object, context_));
+            keep(made_.topologies, kind, read_topology(object, context_));
         else if (takes_storage(object, version, kind))
             return;
         else if (takes_devices(object, version, kind))
             return;
         else if (t9k && kind == "PodGroup")
-            keep(made_.pod_groups, object, kind, read_pod_group(object, context_));
+            keep(made_.pod_groups, kind, read_pod_group(object, context_));
         else if (t9k && kind == "Queue")
-            keep(made_.queues, object, kind, read_queue(object, context_));
+            keep(made_.queues, kind, read_queue(object, context_));
         else if (version == "scheduling.run.ai/v2" && kind == "Queue")
-            keep(made_.queues, object, "KAI Queue", read_kai_queue(object, context_));
+            keep(made_.queues, "KAI Queue", read_kai_queue(object, context_));
         else if (version == "scheduling.volcano.sh/v1beta1" && kind == "Queue")
-            keep(made_.queues, object, "Volcano Queue", read_volcano_queue(object, context_));
+            keep(made_.queues, "Volcano Queue", read_volcano_queue(object, context_));
         else if (version.starts_with("kueue.x-k8s.io/") && takes_kueue(object, kind))
             return;
         else if (takes_spread_owner(object, version, kind))
@@ -118,12 +143,14 @@ public:
         }
     }
 
-private:
     /// Behind the scheduler's own gate a pod waits like any other.
     pod_object read_waiting_pod(object_reader& object) {
         pod_object read = read_pod_with_controller(object, context_);
         if (read.schedulers_gate)
             read.phase = pod_phase::pending;
+        if (read.phase != pod_phase::succeeded && read.phase != pod_phase::failed &&
+            std::ranges::any_of(unread_, hides_requests, &unread_part::path))
+            nodes_of_unread_pods_.insert(read.node);
         return read;
     }
 
@@ -149,17 +176,17 @@ private:
         const bool core = version == "v1";
         const bool storage = version == "storage.k8s.io/v1";
         if (core && kind == "PersistentVolumeClaim")
-            keep(to.claims, object, kind, read_claim(object, context_));
+            keep(to.claims, kind, read_claim(object, context_));
         else if (core && kind == "PersistentVolume")
-            keep(to.volumes, object, kind, read_volume(object, context_));
+            keep(to.volumes, kind, read_volume(object, context_));
         else if (storage && kind == "StorageClass")
-            keep(to.classes, object, kind, read_storage_class(object, context_));
+            keep(to.classes, kind, read_storage_class(object, context_));
         else if (storage && kind == "CSINode")
-            keep(to.nodes, object, kind, read_csi_node(object, context_));
+            keep(to.nodes, kind, read_csi_node(object, context_));
         else if (storage && kind == "CSIDriver")
-            keep(to.drivers, object, kind, read_csi_driver(object, context_));
+            keep(to.drivers, kind, read_csi_driver(object, context_));
         else if (storage && kind == "CSIStorageCapacity")
-            keep(to.capacities, object, kind, read_storage_capacity(object, context_));
+            keep(to.capacities, kind, read_storage_capacity(object, context_));
         else
             return false;
         return true;
@@ -172,13 +199,13 @@ private:
             return false;
         device_objects& to = made_.devices;
         if (kind == "ResourceClaim")
-            keep(to.claims, object, kind, read_resource_claim(object, context_));
+            keep(to.claims, kind, read_resource_claim(object, context_));
         else if (kind == "ResourceClaimTemplate")
-            keep(to.templates, object, kind, read_resource_claim_template(object, context_));
+            keep(to.templates, kind, read_resource_claim_template(object, context_));
         else if (kind == "ResourceSlice")
-            keep(to.slices, object, kind, read_resource_slice(object, context_));
+            keep(to.slices, kind, read_resource_slice(object, context_));
         else if (kind == "DeviceClass")
-            keep(to.classes, object, kind, read_device_class(object, context_));
+            keep(to.classes, kind, read_device_class(object, context_));
         else
             return false;
         return true;
@@ -187,15 +214,15 @@ private:
     /// False for a kind that is not understood.
     bool takes_kueue(object_reader& object, std::string_view kind) {
         if (kind == "ClusterQueue")
-            keep(kueue_.queues, object, kind, read_cluster_queue(object, context_));
+            keep(kueue_.queues, kind, read_cluster_queue(object, context_));
         else if (kind == "Cohort")
-            keep(kueue_.cohorts, object, kind, read_cohort(object, context_));
+            keep(kueue_.cohorts, kind, read_cohort(object, context_));
         else if (kind == "LocalQueue")
-            keep(made_.local_queues, object, kind, read_local_queue(object, context_));
+            keep(made_.local_queues, kind, read_local_queue(object, context_));
         else if (kind == "ResourceFlavor")
-            keep(kueue_.flavors, object, kind, read_flavor(object, context_));
+            keep(kueue_.flavors, kind, read_flavor(object, context_));
         else if (kind == "WorkloadPriorityClass")
-            keep(made_.workload_priorities, object, kind, read_workload_priority(object, context_));
+            keep(made_.workload_priorities, kind, read_workload_priority(object, context_));
         else
             return false;
         return true;
@@ -203,9 +230,11 @@ private:
 
     /// Of a live object, which has a uid, and a manifest of it, the live one counts.
     template<class Object>
-    void keep(std::vector<Object>& to, const object_reader& object, std::string_view kind,
-              Object read) {
+    void keep(std::vector<Object>& to, std::string_view kind, Object read) {
         read.metadata.where = where_;
+        if (!unread_.empty() &&
+            (read.metadata.key.name.empty() || !restrict_broken(read, unread_.front().text())))
+            return;
         std::string name =
             std::string(kind) + ' ' + read.metadata.key.name_space + '/' + read.metadata.key.name;
         const auto [known, added] = names_.emplace(std::move(name), to.size());
@@ -215,12 +244,14 @@ private:
         }
         Object& first = to[known->second];
         if (first.metadata.uid.empty() == read.metadata.uid.empty()) {
-            object.error(std::string(kind) + " " + in_quotes(read.metadata.key.name) +
-                         " is there twice (expected every object once)");
+            report(*out_, severity::error, where_, {},
+                   std::string(kind) + " " + in_quotes(read.metadata.key.name) +
+                       " is there twice (expected every object once)");
             return;
         }
-        object.warning(std::string(kind) + " " + in_quotes(read.metadata.key.name) +
-                       " is there twice, and the one with a uid counts");
+        report(*out_, severity::warning, where_, {},
+               std::string(kind) + " " + in_quotes(read.metadata.key.name) +
+                   " is there twice, and the one with a uid counts");
         if (first.metadata.uid.empty())
             first = std::move(read);
     }
@@ -231,7 +262,11 @@ private:
     storage_listing listing_;
     /// The index of each object among those of its kind.
     std::unordered_map<std::string, std::size_t> names_;
-    object_place where_; ///< of the object at hand
+    object_place where_;                  ///< of the object at hand
+    std::span<const unread_part> unread_; ///< of the object at hand
+    /// Nodes that seem to have more free room than they have.
+    std::set<std::string> nodes_of_unread_pods_;
+    diagnostics* out_;
 };
 
 } // namespace detail
@@ -246,13 +281,13 @@ private:
 /// O(input).
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {
-    detail::manifest_reader reader(options);
+    detail::manifest_reader reader(options, out);
     for (const document& each : documents)
         reader.note_document(each);
     each_object(documents, out,
                 [&](object_reader& object, std::string_view version, std::string_view kind,
                     object_place where) { reader.take(object, version, kind, std::move(where)); });
-    return std::move(reader).finish(out);
+    return std::move(reader).finish();
 }
 
 } // namespace codec

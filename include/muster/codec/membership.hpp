@@ -330,8 +330,13 @@ using group_map = std::map<group_key, group_facts>;
             facts.fault = gang_fault::missing;
         }
     }
-    for (auto& [key, facts] : groups)
+    for (auto& [key, facts] : groups) {
         detail::complete(objects, lookup, key, facts);
+        if (facts.object && !facts.object->unread.empty()) {
+            facts.fault = gang_fault::malformed;
+            facts.fault_detail = facts.object->unread;
+        }
+    }
     return groups;
 }
 

@@ -117,6 +117,8 @@ struct pod_group_object {
     std::vector<role_minimum> roles;
     /// It has a topologyPolicy, which is not modelled: its members wait.
     bool topology_policy = false;
+    /// Which part of it could not be read; empty = none. Its members wait.
+    std::string unread;
     std::string queue = "default";
     std::int64_t priority = 0;
     std::vector<condition> conditions;

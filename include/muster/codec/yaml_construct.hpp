@@ -16,6 +16,7 @@
 
 #include <muster/codec/field_path.hpp>
 #include <muster/codec/source_text.hpp>
+#include <muster/codec/unread_parts.hpp>
 #include <muster/codec/yaml_index.hpp>
 #include <muster/codec/yaml_scalar.hpp>
 #include <muster/codec/yaml_tree.hpp>
@@ -29,9 +30,10 @@ namespace detail {
 class yaml_constructor {
 public:
     /// Calls `report(offset, path, message)` for each error, and `warn` with the same arguments for
-    /// each duplicate key.
+    /// each duplicate key. Adds each unread node to `unread`.
     template<class Report, class Warn>
-    static boost::json::value run(const yaml_tree& tree, Report&& report, Warn&& warn) {
+    static boost::json::value run(const yaml_tree& tree, Report&& report, Warn&& warn,
+                                  part_faults& unread) {
         yaml_constructor constructor(tree);
         boost::json::value root;
         try {
@@ -43,6 +45,7 @@ public:
             report(one.offset, one.path, one.message);
         for (const error& one : constructor.warnings_)
             warn(one.offset, one.path, one.message);
+        unread = std::move(constructor.unread_);
         return root;
     }
 
@@ -93,6 +96,10 @@ private:
     }
 
     boost::json::value make_scalar(const yaml_node& from, const path_frame& frame) {
+        if (from.is_unread) {
+            unread_.add(from.offset, 0, frame, too_deep_message);
+            return nullptr;
+        }
         const auto resolved = resolve_scalar(from.text, from.tag);
         if (!resolved) {
             fail(from.offset, frame, resolved.error());
@@ -177,6 +184,7 @@ private:
     static constexpr std::size_t most_faults = 1000;
     std::vector<error> errors_;
     std::vector<error> warnings_;
+    part_faults unread_;
     std::size_t aliases_open_ = 0;
     std::size_t expanded_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <muster/codec/document.hpp>
+#include <muster/codec/unread_parts.hpp>
 #include <muster/codec/yaml_tree.hpp>
 
 namespace muster::inline v0_1 {
@@ -30,7 +31,7 @@ namespace detail {
 class yaml_index final : public document_index {
 public:
     explicit yaml_index(std::string_view text) {
-        if (auto tree = read_yaml_tree(text))
+        if (auto tree = read_yaml_tree(text, on_unread::isolate))
             tree_ = std::move(tree).value();
         if (tree_.empty())
             tree_.emplace_back();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,8 @@
 #include <boost/json/value.hpp>
 
 #include <muster/codec/document.hpp>
+#include <muster/codec/field_path.hpp>
+#include <muster/codec/unread_parts.hpp>
 #include <muster/codec/yaml_construct.hpp>
 #include <muster/codec/yaml_index.hpp>
 #include <muster/codec/yaml_tree.hpp>
@@ -65,17 +68,36 @@ split_yaml(std::string_view text, std::size_t start) {
     return parts;
 }
 
+/// Whether a part of a stream holds more than blanks, comments, directives and markers.
+[[nodiscard]] inline bool holds_yaml(std::string_view part) {
+    for (std::size_t at = 0; at < part.size();) {
+        const std::size_t end = std::min(part.find('\n', at), part.size());
+        const std::string_view line = part.substr(at, end - at);
+        const std::size_t first = line.find_first_not_of(" \t\r-.");
+        if (first != std::string_view::npos && line[first] != '#' && line[0] != '%')
+            return true;
+        at = end + 1;
+    }
+    return false;
+}
+
 } // namespace detail
 
 /// Reads the documents of a YAML stream as kubectl would (YAML 1.1 in go-yaml's dialect, aliases
 /// and merge keys expanded). A duplicate key is a warning, and its last value counts. A line that
 /// is only `--` separates documents too. Empty documents are skipped, and a document with an error
-/// is left out; the others are still read. About 5 MB/s. Throws nothing but std::bad_alloc.
+/// is left out; the others are still read. With `on_unread::isolate`, too deep a value breaks only
+/// the object that holds it. About 5 MB/s. Throws nothing but std::bad_alloc.
 [[nodiscard]] inline std::vector<document> read_yaml(std::shared_ptr<const source_text> source,
-                                                     diagnostics& out) {
+                                                     diagnostics& out,
+                                                     on_unread unread = on_unread::error) {
     std::vector<document> documents;
     const std::string_view text = source->text();
-    for (const auto& [begin, end] : detail::split_yaml(text, source->start())) {
+    const auto stream = detail::split_yaml(text, source->start());
+    const auto holds_text = [&](const auto& part) {
+        return detail::holds_yaml(text.substr(part.first, part.second - part.first));
+    };
+    for (const auto& [begin, end] : stream) {
         const std::string_view part = text.substr(begin, end - begin);
         bool sound = true;
         const auto report = [&, first = begin](std::size_t offset, const std::string& path,
@@ -93,7 +115,7 @@ split_yaml(std::string_view text, std::size_t start) {
                    "larger)");
             continue;
         }
-        const auto tree = detail::read_yaml_tree(part);
+        const auto tree = detail::read_yaml_tree(part, unread);
         if (!tree) {
             report(tree.error().offset, tree.error().path, tree.error().message);
             continue;
@@ -105,9 +127,29 @@ split_yaml(std::string_view text, std::size_t start) {
                                              const std::string& message) {
             out.add({severity::warning, source->at(first + offset), path, message});
         };
-        boost::json::value root = detail::yaml_constructor::run(*tree, report, warn);
-        if (sound)
-            documents.emplace_back(source, begin, end, std::move(root), &detail::yaml_index::make);
+        detail::part_faults faults;
+        boost::json::value root = detail::yaml_constructor::run(*tree, report, warn, faults);
+        if (!sound)
+            continue;
+        std::optional<detail::isolated_parts> isolated;
+        if (!faults.all().empty())
+            isolated = detail::part_remover::run(root, faults.all());
+        if (!faults.all().empty() &&
+            (!isolated || (isolated->is_whole && std::ranges::count_if(stream, holds_text) < 2))) {
+            for (const detail::part_fault& each : faults.all()) {
+                if (each.path.empty())
+                    continue;
+                const std::vector<path_step> steps(each.path.begin(), each.path.end());
+                report(each.offset, to_text(path_view(steps)), std::string(each.message));
+            }
+            continue;
+        }
+        documents.emplace_back(source, begin, end, std::move(root), &detail::yaml_index::make);
+        if (isolated) {
+            documents.back().set_unread(std::move(isolated->unread));
+            for (const detail::part_finding& each : isolated->findings)
+                warn(each.offset, each.path, each.message);
+        }
     }
     return documents;
 }

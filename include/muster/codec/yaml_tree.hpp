@@ -20,6 +20,7 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/field_path.hpp>
 #include <muster/codec/source_text.hpp>
+#include <muster/codec/unread_parts.hpp>
 #include <muster/codec/yaml_scalar.hpp>
 
 namespace muster::inline v0_1 {
@@ -39,6 +40,7 @@ struct yaml_node {
 
     shape kind = shape::scalar;
     yaml_tag tag = yaml_tag::none;
+    bool is_unread = false;  ///< stands for a value that is nested too deeply
     std::uint8_t height = 0; ///< levels of containers in it, aliases followed
     std::uint32_t offset = 0;
     std::uint32_t next = 0;   ///< 0 while the node is open
@@ -52,7 +54,8 @@ using yaml_tree = std::vector<yaml_node>;
 /// parser on what we do not accept; read_yaml_tree() catches it.
 class yaml_tree_builder final : public YAML::EventHandler {
 public:
-    explicit yaml_tree_builder(yaml_tree& tree) : tree_(tree) {}
+    /// With `isolate`, what is nested too deeply becomes an unread node, not a fault.
+    yaml_tree_builder(yaml_tree& tree, on_unread unread) : tree_(tree), unread_(unread) {}
 
     void OnDocumentStart(const YAML::Mark& mark) override {
         if (!tree_.empty())
@@ -61,16 +64,20 @@ public:
     void OnDocumentEnd() override {}
 
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        if (skips(anchor))
+            return;
         close(add(yaml_node::shape::scalar, mark, yaml_tag::null, anchor));
     }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        if (skips(0))
+            return;
         const std::uint32_t target = anchor < anchors_.size() ? anchors_[anchor] : 0;
         if (anchor >= anchors_.size() || tree_[target].next == 0)
             throw yaml_fault{offset_of(mark), "the anchor contains itself (expected an alias to a "
                                               "value that ends before it)"};
         const std::uint8_t height = tree_[target].height;
-        if (open_.size() + height > limits::nesting)
-            throw too_deep(mark);
+        if (open_.size() + height > max_depth())
+            return leave_out(mark, 0);
         const std::uint32_t node = add(yaml_node::shape::alias, mark, yaml_tag::none, 0);
         tree_[node].target = target;
         tree_[node].height = height;
@@ -78,6 +85,8 @@ public:
     }
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& text) override {
+        if (skips(anchor))
+            return;
         if (text.size() > limits::scalar_bytes)
             throw yaml_fault{offset_of(mark), "the scalar is too long (expected at most 4 MiB)"};
         const std::uint32_t node =
@@ -171,14 +180,24 @@ private:
 
     void start(yaml_node::shape kind, const YAML::Mark& mark, const std::string& tag,
                std::string_view expected_tag, YAML::anchor_t anchor) {
-        if (open_.size() >= limits::nesting)
-            throw too_deep(mark);
+        if (skipped_levels_ > 0 || open_.size() >= max_depth()) {
+            if (!skips(anchor))
+                leave_out(mark, anchor);
+            ++skipped_levels_;
+            return;
+        }
         if (tag != "?" && !tag.empty() && tag != "!" && tag != expected_tag)
             throw unknown_tag(mark, tag);
+        if (open_.size() == 1)
+            is_in_items_ = unread_ == on_unread::isolate && tree_.back().text == "items";
         open_.push_back(add(kind, mark, yaml_tag::none, anchor));
     }
 
     void end() {
+        if (skipped_levels_ > 0) {
+            --skipped_levels_;
+            return;
+        }
         const std::uint32_t node = open_.back();
         open_.pop_back();
         ++tree_[node].height;
@@ -193,7 +212,33 @@ private:
         }
     }
 
+    /// Of the items of a list each may nest as deeply as an object of its own.
+    [[nodiscard]] std::size_t max_depth() const {
+        return limits::nesting + (is_in_items_ && open_.size() > 1 ? 2U : 0U);
+    }
+
+    /// Adds an unread node.
+    void leave_out(const YAML::Mark& mark, YAML::anchor_t anchor) {
+        if (unread_ == on_unread::error)
+            throw too_deep(mark);
+        const std::uint32_t node = add(yaml_node::shape::scalar, mark, yaml_tag::null, anchor);
+        tree_[node].is_unread = true;
+        close(node);
+    }
+
+    /// True inside a value that is nested too deeply. An alias to an anchor in it is as unread.
+    bool skips(YAML::anchor_t anchor) {
+        if (skipped_levels_ > 0 && anchor != 0) {
+            anchors_.resize(std::max<std::size_t>(anchors_.size(), anchor + 1));
+            anchors_[anchor] = static_cast<std::uint32_t>(tree_.size() - 1);
+        }
+        return skipped_levels_ > 0;
+    }
+
     yaml_tree& tree_;
+    on_unread unread_;
+    std::size_t skipped_levels_ = 0; ///< open containers of an unread node
+    bool is_in_items_ = false;       ///< in the member `items` of the document
     std::vector<std::uint32_t> open_;
     std::vector<std::uint32_t> anchors_; ///< by yaml-cpp's number of the anchor
 };
@@ -254,10 +299,11 @@ private:
 }
 
 /// The tree of the one document in `text` (printable UTF-8); an empty tree when there is none.
-[[nodiscard]] inline result<yaml_tree, yaml_fault> read_yaml_tree(std::string_view text) {
+[[nodiscard]] inline result<yaml_tree, yaml_fault> read_yaml_tree(std::string_view text,
+                                                                  on_unread unread) {
     using answer = result<yaml_tree, yaml_fault>;
     yaml_tree tree;
-    yaml_tree_builder builder(tree);
+    yaml_tree_builder builder(tree, unread);
     try {
         std::istringstream stream{std::string(text)};
         YAML::Parser parser(stream);

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include <muster/codec/broken_objects.hpp>
 #include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/objects.hpp>
 
@@ -19,11 +20,8 @@ public:
 
     /// Stores a budget. One that could not be read in full (`is_broken`) allows no disruption.
     void put(const object_key& key, codec::disruption_budget_object object, bool is_broken) {
-        if (is_broken) {
-            object.min_available.reset();
-            object.max_unavailable.reset();
-            object.pods.emplace();
-        }
+        if (is_broken)
+            codec::forbid_disruption(object);
         all_.insert_or_assign(key, std::move(object));
         dirty_.insert(key);
     }

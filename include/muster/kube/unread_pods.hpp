@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/codec/broken_objects.hpp>
 #include <muster/codec/objects.hpp>
 
 namespace muster::inline v0_1 {
@@ -18,9 +19,7 @@ namespace kube {
 /// True if faults of a pod (`arrived::faults`) include a part of its resource requests.
 [[nodiscard]] inline bool hide_requests(const std::vector<std::string>& faults) {
     return std::ranges::any_of(faults, [](std::string_view fault) {
-        const std::string_view path = fault.substr(0, fault.find(':'));
-        return path == "spec" || path == "spec.containers" || path == "spec.initContainers" ||
-               path == "spec.overhead" || path == "spec.resources";
+        return codec::hides_requests(fault.substr(0, fault.find(':')));
     });
 }
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <muster/codec/device_objects.hpp>
+#include <muster/codec/kueue_reader.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/storage_objects.hpp>
+
+namespace muster::inline v0_1 {
+namespace codec {
+
+// An object that has an unread part is broken: the unread part is never ignored. README.md lists
+// what that means for each kind.
+
+/// True if the part of a pod at this path (`unread_part::path`) has its resource requests.
+[[nodiscard]] inline bool hides_requests(std::string_view path) {
+    return path == "spec" || path == "spec.containers" || path == "spec.initContainers" ||
+           path == "spec.overhead" || path == "spec.resources";
+}
+
+/// A broken budget allows no disruption in its namespace.
+inline void forbid_disruption(disruption_budget_object& budget) {
+    budget.min_available.reset();
+    budget.max_unavailable.reset();
+    budget.pods.emplace();
+}
+
+namespace detail {
+
+/// Restricts an object of which a part could not be read, for the reason `why`. Returns false if
+/// the object counts as absent.
+template<class Object>
+[[nodiscard]] bool restrict_broken(Object&, const std::string&) {
+    return true;
+}
+[[nodiscard]] inline bool restrict_broken(node_object& node, const std::string&) {
+    node.unschedulable = true;
+    return true;
+}
+[[nodiscard]] inline bool restrict_broken(pod_object& pod, const std::string& why) {
+    pod.unsupported.push_back(why);
+    return true;
+}
+[[nodiscard]] inline bool restrict_broken(pod_group_object& group, const std::string& why) {
+    group.unread = why;
+    return true;
+}
+[[nodiscard]] inline bool restrict_broken(queue_object& queue, const std::string&) {
+    queue.closed = true;
+    return true;
+}
+[[nodiscard]] inline bool restrict_broken(kueue_queue& queue, const std::string&) {
+    queue.closed = true;
+    return true;
+}
+[[nodiscard]] inline bool restrict_broken(local_queue_object& queue, const std::string&) {
+    queue.held = true;
+    return true;
+}
+[[nodiscard]] inline bool restrict_broken(disruption_budget_object& budget, const std::string&) {
+    forbid_disruption(budget);
+    return true;
+}
+[[nodiscard]] inline bool restrict_broken(topology_object&, const std::string&) {
+    return false;
+}
+[[nodiscard]] inline bool restrict_broken(claim_object&, const std::string&) {
+    return false;
+}
+[[nodiscard]] inline bool restrict_broken(volume_object&, const std::string&) {
+    return false;
+}
+[[nodiscard]] inline bool restrict_broken(storage_class_object&, const std::string&) {
+    return false;
+}
+[[nodiscard]] inline bool restrict_broken(storage_capacity_object&, const std::string&) {
+    return false;
+}
+[[nodiscard]] inline bool restrict_broken(resource_claim_object&, const std::string&) {
+    return false;
+}
+[[nodiscard]] inline bool restrict_broken(resource_claim_template_object&, const std::string&) {
+    return false;
+}
+[[nodiscard]] inline bool restrict_broken(resource_slice_object&, const std::string&) {
+    return false;
+}
+[[nodiscard]] inline bool restrict_broken(device_class_object&, const std::string&) {
+    return false;
+}
+
+} // namespace detail
+} // namespace codec
+} // namespace muster::inline v0_1
