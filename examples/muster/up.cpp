@@ -320,12 +320,13 @@ int up(const up_request& asked) {
         log_error(*wrong);
         return usage;
     }
-    std::printf("serving %zu nodes at %s\n"
+    const std::size_t served = store.objects().all(store.kinds().at("", "v1", "nodes")).size();
+    std::printf("serving %zu node%s at %s\n"
                 "  export KUBECONFIG=%s\n"
                 "  kubectl get nodes\n"
                 "Ctrl-C ends it, and all that is in it.\n",
-                store.objects().all(store.kinds().at("", "v1", "nodes")).size(),
-                front.url().c_str(), absolute_path(asked.kubeconfig).c_str());
+                served, served == 1 ? "" : "s", front.url().c_str(),
+                absolute_path(asked.kubeconfig).c_str());
     std::fflush(stdout);
     std::signal(SIGINT, stop);
     std::signal(SIGTERM, stop);

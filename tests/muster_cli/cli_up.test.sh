@@ -46,7 +46,7 @@ contains() { [[ $2 == *"$1"* ]] || fail "no $1 in: $2"; }
 
 pods=/api/v1/namespaces/default/pods
 start --plain -f "$work/nodes.yaml" --pod-delay 0
-[[ $line == "serving 1 nodes at http://127.0.0.1:$port" ]] || fail "it says: $line"
+[[ $line == "serving 1 node at http://127.0.0.1:$port" ]] || fail "it says: $line"
 [[ $(stat -c %a "$work/config") == 600 ]] || fail "others can read the kubeconfig"
 contains "server: http://127.0.0.1:$port" "$(cat "$work/config")"
 contains '"name":"node-a"' "$(ask GET /api/v1/nodes "")"
@@ -65,7 +65,7 @@ contains '"resource":"pods/binding"' "$(ask GET /muster/journal "")"
 stop
 
 start -f "$work/nodes.yaml"
-[[ $line == "serving 1 nodes at https://127.0.0.1:$port" ]] || fail "it says: $line"
+[[ $line == "serving 1 node at https://127.0.0.1:$port" ]] || fail "it says: $line"
 contains "certificate-authority-data: " "$(cat "$work/config")"
 contains "token: " "$(cat "$work/config")"
 stop

@@ -283,7 +283,7 @@ func startRealWith(binaries, folder string, attended bool) (made *server, err er
 	return
 }
 
-var served = regexp.MustCompile(`^serving \d+ nodes at (https://127\.0\.0\.1:\d+)$`)
+var served = regexp.MustCompile(`^serving \d+ nodes? at (https://127\.0\.0\.1:\d+)$`)
 
 // startFake starts `muster up`.
 func startFake(muster, folder string, arguments ...string) (*server, error) {
