@@ -126,13 +126,22 @@ public:
         return to_text(path_view(steps));
     }
 
+    /// The fault of the value that is being skipped, if any: an error in it leaves its end unknown.
+    [[nodiscard]] std::optional<yaml_fault> unread_fault() {
+        if (skipped_levels_ == 0)
+            return std::nullopt;
+        const std::uint32_t offset = tree_.back().offset;
+        tree_.pop_back();
+        return yaml_fault{offset, std::string(too_deep_message), path()};
+    }
+
     [[nodiscard]] static std::size_t offset_of(const YAML::Mark& mark) {
         return mark.pos < 0 ? 0 : static_cast<std::size_t>(mark.pos);
     }
 
 private:
     static yaml_fault too_deep(const YAML::Mark& mark) {
-        return {offset_of(mark), "nested too deeply (expected at most 64 levels)"};
+        return {offset_of(mark), std::string(too_deep_message)};
     }
 
     static yaml_tag scalar_tag(const YAML::Mark& mark, std::string_view tag) {
@@ -312,6 +321,9 @@ private:
     } catch (const yaml_fault& fault) {
         return answer(failure<yaml_fault>{{fault.offset, fault.message, builder.path()}});
     } catch (const YAML::Exception& error) {
+        // yaml-cpp gives up at some 500 levels.
+        if (auto fault = builder.unread_fault())
+            return answer(failure<yaml_fault>{std::move(*fault)});
         const std::size_t at = yaml_tree_builder::offset_of(error.mark);
         // yaml-cpp takes such a line for a part of the one before it, and falls over what follows.
         return answer(failure<yaml_fault>{

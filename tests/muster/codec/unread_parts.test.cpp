@@ -137,6 +137,14 @@ TEST_CASE("YAML isolates an item of a list that is nested too deeply, block or f
     }
 }
 
+TEST_CASE("a YAML value that has too many levels for the parser is an error at its place") {
+    const std::string text = "apiVersion: v1\nkind: List\nitems:\n- " +
+                             pod("bad", {}, R"(,"x":)" + deep(2'000)) + "\n- " + node("nn") + "\n";
+    const std::string findings = outcome(text).findings();
+    CHECK(findings.starts_with("f:4:228: items[0].spec.x[0]"));
+    CHECK(findings.ends_with("nested too deeply (expected at most 64 levels)\n"));
+}
+
 TEST_CASE("an alias to a value that cannot be read cannot be read either") {
     const outcome read(
         "apiVersion: v1\nkind: List\nitems:\n"
