@@ -593,7 +593,7 @@ private:
         }
         if (out.empty())
             return waiting_volumes_text(volumes_of(facts, only));
-        return others > 0 ? out + " (+" + std::to_string(others) + " pods)" : out;
+        return out + muster::codec::more_text(others, "pod");
     }
 
     /// What `reason_lines` asks of a group.

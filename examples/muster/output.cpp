@@ -580,7 +580,7 @@ std::string surplus_text(const surplus_line& of) {
     for (std::size_t at = 0; at < std::min(most, of.pods.size()); ++at)
         pods += (at > 0 ? ", " : "") + of.pods[at];
     if (of.pods.size() > most)
-        pods += " (+" + std::to_string(of.pods.size() - most) + " pods)";
+        pods += muster::codec::more_text(of.pods.size() - most, "pod");
     return pods + (of.pods.size() == 1 ? " waits" : " wait") + " beyond the minimum:\n" +
            reasons_text(of.reasons);
 }

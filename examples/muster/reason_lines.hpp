@@ -47,7 +47,7 @@ template<class Traits>
 }
 
 /// Returns the supply of each node for a kind that counts attachments or bytes of storage:
-/// attachments in use ("a 1 of 2, b 0 of 1"), limits of attachments in scope `emptied` ("a 2, b
+/// attached volumes ("a 1 of 2, b 0 of 1"), limits of attachments in scope `emptied` ("a 2, b
 /// 1"), or free bytes ("a 15Gi, b 5Gi"). Lists at most four nodes, those with the most free first.
 /// Empty for other kinds and if no node has a limit.
 template<class Traits>
@@ -87,12 +87,24 @@ template<class Traits>
     std::string text;
     for (std::size_t at = 0; at < std::min(most, found.size()); ++at)
         text += (at > 0 ? ", " : "") + found[at].second;
-    if (found.size() > most)
-        text += " (+" + std::to_string(found.size() - most) + " nodes)";
+    text += muster::codec::more_text(found.size() - std::min(most, found.size()), "node");
     if (attachments && others > 0 && !text.empty())
         text += "; no limit on " + std::to_string(others) +
                 (others == 1 ? " other node" : " other nodes");
     return text;
+}
+
+/// Returns "gang NAMESPACE/NAME" for a pod that holds room on a node, "pod NAMESPACE/NAME" if it is
+/// of no gang, and an empty text for a pod that holds none.
+template<class Traits>
+[[nodiscard]] std::string holder_text(const muster::state<Traits>& known,
+                                      const muster::codec::object_key& pod) {
+    const auto at = known.pod_keys().find(pod);
+    if (at == known.pod_keys().end() || !known[at->second].charged())
+        return {};
+    const auto& key = known.key(known[at->second].gang);
+    return (key.origin == muster::codec::group_origin::single_pod ? "pod " : "gang ") +
+           full_name(key);
 }
 
 /// Returns the lines of the reasons why a gang waits, which were found in that scope. `facts` has
@@ -155,6 +167,10 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
         if (each.shares_volume)
             context.shared_claims =
                 muster::codec::shared_claims_text(facts.volumes(), each.topology);
+        if (each.topology == muster::codec::supply_mark)
+            context.taken_supplies = muster::codec::taken_supplies_text(
+                facts.volumes(), facts.volume_plan(),
+                [&](const muster::codec::object_key& pod) { return holder_text(known, pod); });
         if (is_about_volume(each))
             context.lone_claims = muster::codec::lone_claims_text(
                 facts.volumes(), facts.volume_plan(), [&](const muster::codec::object_key& pod) {

@@ -13,6 +13,7 @@
 
 #include <muster/admission/certificate.hpp>
 #include <muster/admission/reason.hpp>
+#include <muster/codec/diagnostic.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/model/answer.hpp>
@@ -169,6 +170,8 @@ struct reason_context {
     std::string shared_claims;
     /// The ReadWriteOncePod claims that the group's pods share with others, and their users.
     std::string lone_claims;
+    /// The free volumes and storage that the group's claims were to get, and which gangs got them.
+    std::string taken_supplies;
     /// The groups that room is reserved for, as NAMESPACE/NAME.
     std::vector<std::string> owners;
     /// For each vertex of the tree, the number of members with scheduling gates at or below the
@@ -187,8 +190,7 @@ public:
 
     [[nodiscard]] std::string text() const {
         if (what_->topology == muster::codec::supply_mark)
-            return "another gang that started takes a free volume or storage which " + who_ +
-                   " was to get" + roles();
+            return context_->taken_supplies + roles();
         if (is_about_volume(*what_))
             return what_->topology == muster::codec::cluster_mark
                        ? context_->lone_claims +
@@ -355,8 +357,7 @@ private:
                 kinds += (kinds.empty() ? "" : ", ") + context_->kinds->name(kind);
             out += kinds.empty() ? "" : " (too little " + kinds + ")";
         }
-        return rooms.size() > most ? out + " (+" + std::to_string(rooms.size() - most) + " others)"
-                                   : out;
+        return out + muster::codec::more_text(rooms.size() - std::min(most, rooms.size()), "other");
     }
 
     [[nodiscard]] bool each_has_room() const {
@@ -397,7 +398,7 @@ private:
         // A sum over all nodes is misleading if some nodes have no limit.
         if (!muster::codec::storage_catalog::driver_in(kind).empty() && !context_->by_node.empty())
             return supply(kind) + ": " + who_ + " needs " + needed +
-                   (now ? "; in use: " : "; nodes attach at most: ") + context_->by_node;
+                   (now ? "; attached: " : "; nodes attach at most: ") + context_->by_node;
         if (what_->amount_needed > what_->amount_left)
             return asks +
                    (now ? left + (left == "1" ? " is free" : " are free")

@@ -90,10 +90,12 @@ golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o j
 # A claim in use is named with the pod that uses it, and the headline says what kube-scheduler says.
 golden busy_claim.explain 3 explain -f busy_claim.yaml
 confirm busy_claim.yaml 1
+# A free volume that another gang got is named with the claim and the gang.
+golden taken_volume.explain 3 explain -f taken_volume.yaml
 # In a complete listing a missing claim does not exist; in a partial input claims count as usable.
 golden no_claims.explain 3 explain -f no_claims.json
 run 0 plan -f no_claims.yaml
-grep -qF "1 volume of pods count as usable on every node: the input holds no PersistentVolumeClaims" \
+grep -qF "1 volume of a pod counts as usable on every node: the input holds no PersistentVolumeClaims" \
     "$work/err" || fail "without claims: $(cat "$work/err")"
 # Gated members exist: the reason names the gates, and the group is pending.
 golden gated.explain 3 explain -f gated.yaml

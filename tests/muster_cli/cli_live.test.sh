@@ -94,7 +94,7 @@ spec:
   volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]
 END
 said=$("$muster" explain -f "$work/snapshot.json" -f "$work/claiming.yaml" 2>&1) || true
-[[ $said == *"claim data is not there"* ]] || fail "a claim that a snapshot lacks: $said"
+[[ $said == *"claim data does not exist"* ]] || fail "a claim that a snapshot lacks: $said"
 
 said=$("$muster" schedule "${at[@]}" --dry-run 2>&1) || fail "dry run: $said"
 [[ $said == $'start\tdefault/train\tdefault/train-0\tnode-a\nstart\tdefault/train\tdefault/train-1\tnode-a' ]] ||

@@ -86,8 +86,8 @@ public:
         return found;
     }
 
-    /// Assigns supplies to gangs. The claims of a gang that gets no supply wait; `why(claims)`
-    /// returns what these claims lack.
+    /// Assigns supplies to gangs. The claims of a gang that gets no supply wait;
+    /// `why(claims)` returns what these claims lack.
     template<class Make, class Why>
     [[nodiscard]] handed_out hand_out(const std::vector<volume_demand>& demands,
                                       std::vector<std::vector<std::size_t>> candidates,
@@ -101,10 +101,13 @@ public:
         volume_handout<Make> handout(demands, std::move(candidates), std::move(reaches), places_,
                                      make);
         auto made = handout.run(gangs);
-        for (const auto& [gang, missed] : made.missed)
-            for (const std::size_t claim : gangs.at(gang))
-                wait(demands[claim],
-                     why(gangs.at(gang)) + " (" + demands[missed].key.name + " gets none)");
+        for (const auto& [gang, missed] : made.missed) {
+            const std::vector<std::size_t>& claims = gangs.at(gang);
+            const std::string text =
+                why(claims) + ", and claim " + demands[missed].key.name + " gets none";
+            for (const std::size_t claim : claims)
+                wait(demands[claim], text);
+        }
         return made;
     }
 
@@ -126,6 +129,7 @@ public:
         for (const std::size_t pod : demands[claim].users) {
             volume_effects& to = (*effects_)[pod];
             to.labels.set(mark, own);
+            to.handed[mark].insert(demands[claim].key.name);
             if (excludes && std::ranges::find(to.apart, term) == to.apart.end())
                 to.apart.push_back(term);
         }

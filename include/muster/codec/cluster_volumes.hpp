@@ -32,7 +32,8 @@ inline void tell_assumed(std::size_t count, const std::string& what, diagnostics
                  {"(input)", 0, 0},
                  {},
                  std::to_string(count) + (count == 1 ? " volume" : " volumes") +
-                     " of pods count as usable on every node: " + what});
+                     (count == 1 ? " of a pod counts" : " of pods count") +
+                     " as usable on every node: " + what});
 }
 
 /// Adds the effects of the pods' ResourceClaims and extended resources on the input's devices.

@@ -102,7 +102,7 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
     }
     const auto found = catalog.claims.find({pod.metadata.key.name_space, entry.claim});
     if (found == catalog.claims.end())
-        return wait(entry.claim, "is not there (expected a ResourceClaim of that name)");
+        return wait(entry.claim, "does not exist (expected a ResourceClaim of that name)");
     const resource_claim_object& claim = *found->second;
     if (const std::string why = detail::why_unusable(claim, entry, pod); !why.empty()) {
         to.unusable = true;

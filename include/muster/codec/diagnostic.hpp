@@ -62,6 +62,13 @@ struct diagnostic {
     return out += '"';
 }
 
+/// The end of a list that is cut off: " (+1 pod)", " (+2 pods)", or nothing.
+[[nodiscard]] inline std::string more_text(std::size_t count, std::string_view noun) {
+    if (count == 0)
+        return {};
+    return " (+" + std::to_string(count) + " " + std::string(noun) + (count == 1 ? ")" : "s)");
+}
+
 /// `file:line:column`, or only the file when no line is known.
 [[nodiscard]] inline std::string to_text(const location& where) {
     if (where.line == 0)

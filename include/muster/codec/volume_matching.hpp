@@ -217,11 +217,21 @@ private:
         const auto make = [&](const std::vector<std::size_t>&, auto lists) {
             return volume_assignment(std::move(lists), volumes_.size());
         };
-        const auto given = out_->hand_out(demands, std::move(candidates), std::move(reaches), make,
-                                          false, [&](const std::vector<std::size_t>&) {
-                                              return "free volumes of class " + in_quotes(class_) +
-                                                     " are too few for all claims of its gang";
-                                          });
+        const auto why = [&](const std::vector<std::size_t>& claims) {
+            std::set<const volume_object*> matching;
+            for (const std::size_t claim : claims)
+                for (const volume_object* const each :
+                     candidates_for(demands[claim], volumes_, class_))
+                    matching.insert(each);
+            return std::to_string(claims.size()) +
+                   (claims.size() == 1 ? " claim of the gang matches "
+                                       : " claims of the gang match ") +
+                   std::to_string(matching.size()) +
+                   (matching.size() == 1 ? " free volume" : " free volumes") + " of class " +
+                   in_quotes(class_);
+        };
+        const auto given =
+            out_->hand_out(demands, std::move(candidates), std::move(reaches), make, false, why);
         std::map<std::size_t, std::size_t> users;
         for (const auto& volume : given.given)
             if (volume)

@@ -54,6 +54,8 @@ struct volume_effects {
     std::vector<affinity_term> apart;
     /// Labels by which the terms of other pods select this pod.
     label_set labels;
+    /// The claims that were handed a supply which other gangs were handed too, by its label.
+    std::map<std::string, std::set<std::string>> handed;
     /// Claims that are bound once the pod has a node, by storage class.
     std::map<std::string, std::vector<std::string>> unbound;
 

@@ -121,7 +121,7 @@ private:
         }
         wait(at, volume.claim,
              drafted ? "is still to be made for the pod"
-                     : "is not there (expected a "
+                     : "does not exist (expected a "
                        "PersistentVolumeClaim of that name)");
     }
 
@@ -175,7 +175,7 @@ private:
                 return assume(at, plan_.assumed_volumes);
             return wait_unusable(at, name,
                                  "is bound to volume " + claim.asks.volume +
-                                     ", which is not there (expected a PersistentVolume of that "
+                                     ", which does not exist (expected a PersistentVolume of that "
                                      "name)");
         }
         const std::string what = "claim " + name + " (volume " + claim.asks.volume + ")";
@@ -242,7 +242,7 @@ private:
         if (!volume && catalog_->knows_volumes)
             return wait_unusable(at, key.name,
                                  "is not bound to volume " + name +
-                                     ", which is not there (expected a PersistentVolume of that "
+                                     ", which does not exist (expected a PersistentVolume of that "
                                      "name)");
         const volume_demand own{key, nullptr, uid, {}, 0};
         if (volume && volume->claim && !is_kept_for(*volume, own))

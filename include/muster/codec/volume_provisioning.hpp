@@ -155,8 +155,7 @@ private:
             if (each.largest && *each.largest < size_of(pools[at]))
                 text += " with at most " + bytes_text(*each.largest) + " per volume";
         }
-        return pools.size() > most ? text + " (+" + std::to_string(pools.size() - most) + " pools)"
-                                   : text;
+        return text + more_text(pools.size() - std::min(most, pools.size()), "pool");
     }
 
     void count_pools(const std::vector<volume_demand>& demands, const std::vector<pool>& pools) {
@@ -221,16 +220,16 @@ private:
                 sizes.push_back(demands[claim].asks->bytes);
             return pool_assignment(std::move(lists), std::move(sizes), left);
         };
-        const auto given = out_->hand_out(demands, std::move(candidates), std::move(reaches), make,
-                                          true, [&](const std::vector<std::size_t>& claims) {
-                                              int128 needed = 0;
-                                              for (const std::size_t claim : claims)
-                                                  needed += demands[claim].asks->bytes;
-                                              return "storage pools of class " + in_quotes(class_) +
-                                                     " have no room for all claims of its gang: " +
-                                                     bytes_text(saturate(needed)) + " needed, " +
-                                                     list_text(pools);
-                                          });
+        const auto why = [&](const std::vector<std::size_t>& claims) {
+            int128 needed = 0;
+            for (const std::size_t claim : claims)
+                needed += demands[claim].asks->bytes;
+            return "storage pools of class " + in_quotes(class_) + " have no room for " +
+                   std::to_string(claims.size()) + (claims.size() == 1 ? " claim" : " claims") +
+                   " of the gang: " + bytes_text(saturate(needed)) + " needed, " + list_text(pools);
+        };
+        const auto given =
+            out_->hand_out(demands, std::move(candidates), std::move(reaches), make, true, why);
         std::vector<int128> handed(pools.size(), 0);
         for (std::size_t at = 0; at < demands.size(); ++at)
             if (given.given[at])

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <muster/codec/diagnostic.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_zones.hpp>
@@ -22,23 +24,101 @@ namespace codec {
 /// The volume effects of waiting pods, each with the name of its pod.
 using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*>>;
 
-/// Describes the volumes that are not ready: those of the first such pod, and the number of further
-/// pods with such volumes. Empty if all volumes are ready.
-[[nodiscard]] inline std::string waiting_volumes_text(const volumes_of_pods& pods) {
+namespace detail {
+
+/// A list that names at most three.
+[[nodiscard]] inline std::string few_names(const std::vector<std::string>& names,
+                                           std::string_view noun) {
+    constexpr std::size_t most = 3;
     std::string text;
-    std::size_t others = 0;
-    for (const auto& [name, volumes] : pods) {
-        if (volumes->waits.empty())
-            continue;
-        if (!text.empty()) {
-            ++others;
-            continue;
+    for (std::size_t at = 0; at < std::min(most, names.size()); ++at)
+        text += (at > 0 ? ", " : "") + names[at];
+    return text + more_text(names.size() - std::min(most, names.size()), noun);
+}
+
+/// Claims that are not ready for the same cause, and the pods that use them.
+struct waiting_claims {
+    std::string noun; ///< "claim" or "resource claim"; empty = `cause` is the whole text
+    std::string cause;
+    std::vector<std::string> names;
+    std::vector<std::string> pods;
+
+    /// Parses an entry of volume_effects::waits: "claim NAME is ...".
+    [[nodiscard]] static waiting_claims parse(const std::string& entry) {
+        for (const std::string_view noun : {"claim", "resource claim"}) {
+            const std::size_t name = noun.size() + 1;
+            const std::size_t end = entry.find(' ', name);
+            if (entry.starts_with(std::string(noun) + " ") && end != std::string::npos)
+                return {
+                    std::string(noun), entry.substr(end + 1), {entry.substr(name, end - name)}, {}};
         }
-        text = "pod " + name + ": ";
-        for (std::size_t at = 0; at < volumes->waits.size(); ++at)
-            text += (at > 0 ? ", " : "") + volumes->waits[at];
+        return {{}, entry, {entry}, {}};
     }
-    return others > 0 ? text + " (+" + std::to_string(others) + " pods)" : text;
+
+    void add(const std::string& name, const std::string& pod) {
+        if (std::ranges::find(names, name) == names.end())
+            names.push_back(name);
+        if (pods.empty() || pods.back() != pod)
+            pods.push_back(pod);
+    }
+
+    /// Names at most `most` of the claims.
+    [[nodiscard]] std::string text(std::size_t most) const {
+        if (noun.empty())
+            return cause;
+        if (names.size() == 1)
+            return noun + " " + names.front() + " " + cause;
+        std::string all;
+        for (std::size_t at = 0; at < std::min(most, names.size()); ++at)
+            all += (at > 0 ? ", " : " ") + names[at];
+        for (const auto& [one, several] :
+             {std::pair("is ", "are "), std::pair("has ", "have "), std::pair("was ", "were ")})
+            if (cause.starts_with(one))
+                return noun + "s" + all + " " + several +
+                       cause.substr(std::string_view(one).size());
+        return noun + "s" + all + " " + cause;
+    }
+};
+
+} // namespace detail
+
+/// Describes the volumes that are not ready: "pod a: claim c is being deleted (...); pods b, d:
+/// claims e, f are not bound: ...". Names at most three claims, and the number of further ones.
+/// Empty if all volumes are ready. O(claims × causes).
+[[nodiscard]] inline std::string waiting_volumes_text(const volumes_of_pods& pods) {
+    std::vector<detail::waiting_claims> causes;
+    for (const auto& [pod, volumes] : pods)
+        for (const std::string& entry : volumes->waits) {
+            detail::waiting_claims one = detail::waiting_claims::parse(entry);
+            const std::string name = one.names.front();
+            const auto known =
+                std::ranges::find_if(causes, [&](const detail::waiting_claims& each) {
+                    return each.noun == one.noun && each.cause == one.cause;
+                });
+            detail::waiting_claims& to =
+                known == causes.end() ? causes.emplace_back(std::move(one)) : *known;
+            to.add(name, pod);
+        }
+    constexpr std::size_t most = 3;
+    std::string text;
+    std::size_t listed = 0;
+    std::size_t others = 0;
+    const std::vector<std::string>* same = nullptr;
+    for (const detail::waiting_claims& each : causes) {
+        const std::size_t count = std::min(most - listed, each.names.size());
+        others += each.names.size() - count;
+        if (count == 0)
+            continue;
+        listed += count;
+        if (same && *same == each.pods)
+            text += ", ";
+        else
+            text += (same ? "; pod" : "pod") + std::string(each.pods.size() == 1 ? " " : "s ") +
+                    detail::few_names(each.pods, "pod") + ": ";
+        text += each.text(count);
+        same = &each.pods;
+    }
+    return text + more_text(others, "claim");
 }
 
 /// Returns the names of unbound claims of the class whose storage `kind` counts, for pods that use
@@ -54,14 +134,7 @@ using volumes_of_pods = std::vector<std::pair<std::string, const volume_effects*
         if (claims != volumes->unbound.end() && volumes->amounts.contains(kind))
             found.insert(claims->second.begin(), claims->second.end());
     }
-    constexpr std::size_t most = 3;
-    std::string text;
-    std::size_t listed = 0;
-    for (const std::string& claim : found)
-        if (listed++ < most)
-            text += (text.empty() ? "" : ", ") + claim;
-    return found.size() > most ? text + " (+" + std::to_string(found.size() - most) + " claims)"
-                               : text;
+    return detail::few_names({found.begin(), found.end()}, "claim");
 }
 
 /// Returns the unbound claims for which the pods must be placed in one domain of the node label:
@@ -110,6 +183,56 @@ template<class Holds>
             }
     }
     return in_use.empty() ? shared : in_use;
+}
+
+/// Says which gang got each free volume or storage pool that claims of the pods were to get: "claim
+/// c was to get free volume v, which gang a/g got". `holder` returns "gang NAMESPACE/NAME" for the
+/// key of a pod that has a node, and an empty text for other pods. If no pod with a node has any of
+/// the supplies, none of the gangs is named. Names at most three supplies. O(supplies × pods with
+/// volumes).
+template<class Holder>
+[[nodiscard]] std::string taken_supplies_text(const volumes_of_pods& pods, const volume_plan& plan,
+                                              const Holder& holder) {
+    std::map<std::string, std::set<std::string>> claims;
+    std::map<std::string, std::string> own;
+    for (const auto& [name, volumes] : pods)
+        for (const affinity_term& term : volumes->apart) {
+            if (term.topology != supply_mark || term.pods.labels.requirements.empty())
+                continue;
+            const std::string& mark = term.pods.labels.requirements.front().key;
+            if (const auto got = volumes->handed.find(mark); got != volumes->handed.end())
+                claims[mark].insert(got->second.begin(), got->second.end());
+            if (const std::string* const value = volumes->labels.find(mark))
+                own[mark] = *value;
+        }
+    std::vector<std::string> known;
+    std::vector<std::string> unknown;
+    for (const auto& [mark, names] : claims) {
+        std::string who;
+        for (auto user = plan.pods.begin(); user != plan.pods.end() && who.empty(); ++user)
+            if (const std::string* const value = user->second.labels.find(mark);
+                value && *value != own[mark])
+                who = holder(user->first);
+        // The mark is volume:NAME or pool:CLASS/NAME.
+        const std::size_t colon = mark.find(':') + 1;
+        const std::size_t slash = mark.rfind('/');
+        const std::string what = mark.starts_with("pool:")
+                                     ? "storage of pool " + mark.substr(slash + 1) + " (class " +
+                                           mark.substr(colon, slash - colon) + ")"
+                                     : "free volume " + mark.substr(colon);
+        const std::string text = (names.size() == 1 ? "claim " : "claims ") +
+                                 detail::few_names({names.begin(), names.end()}, "claim") +
+                                 (names.size() == 1 ? " was" : " were") + " to get " + what +
+                                 ", which ";
+        (who.empty() ? unknown : known)
+            .push_back(text + (who.empty() ? "another gang" : who) + " got");
+    }
+    const std::vector<std::string>& all = known.empty() ? unknown : known;
+    constexpr std::size_t most = 3;
+    std::string text;
+    for (std::size_t at = 0; at < std::min(most, all.size()); ++at)
+        text += (at > 0 ? "; " : "") + all[at];
+    return text + more_text(all.size() - std::min(most, all.size()), "other");
 }
 
 namespace detail {
@@ -199,8 +322,7 @@ template<std::size_t Width>
             break;
         text += (text.empty() ? "" : ", ") + what;
     }
-    return found.size() > most ? text + " (+" + std::to_string(found.size() - most) + " volumes)"
-                               : text;
+    return text + more_text(found.size() - std::min(most, found.size()), "volume");
 }
 
 } // namespace codec

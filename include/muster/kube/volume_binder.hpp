@@ -185,7 +185,7 @@ private:
             const object_key key{of.pod.name_space, each.claim};
             const auto* const claim = storage.claim(key);
             if (!claim)
-                return ending{outcome::refused, "claim " + key.name + " is not there"};
+                return ending{outcome::refused, "claim " + key.name + " does not exist"};
             if (claim->object.bound)
                 continue;
             if (auto failed = failure_of(of, key, claim->object))

@@ -266,7 +266,7 @@ func numberedScenarios() []scenario {
 			})
 		}
 		const ack = "pod-group.scheduling.sigs.k8s.io/"
-		return firstOf(odd("claims", "", `,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"v"}}]`, "pod claims: claim v is not there"),
+		return firstOf(odd("claims", "", `,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"v"}}]`, "pod claims: claim v does not exist"),
 			odd("malformed", `"`+ack+`name":"odd","`+ack+`min-available":"three"`, "", `"three" is not a minimum (expected a whole number`),
 			s.addNode("b", 6), s.runs("g", 4), s.runs("single", 1))
 	})))

@@ -135,10 +135,10 @@ TEST_CASE("a pod waits for a claim that is missing, deleting or not allocated") 
         return made.waits;
     };
     CHECK(waits("") ==
-          "resource claim gpus is not there (expected a ResourceClaim of that name); ");
+          "resource claim gpus does not exist (expected a ResourceClaim of that name); ");
     CHECK(waits(claim("gpus", "")) == unwritten);
     CHECK(waits(claim("other", on_n2)) ==
-          "resource claim gpus is not there (expected a ResourceClaim of that name); ");
+          "resource claim gpus does not exist (expected a ResourceClaim of that name); ");
     CHECK(waits(claim("gpus", on_n2,
                       ", deletionTimestamp: \"2026-01-01T00:00:00Z\", finalizers: [f]")) ==
           "resource claim gpus is being deleted; ");

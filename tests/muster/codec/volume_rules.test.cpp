@@ -171,7 +171,7 @@ TEST_CASE("without claims in the input, claims count as usable everywhere, with 
 
 TEST_CASE("a claim that a declared complete listing lacks makes its pod wait") {
     const std::string missing =
-        "claim data is not there (expected a PersistentVolumeClaim of that name); ";
+        "claim data does not exist (expected a PersistentVolumeClaim of that name); ";
     const std::string both = nodes + pod("p", "data");
     const std::string every = "v1/Node,v1/PersistentVolumeClaim,v1/PersistentVolume,v1/Pod,"
                               "storage.k8s.io/v1/StorageClass";
@@ -199,7 +199,7 @@ TEST_CASE("a claim that a List with storage objects lacks makes its pod wait") {
           capacity("c", "x", "topology.kubernetes.io/zone: a", "capacity: 1Gi")}) {
         CAPTURE(one);
         CHECK(decide(in_list(both + one)).waits ==
-              "claim data is not there (expected a PersistentVolumeClaim of that name); ");
+              "claim data does not exist (expected a PersistentVolumeClaim of that name); ");
         // Storage objects outside a List of several kinds may be only a part of the cluster's.
         CHECK(decide(both + one).placed == "p=a1 ");
         CHECK(decide(both + in_list(one)).placed == "p=a1 ");
@@ -223,8 +223,9 @@ TEST_CASE("claims or volumes that a List left out count as usable") {
 }
 
 TEST_CASE("a volume or class that a complete listing lacks makes its pod wait") {
-    const std::string missing = "claim data is bound to volume pv, which is not there (expected a "
-                                "PersistentVolume of that name); ";
+    const std::string missing =
+        "claim data is bound to volume pv, which does not exist (expected a "
+        "PersistentVolume of that name); ";
     const std::string both = nodes + pod("p", "data") + bound("data", "pv");
     CHECK(decide(in_list(both)).waits == missing);
     CHECK(decide(in_list(both, listing("v1/PersistentVolume"))).waits == missing);
@@ -250,7 +251,7 @@ TEST_CASE("if the input has other claims, a missing claim makes its pod wait and
     const auto made = decide(nodes + pod("p", "data") + bound("other", "pv"));
     CHECK(made.placed.empty());
     CHECK(made.waits ==
-          "claim data is not there (expected a PersistentVolumeClaim of that name); ");
+          "claim data does not exist (expected a PersistentVolumeClaim of that name); ");
     CHECK(made.codes == std::vector{reason_code::volume_not_ready});
     CHECK(made.answers == std::vector{muster::answer::waiting});
 }
@@ -279,7 +280,7 @@ TEST_CASE("no binding helps a claim whose volume is missing, kept for another cl
                       some_volume + of_volume);
     };
     const auto missing = named("");
-    CHECK(missing.waits == "claim data is not bound to volume v, which is not there (expected a "
+    CHECK(missing.waits == "claim data is not bound to volume v, which does not exist (expected a "
                            "PersistentVolume of that name); ");
     CHECK(missing.unusable == "p ");
     const auto kept = named(volume("v", ", claimRef: {namespace: ns, name: other}"));
@@ -349,7 +350,7 @@ TEST_CASE("zone labels of a bound volume restrict nodes that have any; values ar
 
 TEST_CASE("a bound claim whose volume is missing waits where the input holds volumes") {
     CHECK(decide(nodes + pod("p", "data") + bound("data", "pv") + some_volume).waits ==
-          "claim data is bound to volume pv, which is not there (expected a PersistentVolume of "
+          "claim data is bound to volume pv, which does not exist (expected a PersistentVolume of "
           "that name); ");
     const auto silent = decide(nodes + pod("p", "data") + bound("data", "pv"));
     CHECK(silent.placed == "p=a1 ");
@@ -655,6 +656,17 @@ TEST_CASE("a gang that does not start keeps no volume or storage from others") {
               .placed == "x=b1 ");
 }
 
+TEST_CASE("a gang with more claims than free volumes says how many of each there are") {
+    const std::string of_class = ", storageClassName: local";
+    const std::string gang = member("g-0", "c0", 2) + member("g-1", "c1", 2) +
+                             unbound("c0", "local") + unbound("c1", "local");
+    CHECK(decide(nodes + local + gang + volume("pa", of_class)).waits ==
+          "claim c0 is not bound: 2 claims of the gang match 1 free volume of class \"local\", and "
+          "claim c1 gets none; "
+          "claim c1 is not bound: 2 claims of the gang match 1 free volume of class \"local\", and "
+          "claim c1 gets none; ");
+}
+
 TEST_CASE("of a class that makes volumes, free ones are used where none can be made") {
     const std::string made_in_a =
         storage_class("net", "csi.x",
@@ -704,9 +716,10 @@ TEST_CASE("claims on a storage pool of a zone add up, gang by gang") {
     CHECK(made.placed.size() == 12);
     CHECK(made.placed.starts_with("g0="));
     CHECK(made.answers == std::vector{muster::answer::waiting});
-    CHECK(decide(nodes + pools + gang("g", "9Gi"))
-              .waits.find("storage pools of class \"zonal\" have no room for all claims of its "
-                          "gang: 18Gi needed, 15Gi free in a (zone a) (") != std::string::npos);
+    const std::string waits = decide(nodes + pools + gang("g", "9Gi")).waits;
+    CHECK(waits.find("storage pools of class \"zonal\" have no room for 2 claims of the gang: 18Gi "
+                     "needed, 15Gi free in a (zone a), and claim c") != std::string::npos);
+    CHECK(waits.find(" gets none; ") != std::string::npos);
 }
 
 TEST_CASE("ReadWriteOncePod excludes a second pod, and a gang that needs two never starts") {

@@ -99,7 +99,7 @@ TEST_CASE("a shortage of storage names the claims of its class alone") {
     CHECK(unbound_claims_text({{"x", &user}, {"y", &other}}, kind) == "a, b");
     CHECK(unbound_claims_text({{"x", &user}}, "cpu").empty());
     user.unbound["local"] = {"a", "b", "e", "f"};
-    CHECK(unbound_claims_text({{"x", &user}}, kind) == "a, b, e (+1 claims)");
+    CHECK(unbound_claims_text({{"x", &user}}, kind) == "a, b, e (+1 claim)");
 }
 
 TEST_CASE("claims for which pods go to one domain are named by its label") {
@@ -138,6 +138,82 @@ TEST_CASE("claims that one pod alone may use are named with the pod that uses th
     CHECK(text("z") == "another pod uses claim d");
     placed.insert({"a", "z"});
     CHECK(text("y") == "pod x uses claim c, pod z uses claim d");
+}
+
+TEST_CASE("claims that are not ready are named by cause, each with its pods") {
+    const auto user = [](std::vector<std::string> waits) {
+        volume_effects made;
+        made.waits = std::move(waits);
+        return made;
+    };
+    const volume_effects lost =
+        user({"claim a has lost its volume (phase Lost): replace the claim"});
+    const volume_effects deleted =
+        user({"claim b is being deleted (expected a new claim of that name)"});
+    const volume_effects ready;
+    CHECK(waiting_volumes_text({{"w", &ready}}).empty());
+    CHECK(waiting_volumes_text({{"w", &ready}, {"x", &lost}, {"y", &deleted}}) ==
+          "pod x: claim a has lost its volume (phase Lost): replace the claim; pod y: claim b is "
+          "being deleted (expected a new claim of that name)");
+    CHECK(waiting_volumes_text({{"x", &lost}, {"y", &lost}}) ==
+          "pods x, y: claim a has lost its volume (phase Lost): replace the claim");
+    // Claims that wait for one cause are named together.
+    const volume_effects first =
+        user({"claim a is not bound: w", "resource claim r does not exist"});
+    const volume_effects second = user({"claim b is not bound: w"});
+    CHECK(waiting_volumes_text({{"x", &first}}) ==
+          "pod x: claim a is not bound: w, resource claim r does not exist");
+    CHECK(waiting_volumes_text({{"x", &first}, {"y", &second}}) ==
+          "pods x, y: claims a, b are not bound: w; pod x: resource claim r does not exist");
+    CHECK(
+        waiting_volumes_text({{"x", &lost}, {"y", &second}, {"z", &deleted}, {"u", &first}}) ==
+        "pod x: claim a has lost its volume (phase Lost): replace the claim; pods y, u: claims b, "
+        "a are not bound: w (+2 claims)");
+    const volume_effects more = user({"claim c is not bound: w", "claim d is not bound: w"});
+    CHECK(waiting_volumes_text({{"x", &first}, {"y", &second}, {"z", &more}, {"u", &second}}) ==
+          "pods x, y, z (+1 pod): claims a, b, c are not bound: w (+2 claims)");
+    const volume_effects unmade = user({"the resource claim for r is still to be made"});
+    CHECK(waiting_volumes_text({{"x", &unmade}, {"y", &unmade}}) ==
+          "pods x, y: the resource claim for r is still to be made");
+}
+
+TEST_CASE("supplies that other gangs got are named with the claims and the gangs") {
+    const auto user = [](const std::string& mark, const std::string& own, const std::string& claim,
+                         bool waits) {
+        volume_effects made;
+        made.labels.set(mark, own);
+        made.handed[mark].insert(claim);
+        if (waits) {
+            muster::affinity_term term;
+            term.pods.labels.requirements.push_back({mark, label_operator::exists, {}});
+            term.topology = supply_mark;
+            made.apart.push_back(term);
+        }
+        return made;
+    };
+    volume_plan plan;
+    plan.pods[{"a", "x"}] = user("volume:pv", "a/c", "c", true);
+    plan.pods[{"b", "y"}] = user("volume:pv", "b/d", "d", false);
+    plan.pods[{"b", "z"}] = user("pool:zonal/p", "b/e", "e", false);
+    const volume_effects pool = user("pool:zonal/p", "a/c", "s", true);
+    std::set<object_key> placed;
+    const auto holder = [&](const object_key& pod) {
+        return placed.contains(pod) ? "gang " + pod.name_space + "/of-" + pod.name : std::string();
+    };
+    const volume_effects& own = plan.pods.at({"a", "x"});
+    CHECK(taken_supplies_text({{"x", &own}}, plan, holder) ==
+          "claim c was to get free volume pv, which another gang got");
+    placed = {{"a", "x"}, {"b", "y"}};
+    CHECK(taken_supplies_text({{"x", &own}}, plan, holder) ==
+          "claim c was to get free volume pv, which gang b/of-y got");
+    CHECK(taken_supplies_text({{"x", &own}, {"p", &pool}}, plan, holder) ==
+          "claim c was to get free volume pv, which gang b/of-y got");
+    placed.insert({"b", "z"});
+    CHECK(taken_supplies_text({{"p", &pool}}, plan, holder) ==
+          "claim s was to get storage of pool p (class zonal), which gang b/of-z got");
+    const volume_effects other = user("volume:pv", "a/c", "f", true);
+    CHECK(taken_supplies_text({{"x", &own}, {"o", &other}}, plan, holder) ==
+          "claims c, f were to get free volume pv, which gang b/of-y got");
 }
 
 } // namespace codec_volume_words_test

@@ -73,7 +73,7 @@ TEST_CASE("live, a pod waits until its claim is allocated and reserved for it") 
     live of;
     of.take(nodes + user);
     CHECK(of.outcome() ==
-          "resource claim gpus is not there (expected a ResourceClaim of that name); ");
+          "resource claim gpus does not exist (expected a ResourceClaim of that name); ");
     of.take(claim(""));
     CHECK(of.outcome() == "resource claim gpus is not allocated: allocation is not written yet by "
                           "this version; ");
@@ -84,7 +84,7 @@ TEST_CASE("live, a pod waits until its claim is allocated and reserved for it") 
     CHECK(of.outcome() == "on n2");
     of.lose(claim(""));
     CHECK(of.outcome() ==
-          "resource claim gpus is not there (expected a ResourceClaim of that name); ");
+          "resource claim gpus does not exist (expected a ResourceClaim of that name); ");
 }
 
 TEST_CASE("live, a pod waits for devices of a class if no device plugin serves the resource") {
