@@ -42,6 +42,10 @@ run 0 explain -f devices.yaml
 run 0 queues -f devices.yaml
 run 0 prio -f devices.yaml
 run 0 whatif -f devices.yaml --cordon n0
+# An item of a list that is nested too deeply breaks no other; its gang waits.
+golden deep_item.explain 3 explain -f deep_item.json
+same deep_item.stderr "$work/err"
+complains deep_item.strict 2 plan -f deep_item.json --strict
 golden tight.wide 0 plan -f tight.yaml -o wide
 golden undecided.json 3 plan -f tight.yaml -o json --budget 1
 golden undecided.explain 3 explain -f tight.yaml --budget 1
