@@ -187,6 +187,8 @@ private:
             keep(to.drivers, kind, read_csi_driver(object, context_));
         else if (storage && kind == "CSIStorageCapacity")
             keep(to.capacities, kind, read_storage_capacity(object, context_));
+        else if (storage && kind == "VolumeAttachment")
+            keep(to.attachments, kind, read_attachment(object, context_));
         else
             return false;
         return true;
@@ -272,13 +274,12 @@ private:
 } // namespace detail
 
 /// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass,
-/// PodDisruptionBudget, storage (PersistentVolumeClaim, PersistentVolume,
-/// StorageClass, CSINode, CSIDriver, CSIStorageCapacity), devices (ResourceClaim,
-/// ResourceClaimTemplate, ResourceSlice, DeviceClass), T9k's PodGroup and Queue, KAI's Queue and
-/// Topology, Volcano's Queue, Kueue's ClusterQueue, Cohort, LocalQueue, ResourceFlavor and
-/// WorkloadPriorityClass. Objects of other kinds are counted. Errors and warnings go to `out` with
-/// their places. Use the objects only if there is no error, and while the documents live.
-/// O(input).
+/// PodDisruptionBudget, storage (PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode,
+/// CSIDriver, CSIStorageCapacity, VolumeAttachment), devices (ResourceClaim, ResourceClaimTemplate,
+/// ResourceSlice, DeviceClass), T9k's PodGroup and Queue, KAI's Queue and Topology, Volcano's
+/// Queue, Kueue's ClusterQueue, Cohort, LocalQueue, ResourceFlavor and WorkloadPriorityClass.
+/// Objects of other kinds are counted. Errors and warnings go to `out` with their places. Use the
+/// objects only if there is no error, and while the documents live. O(input).
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {
     detail::manifest_reader reader(options, out);

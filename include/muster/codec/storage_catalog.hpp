@@ -33,6 +33,8 @@ public:
             drivers.emplace(each.metadata.key.name, &each);
         for (const storage_capacity_object& each : objects.capacities)
             capacities[each.storage_class].push_back(&each);
+        for (const attachment_object& each : objects.attachments)
+            attachments[each.driver].push_back(&each);
     }
     storage_catalog() = default;
 
@@ -43,6 +45,8 @@ public:
     std::map<std::string_view, const csi_driver_object*> drivers;
     /// By storage class.
     std::map<std::string_view, std::vector<const storage_capacity_object*>> capacities;
+    /// By CSI driver.
+    std::map<std::string_view, std::vector<const attachment_object*>> attachments;
     bool knows_claims = true;
     bool knows_volumes = true;
     bool knows_classes = true;

@@ -151,6 +151,24 @@ struct storage_capacity_object {
     std::optional<std::int64_t> largest;
 };
 
+/// storage.k8s.io/v1 VolumeAttachment.
+struct attachment_object {
+    object_metadata metadata;
+    /// The CSI driver (`spec.attacher`).
+    std::string driver;
+    std::string node;
+    /// Name of the PersistentVolume; empty = the volume has none.
+    std::string volume;
+    /// Of a volume without PersistentVolume.
+    std::string handle;
+
+    /// True if both attach the same volume to the same node.
+    [[nodiscard]] bool attaches_same(const attachment_object& other) const {
+        return driver == other.driver && node == other.node && volume == other.volume &&
+               handle == other.handle;
+    }
+};
+
 /// The storage objects of an input.
 struct storage_objects {
     std::vector<claim_object> claims;
@@ -159,6 +177,7 @@ struct storage_objects {
     std::vector<csi_node_object> nodes;
     std::vector<csi_driver_object> drivers;
     std::vector<storage_capacity_object> capacities;
+    std::vector<attachment_object> attachments;
     /// True if the input lists all objects of the kind: an object that the input lacks does not
     /// exist.
     bool lists_claims = false;

@@ -128,6 +128,25 @@ read_claim_request(object_reader& spec, const object_metadata& of,
     return read;
 }
 
+/// Reads the CSI driver and the handle of a volume from the spec of a PersistentVolume. Other
+/// volumes leave both empty.
+inline void read_volume_source(object_reader& spec, std::string& driver, std::string& handle) {
+    const field csi_at = spec.optional("csi");
+    object_reader csi = csi_at.as_object();
+    driver = string_or_empty(csi.optional("driver"));
+    handle = string_or_empty(csi.optional("volumeHandle"));
+    csi.ignore_rest();
+    for (const disk_source& each : disk_sources) {
+        const field at = spec.optional(each.field);
+        if (!at.is_present())
+            continue;
+        object_reader disk = at.as_object();
+        driver = csi_driver_of(each.plugin);
+        handle = string_or_empty(disk.optional(each.handle));
+        disk.ignore_rest();
+    }
+}
+
 /// Reads the owner of an object that is its controller.
 template<class Owned>
 void read_controller(object_reader& object, Owned& of) {
@@ -198,20 +217,7 @@ void read_controller(object_reader& object, Owned& of) {
     object_reader affinity = affinity_at.as_object();
     read.nodes = detail::read_node_selector(affinity.optional("required"), read.unsupported);
     affinity.finish();
-    const field csi_at = spec.optional("csi");
-    object_reader csi = csi_at.as_object();
-    read.driver = detail::string_or_empty(csi.optional("driver"));
-    read.handle = detail::string_or_empty(csi.optional("volumeHandle"));
-    csi.ignore_rest();
-    for (const disk_source& each : disk_sources) {
-        const field at = spec.optional(each.field);
-        if (!at.is_present())
-            continue;
-        object_reader disk = at.as_object();
-        read.driver = csi_driver_of(each.plugin);
-        read.handle = detail::string_or_empty(disk.optional(each.handle));
-        disk.ignore_rest();
-    }
+    detail::read_volume_source(spec, read.driver, read.handle);
     spec.ignore_rest();
     const field status_at = object.optional("status");
     object_reader status = status_at.as_object();
@@ -302,6 +308,31 @@ void read_controller(object_reader& object, Owned& of) {
     read.bytes = detail::read_bytes(object.optional("capacity"), false);
     read.largest = detail::read_bytes(object.optional("maximumVolumeSize"), false);
     object.ignore({"apiVersion", "kind"});
+    object.finish();
+    return read;
+}
+
+/// Reads a storage.k8s.io/v1 VolumeAttachment. It counts whatever its status says: the limit of a
+/// node holds for volumes that are being attached or detached, too.
+[[nodiscard]] inline attachment_object read_attachment(object_reader& object,
+                                                       reading_context& context) {
+    attachment_object read;
+    read.metadata = read_metadata(object, false, context);
+    const field spec_at = object.required("spec");
+    object_reader spec = spec_at.as_object();
+    read.driver = detail::string_or_empty(spec.required("attacher"));
+    read.node = detail::string_or_empty(spec.required("nodeName"));
+    const field source_at = spec.required("source");
+    object_reader source = source_at.as_object();
+    read.volume = detail::string_or_empty(source.optional("persistentVolumeName"));
+    const field inline_at = source.optional("inlineVolumeSpec");
+    object_reader inline_spec = inline_at.as_object();
+    std::string driver;
+    detail::read_volume_source(inline_spec, driver, read.handle);
+    inline_spec.ignore_rest();
+    source.finish();
+    spec.finish();
+    object.ignore({"apiVersion", "kind", "status"});
     object.finish();
     return read;
 }

@@ -23,10 +23,11 @@ namespace codec {
 
 /// Counts volumes of CSI drivers on nodes, up to what the CSINodes say (Kubernetes
 /// NodeVolumeLimits). An attachment is an amount that a pod takes of its node. Of a volume that
-/// waiting pods share and that standing pods have attached, or that would need more attachments
-/// than are free when each pod takes one, one attachment is set aside on each node that has some
-/// left, and its pods take none. Volumes that are set aside get at most half of a node's free
-/// attachments, so that they do not keep other pods off all nodes.
+/// waiting pods share, or that is attached already, one attachment is set aside on each node that
+/// has some left, and its pods take none, unless the nodes have enough free attachments for each
+/// pod to take one. Volumes that are set aside get at most half of a node's free attachments, so
+/// that they do not keep other pods off all nodes. A VolumeAttachment counts as one attachment on
+/// its node, once with the pods that use the volume there.
 class volume_attachments {
 public:
     /// Per pod, by driver, the handles of its volumes.
@@ -37,7 +38,8 @@ public:
                        volume_plan& plan)
         : catalog_(&catalog), nodes_(&nodes), users_(users), effects_(&effects), plan_(&plan) {}
 
-    /// O(volumes of pods × limited nodes) for shared volumes, else O(volumes of pods · log).
+    /// O(volumes of pods × limited nodes) for shared volumes, else O((volumes of pods +
+    /// VolumeAttachments) · log).
     void count(const handles& attached) {
         std::set<std::string> asked;
         for (const auto& [user, drivers] : attached)
@@ -51,7 +53,7 @@ public:
 private:
     struct volume_use {
         std::vector<std::size_t> waiting;
-        /// By node.
+        /// By node. A node without pods has a VolumeAttachment of the volume.
         std::map<std::string, std::vector<std::size_t>> standing;
         std::size_t first_gang = 0;
     };
@@ -72,11 +74,13 @@ private:
             if (const auto own = drivers.find(driver); own != drivers.end())
                 for (const std::string& handle : own->second)
                     note(uses[handle], user);
+        note_attachments(driver, uses);
         free_ = supply.on;
         for (const auto& [handle, use] : uses)
             for (const auto& [name, pods] : use.standing)
                 if (const auto known = free_.find(name); known != free_.end())
                     known->second = std::max<std::int64_t>(0, known->second - 1);
+        repeats_.clear();
         spare_.clear();
         for (const auto& [name, count] : free_)
             spare_.emplace(name, (count + 1) / 2);
@@ -102,7 +106,7 @@ private:
                 if (pods.size() == 1 && !apart) {
                     ++(*effects_)[pods.front()].amounts[kind];
                 } else if (const auto known = supply.on.find(name); known != supply.on.end()) {
-                    // It stays attached when one of the pods goes.
+                    // It stays attached when a pod goes.
                     lower(supply, name);
                     lowered = true;
                 }
@@ -155,10 +159,26 @@ private:
             use.standing[node].push_back(user);
     }
 
+    void note_attachments(const std::string& driver, std::map<std::string, volume_use>& uses) {
+        const auto known = catalog_->attachments.find(driver);
+        if (known == catalog_->attachments.end())
+            return;
+        for (const attachment_object* const each : known->second) {
+            const volume_object* const volume =
+                storage_catalog::find(catalog_->volumes, each->volume);
+            std::string handle = each->volume.empty() ? each->handle : each->volume;
+            if (volume && !volume->handle.empty())
+                handle = volume->handle;
+            if (handle.empty())
+                handle = "attachment:" + each->metadata.key.name;
+            uses[handle].standing[each->node];
+        }
+    }
+
     /// False when each pod that waits takes an attachment instead.
     [[nodiscard]] bool set_aside(const std::string& driver, const std::string& handle,
                                  const volume_use& use, volume_supply& supply, bool& lowered) {
-        if (use.standing.empty() && (use.waiting.size() < 2 || suffices(use)))
+        if (use.waiting.size() < 2 ? may_repeat(use) : use.standing.empty() && suffices(use))
             return false;
         node_term reached;
         reached.name.push_back({"metadata.name", label_operator::not_in, {}});
@@ -191,6 +211,20 @@ private:
         return true;
     }
 
+    /// True if no pod has the volume attached, and the only pod that waits may take one more
+    /// attachment on each node that has the volume attached.
+    [[nodiscard]] bool may_repeat(const volume_use& use) {
+        const auto is_full = [&](const auto& attached) {
+            const auto limited = free_.find(attached.first);
+            return !attached.second.empty() ||
+                   (limited != free_.end() && repeats_[attached.first] >= limited->second);
+        };
+        if (std::ranges::any_of(use.standing, is_full))
+            return false;
+        for (const auto& [name, pods] : use.standing)
+            ++repeats_[name];
+        return true;
+    }
     /// The nodes have an attachment for each pod that waits.
     [[nodiscard]] bool suffices(const volume_use& use) const {
         std::int64_t sum = 0;
@@ -229,6 +263,8 @@ private:
     /// Per node with a limit: free attachments, and how many of them may still be set aside.
     std::map<std::string, std::int64_t> free_;
     std::map<std::string, std::int64_t> spare_;
+    /// Per node, the volumes attached to it of which a pod may take a second attachment there.
+    std::map<std::string, std::int64_t> repeats_;
 };
 
 } // namespace codec

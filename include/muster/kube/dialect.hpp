@@ -106,7 +106,7 @@ struct collection {
 };
 
 /// All that bears on decisions, in the order in which it is listed: what others refer to first.
-inline constexpr std::array<collection, 26> collections{{
+inline constexpr std::array<collection, 27> collections{{
     {"v1", "Node", "nodes", content::node},
     {"v1", "Namespace", "namespaces", content::name_space},
     {"scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", content::priority_class},
@@ -123,6 +123,13 @@ inline constexpr std::array<collection, 26> collections{{
      true},
     {"v1", "PersistentVolume", "persistentvolumes", content::storage, {}, true, true},
     {"v1", "PersistentVolumeClaim", "persistentvolumeclaims", content::storage, {}, true, true},
+    {"storage.k8s.io/v1",
+     "VolumeAttachment",
+     "volumeattachments",
+     content::storage,
+     {},
+     true,
+     true},
     {"resource.k8s.io/v1", "DeviceClass", "deviceclasses", content::storage, {}, true, true},
     {"resource.k8s.io/v1", "ResourceSlice", "resourceslices", content::storage, {}, true, true},
     {"resource.k8s.io/v1", "ResourceClaim", "resourceclaims", content::storage, {}, true, true},

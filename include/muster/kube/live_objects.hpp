@@ -236,14 +236,15 @@ private:
         budgets_.put(object.who().key, std::move(made), is_broken);
     }
 
-    /// Stores a storage or device object. A broken object counts as absent, but a broken CSINode or
-    /// CSIDriver keeps the values that were read before.
+    /// Stores a storage or device object. A broken object counts as absent, but a broken CSINode,
+    /// CSIDriver or VolumeAttachment keeps the values that were read before.
     void take_storage(const collection& of, const arrived& object) {
         const auto take = [&](const auto& how) {
             auto [made, is_broken] = read(of, object, how);
             if (!is_broken)
                 storage_.put(std::move(made), object.who().version);
-            else if (!of.kind.starts_with("CSI") || of.kind == "CSIStorageCapacity")
+            else if (of.kind != "CSINode" && of.kind != "CSIDriver" &&
+                     of.kind != "VolumeAttachment")
                 storage_.lose(of.kind, object.who().key);
         };
         with_storage_reader(of.kind, take);

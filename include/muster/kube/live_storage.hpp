@@ -41,6 +41,8 @@ void with_storage_reader(std::string_view kind, const Take& take) {
         take(&codec::read_csi_node);
     else if (kind == "CSIDriver")
         take(&codec::read_csi_driver);
+    else if (kind == "VolumeAttachment")
+        take(&codec::read_attachment);
     else if (kind == "ResourceClaim")
         take(&codec::read_resource_claim);
     else if (kind == "ResourceSlice")
@@ -92,6 +94,13 @@ public:
         const object_key key = object.metadata.key;
         set(capacities_, key, std::move(object));
     }
+    /// Changes of the status, which are frequent, do not cause a new plan.
+    void put(codec::attachment_object object, std::string) {
+        const object_key key = object.metadata.key;
+        const auto known = attachments_.find(key);
+        if (known == attachments_.end() || !known->second.attaches_same(object))
+            set(attachments_, key, std::move(object));
+    }
     void put(codec::resource_claim_object object, std::string) { devices_.put(std::move(object)); }
     void put(codec::resource_slice_object object, std::string) { devices_.put(std::move(object)); }
     void put(codec::device_class_object object, std::string) { devices_.put(std::move(object)); }
@@ -111,6 +120,8 @@ public:
             nodes_.erase(key);
         else if (kind == "CSIDriver")
             drivers_.erase(key);
+        else if (kind == "VolumeAttachment")
+            attachments_.erase(key);
         else
             capacities_.erase(key);
     }
@@ -201,6 +212,8 @@ private:
             made.drivers.emplace(key.name, &each);
         for (const auto& [key, each] : capacities_)
             made.capacities[each.storage_class].push_back(&each);
+        for (const auto& [key, each] : attachments_)
+            made.attachments[each.driver].push_back(&each);
         return made;
     }
 
@@ -273,6 +286,7 @@ private:
     std::map<object_key, codec::csi_node_object> nodes_;
     std::map<object_key, codec::csi_driver_object> drivers_;
     std::map<object_key, codec::storage_capacity_object> capacities_;
+    std::map<object_key, codec::attachment_object> attachments_;
     std::set<object_key> users_;
     live_devices devices_;
     codec::storage_catalog catalog_;

@@ -369,6 +369,27 @@ TEST_CASE("a pod has a condition while its volumes are provisioned, and runs onc
     CHECK(of.waits("p").empty());
 }
 
+TEST_CASE("a pod waits while another volume is attached to the only node that it may use") {
+    world of;
+    of.node("a", 2);
+    of.post("/apis/storage.k8s.io/v1/csinodes",
+            R"({"metadata":{"name":"a"},"spec":{"drivers":[{"name":"csi.x","nodeID":"a",)"
+            R"("allocatable":{"count":1}}]}})");
+    of.post("/apis/storage.k8s.io/v1/volumeattachments",
+            R"({"metadata":{"name":"old"},"spec":{"attacher":"csi.x","nodeName":"a",)"
+            R"("source":{"persistentVolumeName":"old"}}})");
+    of.post("/api/v1/namespaces/team/pods",
+            R"({"metadata":{"name":"p"},"spec":{"schedulerName":"t9k-scheduler",)"
+            R"("containers":[{"name":"c","image":"i"}],)"
+            R"("volumes":[{"name":"v","csi":{"driver":"csi.x"}}]}})");
+    process run(of);
+    run.run(of, 5 * second);
+    CHECK(of.where("p").empty());
+    of.ask("DELETE", "/apis/storage.k8s.io/v1/volumeattachments/old", "");
+    run.run(of, 5 * second);
+    CHECK(of.where("p") == "a");
+}
+
 TEST_CASE("that a pod waits is never written after somebody has bound it") {
     world of;
     of.node("a", 1);

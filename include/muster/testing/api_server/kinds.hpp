@@ -106,6 +106,10 @@ struct kind_info {
          {std::tuple{"csinodes", "CSINode", false}, std::tuple{"csidrivers", "CSIDriver", false},
           std::tuple{"csistoragecapacities", "CSIStorageCapacity", true}})
         add("storage.k8s.io", "v1", plural, kind, {}, namespaced).returns_deleted = true;
+    kind_info& attachments =
+        add("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", {}, false);
+    with_status(attachments, false);
+    attachments.returns_deleted = true;
     add("storage.k8s.io", "v1", "storageclasses", "StorageClass", {"sc"}, false).returns_deleted =
         true;
     for (const auto& [plural, kind, namespaced] :
