@@ -9,8 +9,8 @@ fail() {
     echo "FAILED: $*"
     failures=$((failures + 1))
 }
-for page in deploy/alerts.rules dashboards/muster.json; do
-    metrics=$(grep -oE '\bmuster_[a-z_]+' "$source/examples/$page" |
+for page in alerts.rules dashboards/muster.json; do
+    metrics=$(grep -oE '\bmuster_[a-z_]+' "$deploy/$page" |
         sed -E 's/_seconds_(bucket|sum|count)$/_seconds/' | sort -u)
     [[ $(wc -l <<<"$metrics") -ge 6 ]] || fail "$page: too few metrics are asked for"
     for each in $metrics; do
@@ -19,13 +19,13 @@ for page in deploy/alerts.rules dashboards/muster.json; do
 done
 # Grafana reports no errors in a dashboard: it shows panels without data.
 if type python3 >/dev/null 2>&1; then
-    python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$source/examples/dashboards/muster.json" ||
+    python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$deploy/dashboards/muster.json" ||
         fail "dashboards/muster.json: not JSON"
 fi
 # Both the alerts and the dashboard show why gangs wait and how much queues use.
 for each in pending_gangs queue_used queue_quota schedule_attempts_total gang_scheduling_seconds_bucket; do
-    for page in deploy/alerts.rules dashboards/muster.json; do
-        grep -q "muster_$each" "$source/examples/$page" || fail "$page: nothing asks for muster_$each"
+    for page in alerts.rules dashboards/muster.json; do
+        grep -q "muster_$each" "$deploy/$page" || fail "$page: nothing asks for muster_$each"
     done
 done
 home=$(sed -nE 's/.*lease_namespace = "(.*)";/\1/p' "$source/examples/muster/live.hpp")

@@ -142,7 +142,8 @@ const cliqueSet = `{"apiVersion":"grove.io/v1alpha1","kind":"PodCliqueSet","meta
 
 var scenarios = []scenario{
 	{name: "deploy/apply", tell: func(on *server, in place, ns string) error {
-		everything := []string{"apply", "-R", "-f", filepath.Join(in.source, "examples/deploy")}
+		deploy := filepath.Join(in.source, "examples/deploy")
+		everything := []string{"apply", "-f", filepath.Join(deploy, "crds"), "-f", deploy}
 		if _, err := on.kubectl(in, everything...); err != nil {
 			return err
 		}
