@@ -13,16 +13,22 @@ import (
 const (
 	classesPath  = "/apis/storage.k8s.io/v1/storageclasses"
 	csiNodesPath = "/apis/storage.k8s.io/v1/csinodes"
+	attachedPath = "/apis/storage.k8s.io/v1/volumeattachments"
 	driversPath  = "/apis/storage.k8s.io/v1/csidrivers"
 	volumesPath  = "/api/v1/persistentvolumes"
 	selectedNode = "volume.kubernetes.io/selected-node"
 	hostLabel    = "kubernetes.io/hostname"
 	zoneLabel    = "topology.kubernetes.io/zone"
+	oldZoneLabel = "failure-domain.beta.kubernetes.io/zone"
 	bindComplete = "pv.kubernetes.io/bind-completed"
 )
 
 func claimsOf(namespace string) string {
 	return "/api/v1/namespaces/" + namespace + "/persistentvolumeclaims"
+}
+
+func poolsOf(namespace string) string {
+	return "/apis/storage.k8s.io/v1/namespaces/" + namespace + "/csistoragecapacities"
 }
 
 // storing is the storage of a stage: a provisioner that checks all claims ten times a second.
@@ -74,7 +80,7 @@ func stored(cpus map[string]int, story func(s *stage, st *storing) error, flaws 
 func (st *storing) sweep() {
 	admin := st.s.on.admin
 	admin.do("DELETE", claimsOf(st.s.namespace), "application/json", `{"gracePeriodSeconds":0}`)
-	for _, path := range []string{volumesPath, classesPath, csiNodesPath, driversPath} {
+	for _, path := range []string{volumesPath, classesPath, csiNodesPath, attachedPath, driversPath} {
 		_, list := admin.get(path)
 		for _, each := range items(list, "items") {
 			if name := text(each, "metadata", "name"); strings.HasPrefix(name, st.s.namespace) || strings.HasPrefix(text(each, "spec", "storageClassName"), st.s.namespace) {

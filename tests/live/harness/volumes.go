@@ -18,22 +18,37 @@ func storageWrites(r *http.Request) bool {
 	return strings.Contains(r.URL.Path, "/persistentvolumeclaims/") || strings.Contains(r.URL.Path, "/persistentvolumes/") || strings.HasSuffix(r.URL.Path, "/binding")
 }
 
-// killedAtWrite starts a gang with one existing volume and two that are provisioned. The scheduler is
-// killed at one of its six writes: two claims, a volume and three binds.
-func killedAtWrite(which int, applied bool) func(on *server, in place, namespace string) error {
+// killedAtProvisioning kills the scheduler at one of the eight writes that start a gang of four whose
+// claims wait for their first consumer: four selected nodes and four binds.
+func killedAtProvisioning(which int, applied bool) func(on *server, in place, namespace string) error {
+	return killedAtWrite(which, applied, map[string]int{"a": 1, "b": 1, "c": 1, "d": 1}, 4, 4, func(st *storing) error {
+		return st.claims("g", 4, "made")
+	})
+}
+
+// killedAtVolume kills the scheduler at its first write, which reserves an existing volume for a claim.
+func killedAtVolume(applied bool) func(on *server, in place, namespace string) error {
+	return killedAtWrite(1, applied, map[string]int{"a": 1, "b": 1}, 2, 0, func(st *storing) error {
+		return firstOf(st.volume("v0", "local", "a", nil), st.volume("v1", "local", "b", nil), st.claims("g", 2, "local"))
+	})
+}
+
+// killedAtWrite kills the scheduler at one of its writes for a gang with claims, before the write
+// reaches the server or (applied) after it, and expects that the next scheduler starts the gang with
+// one volume per claim.
+func killedAtWrite(which int, applied bool, cpus map[string]int, size, provisioned int, claims func(st *storing) error) func(on *server, in place, namespace string) error {
 	return func(on *server, in place, namespace string) error {
 		at := &flaw{skip: which - 1, times: 1, what: "stop", when: func(r *http.Request) bool { return r.Method != "GET" && storageWrites(r) }}
 		if applied {
 			at.what = "crash"
 		}
-		return stored(map[string]int{"a": 1, "b": 1, "c": 1}, func(s *stage, st *storing) error {
+		return stored(cpus, func(s *stage, st *storing) error {
 			first, killed := s.program, make(chan bool, 1)
 			at.do = func(string) {
 				first.Process.Kill()
 				killed <- true
 			}
-			if err := firstOf(st.class("made", delayed, nil), st.class("local", delayed, nil), st.volume("v", "local", "b", nil),
-				st.claims("g", 2, "made"), st.claim("g-2", "local", nil), st.users("g", 3)); err != nil {
+			if err := firstOf(st.class("made", delayed, nil), st.class("local", delayed, nil), claims(st), st.users("g", size)); err != nil {
 				return err
 			}
 			select {
@@ -43,11 +58,11 @@ func killedAtWrite(which int, applied bool) func(on *server, in place, namespace
 			}
 			first.Wait()
 			// Leave time for the effects of the scheduler's last writes.
-			if err := firstOf(s.wait(500*time.Millisecond), s.startScheduler(in), st.whole("g", 3)); err != nil {
+			if err := firstOf(s.wait(500*time.Millisecond), s.startScheduler(in), st.whole("g", size)); err != nil {
 				return err
 			}
-			if made := st.made(); made != 2 {
-				return fmt.Errorf("%d volumes were made for 2 claims", made)
+			if made := st.made(); made != provisioned {
+				return fmt.Errorf("%d volumes were made for %d claims", made, provisioned)
 			}
 			s.note = func() string { return fmt.Sprintf("partial for %.2f s", s.partial.Seconds()) }
 			return s.partialAtMost(10 * time.Second)
@@ -134,6 +149,49 @@ func slowVolumes(s *stage, st *storing) error {
 	return firstOf(s.restarted(), st.whole("g", 2))
 }
 
+// inZone starts a gang with volumes whose label restricts them to zone west.
+func inZone(label string) func(s *stage, st *storing) error {
+	return func(s *stage, st *storing) error {
+		labels := object{label: "west"}
+		if err := firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", labels, nil), st.zonal("g-1", "nfs", labels, nil),
+			st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2), st.waitsFor("g", "1 node(s) had volume node affinity conflict", "claim g-0"), st.addNode("c-west", 1), s.runs("g", 2)); err != nil {
+			return err
+		}
+		return s.onlyOn("-west")
+	}
+}
+
+// onlyOn reports a pod that is bound to a node whose name does not end like this.
+func (s *stage) onlyOn(ending string) error {
+	for pod, node := range s.boundWhere() {
+		if !strings.HasSuffix(node, ending) {
+			return unsafe(fmt.Sprintf("pod %s is on %s, and its volume can be used on nodes *%s only", pod, node, ending))
+		}
+	}
+	return nil
+}
+
+// pool publishes the storage that a class has on a node.
+func (st *storing) pool(node string, more object) error {
+	made := object{"metadata": object{"name": "pool-" + node}, "storageClassName": st.s.namespace + "-made",
+		"nodeTopology": object{"matchLabels": object{hostLabel: st.s.namespace + "-" + node}}}
+	for key, value := range more {
+		made[key] = value
+	}
+	return st.s.on.admin.expect(201, "POST", poolsOf(st.s.namespace), asText(made))
+}
+
+// publishesPools says that the driver publishes the storage that it has.
+func (st *storing) publishesPools() error {
+	return st.s.on.admin.expect(201, "POST", driversPath, asText(object{"metadata": object{"name": st.driver}, "spec": object{"storageCapacity": true}}))
+}
+
+// attach says that a volume of the driver is attached to a node.
+func (st *storing) attach(volume, node string) error {
+	return st.s.on.admin.expect(201, "POST", attachedPath, asText(object{"metadata": object{"name": st.s.namespace + "-" + volume},
+		"spec": object{"attacher": st.driver, "nodeName": st.s.namespace + "-" + node, "source": object{"persistentVolumeName": st.s.namespace + "-" + volume}}}))
+}
+
 // volumeScenarios show every row of the table of rules for volumes.
 func volumeScenarios() []scenario {
 	made := []scenario{}
@@ -163,19 +221,8 @@ func volumeScenarios() []scenario {
 		return firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", nil, kept), st.zonal("g-1", "nfs", nil, kept),
 			st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2), st.waitsFor("g", "1 node(s) had volume node affinity conflict", "claim g-0"), st.addNode("c-west", 1), st.whole("g", 2))
 	})
-	add("zone-label", map[string]int{"a-east": 4, "b-west": 1}, func(s *stage, st *storing) error {
-		labels := object{zoneLabel: "west"}
-		if err := firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", labels, nil), st.zonal("g-1", "nfs", labels, nil),
-			st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2), st.waitsFor("g", "1 node(s) had volume node affinity conflict", "claim g-0"), st.addNode("c-west", 1), s.runs("g", 2)); err != nil {
-			return err
-		}
-		for pod, node := range s.boundWhere() {
-			if !strings.HasSuffix(node, "-west") {
-				return unsafe(fmt.Sprintf("pod %s is on %s, and its volume is in zone west", pod, node))
-			}
-		}
-		return nil
-	})
+	add("zone-label", map[string]int{"a-east": 4, "b-west": 1}, inZone(zoneLabel))
+	add("beta-zone-label", map[string]int{"a-east": 4, "b-west": 1}, inZone(oldZoneLabel))
 	// Claims that cannot be used now.
 	add("missing-claim-then-created", two, func(s *stage, st *storing) error {
 		return firstOf(st.class("made", delayed, nil), st.claim("g-0", "made", nil), st.users("g", 2), st.waitsFor("g", "g-1"),
@@ -234,12 +281,30 @@ func volumeScenarios() []scenario {
 		return firstOf(st.class("made", delayed, west), st.claims("g", 2, "made"), st.users("g", 2), st.waitsFor("g", "1 node(s) didn't find available persistent volumes to bind"), st.addNode("c-west", 1), st.whole("g", 2))
 	})
 	add("claims-on-one-pool-add-up", map[string]int{"a": 8}, func(s *stage, st *storing) error {
-		pools := "/apis/storage.k8s.io/v1/namespaces/" + s.namespace + "/csistoragecapacities"
-		pool := object{"metadata": object{"name": "pool"}, "storageClassName": s.namespace + "-made", "capacity": "2500Mi",
-			"nodeTopology": object{"matchLabels": object{hostLabel: s.namespace + "-a"}}}
-		return firstOf(st.class("made", delayed, nil), s.on.admin.expect(201, "POST", driversPath, asText(object{"metadata": object{"name": st.driver}, "spec": object{"storageCapacity": true}})),
-			s.on.admin.expect(201, "POST", pools, asText(pool)), st.claims("g", 3, "made"), st.users("g", 3), st.waitsFor("g", "storage of class "+s.namespace+"-made for claims g-0, g-1, g-2"),
-			s.change(pools+"/pool", `{"capacity":"3Gi"}`), st.whole("g", 3))
+		return firstOf(st.class("made", delayed, nil), st.publishesPools(), st.pool("a", object{"capacity": "2500Mi"}),
+			st.claims("g", 3, "made"), st.users("g", 3), st.waitsFor("g", "storage of class "+s.namespace+"-made for claims g-0, g-1, g-2"),
+			s.change(poolsOf(s.namespace)+"/pool-a", `{"capacity":"3Gi"}`), st.whole("g", 3))
+	})
+	add("maximum-volume-size", map[string]int{"a": 8, "b": 8}, func(s *stage, st *storing) error {
+		// The pool of a has most storage, and provisions no volume as large as a claim.
+		return firstOf(st.class("made", delayed, nil), st.publishesPools(), st.pool("a", object{"capacity": "100Gi", "maximumVolumeSize": "1023Mi"}),
+			st.claims("g", 2, "made"), st.users("g", 2), st.waitsFor("g", "g-0"), st.pool("b", object{"capacity": "3Gi", "maximumVolumeSize": "1Gi"}),
+			st.whole("g", 2), s.onlyOn("-b"))
+	})
+	add("volume-attributes-class", map[string]int{"a": 8}, func(s *stage, st *storing) error {
+		of := func(class any) object {
+			return object{"local": nil, "csi": object{"driver": st.driver, "volumeHandle": fmt.Sprint(s.namespace, class)}, "volumeAttributesClassName": class}
+		}
+		if err := firstOf(st.class("local", delayed, nil), st.volume("plain", "local", "a", of(nil)), st.volume("silver", "local", "a", of("silver")),
+			st.claim("g-0", "local", object{"volumeAttributesClassName": "gold"}), st.users("g", 1), st.waitsFor("g", "g-0"),
+			st.volume("gold", "local", "a", of("gold")), st.whole("g", 1)); err != nil {
+			return err
+		}
+		_, claim := s.on.admin.get(claimsOf(s.namespace) + "/g-0")
+		if found := text(claim, "spec", "volumeName"); found != s.namespace+"-gold" {
+			return fmt.Errorf("the claim has %s (expected the volume of its attributes class)", found)
+		}
+		return nil
 	})
 	// Volumes that several pods use, and too many of them.
 	add("read-write-once-pod", two, func(s *stage, st *storing) error {
@@ -258,6 +323,11 @@ func volumeScenarios() []scenario {
 	add("csinode-limit", map[string]int{}, func(s *stage, st *storing) error {
 		return firstOf(st.addLimited("a", st.driver, 2), st.class("made", delayed, nil), st.claims("g", 3, "made"), st.users("g", 3), st.waitsFor("g", "exceed max volume count"),
 			st.addLimited("b", st.driver, 1), st.whole("g", 3))
+	})
+	add("volume-attachment", map[string]int{}, func(s *stage, st *storing) error {
+		// A volume is attached that no pod uses, and takes one of two attachments.
+		return firstOf(st.addLimited("a", st.driver, 2), st.attach("old", "a"), st.class("made", delayed, nil), st.claims("g", 2, "made"), st.users("g", 2),
+			st.waitsFor("g", "exceed max volume count"), s.on.admin.expect(200, "DELETE", attachedPath+"/"+s.namespace+"-old", ""), st.whole("g", 2))
 	})
 	add("inline-csi", map[string]int{}, func(s *stage, st *storing) error {
 		volumes := []object{{"name": "secrets", "csi": object{"driver": st.driver}}}
@@ -287,14 +357,15 @@ func volumeScenarios() []scenario {
 		return firstOf(st.class("made", delayed, nil), st.claim("g-0-scratch", "made", nil), s.group("g", 1, ""), st.pod("g-0", "g", volumes),
 			st.waitsFor("g", "g-0-scratch"), s.on.admin.expect(200, "DELETE", claimsOf(s.namespace)+"/g-0-scratch", ""), st.whole("g", 1))
 	})
-	for which := 1; which <= 6; which++ {
-		for _, applied := range []bool{false, true} {
-			name := fmt.Sprintf("storage/killed-at-write-%d", which)
-			if applied {
-				name += "-applied"
-			}
-			made = append(made, scenario{name: name, manager: true, tell: killedAtWrite(which, applied)})
+	for _, applied := range []bool{false, true} {
+		when := ""
+		if applied {
+			when = "-applied"
 		}
+		for which := 1; which <= 8; which++ {
+			made = append(made, scenario{name: fmt.Sprintf("storage/killed-at-write-%d%s", which, when), manager: true, tell: killedAtProvisioning(which, applied)})
+		}
+		made = append(made, scenario{name: "storage/killed-at-volume-write" + when, manager: true, tell: killedAtVolume(applied)})
 	}
 	return made
 }
