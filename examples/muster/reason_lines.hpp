@@ -154,6 +154,10 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
             line.left = amount_text(*line.resource, each.amount_left);
             context.by_node =
                 supply_text(known, *each.resource, *line.resource, scope, facts.volume_plan());
+            context.counted_high =
+                std::ranges::any_of(facts.volumes(), [&](const auto& pod_volumes) {
+                    return pod_volumes.second->repeated.contains(*line.resource);
+                });
             context.claims = muster::codec::unbound_claims_text(facts.volumes(), *line.resource);
         }
         if (each.code == reason_code::volume_out_of_reach) {

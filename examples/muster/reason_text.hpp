@@ -166,6 +166,8 @@ struct reason_context {
     std::string claims;
     /// The supply of each node, if the resource counts volumes or storage: "a 15Gi, b 5Gi".
     std::string by_node;
+    /// The amount may count a volume once for each of several pods.
+    bool counted_high = false;
     /// The unbound claims for which the group's pods must be in one domain: "claim a".
     std::string shared_claims;
     /// The ReadWriteOncePod claims that the group's pods share with others, and their users.
@@ -397,7 +399,8 @@ private:
         const std::string asks = supply(kind) + ": " + who_ + " needs " + needed + ", ";
         // A sum over all nodes is misleading if some nodes have no limit.
         if (!muster::codec::storage_catalog::driver_in(kind).empty() && !context_->by_node.empty())
-            return supply(kind) + ": " + who_ + " needs " + needed +
+            return supply(kind) + ": " + who_ + " needs " +
+                   (context_->counted_high ? "up to " : "") + needed +
                    (now ? "; attached: " : "; nodes attach at most: ") + context_->by_node;
         if (what_->amount_needed > what_->amount_left)
             return asks +

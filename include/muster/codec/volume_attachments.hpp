@@ -25,9 +25,10 @@ namespace codec {
 /// NodeVolumeLimits). An attachment is an amount that a pod takes of its node. Of a volume that
 /// waiting pods share, or that is attached already, one attachment is set aside on each node that
 /// has some left, and its pods take none, unless the nodes have enough free attachments for each
-/// pod to take one. Volumes that are set aside get at most half of a node's free attachments, so
-/// that they do not keep other pods off all nodes. A VolumeAttachment counts as one attachment on
-/// its node, once with the pods that use the volume there.
+/// pod of the gang to take one for each of its volumes. Volumes that are set aside get at most half
+/// of a node's free attachments, so that they do not keep other pods off all nodes. A
+/// VolumeAttachment counts as one attachment on its node, once with the pods that use the volume
+/// there.
 class volume_attachments {
 public:
     /// Per pod, by driver, the handles of its volumes.
@@ -86,8 +87,11 @@ private:
             spare_.emplace(name, (count + 1) / 2);
         const std::string kind = storage_catalog::attachments_of(driver);
         std::vector<std::pair<std::size_t, const std::string*>> order;
-        for (const auto& [handle, use] : uses)
+        needed_.clear();
+        for (const auto& [handle, use] : uses) {
             order.emplace_back(use.first_gang, &handle);
+            needed_[use.first_gang] += needed(use);
+        }
         std::ranges::stable_sort(order, {}, [](const auto& each) { return each.first; });
         bool lowered = false;
         std::set<std::size_t> takers;
@@ -99,8 +103,10 @@ private:
                 ++(*effects_)[user].amounts[kind];
                 takers.insert(user);
                 // More pods than one may count it on one node.
-                if (use.waiting.size() > 1 || !use.standing.empty())
+                if (use.waiting.size() > 1 || !use.standing.empty()) {
                     (*effects_)[user].growing.insert(kind);
+                    (*effects_)[user].repeated.insert(kind);
+                }
             }
             for (const auto& [name, pods] : use.standing)
                 if (pods.size() == 1 && !apart) {
@@ -196,6 +202,7 @@ private:
         }
         if (!usable && chosen.empty())
             return false;
+        needed_.at(use.first_gang) -= needed(use);
         for (const std::string& name : chosen) {
             --spare_.at(name);
             lower(supply, name);
@@ -225,18 +232,30 @@ private:
             ++repeats_[name];
         return true;
     }
-    /// The nodes have an attachment for each pod that waits.
+    /// Returns the attachments that the pods of a volume take unless it is set aside.
+    [[nodiscard]] static std::int64_t needed(const volume_use& use) {
+        return use.standing.empty() ? static_cast<std::int64_t>(use.waiting.size()) : 0;
+    }
+    /// The nodes have an attachment for each pod that waits. They also have one for each of the
+    /// gang's other volumes, or would have too few for these if this volume were set aside.
     [[nodiscard]] bool suffices(const volume_use& use) const {
         std::int64_t sum = 0;
+        std::int64_t left = 0;
+        std::int64_t settable = 0;
         for (const node<1>& each : *nodes_) {
             if (!is_for_some(use, each))
                 continue;
             const auto limited = free_.find(each.name);
             if (limited == free_.end())
                 return true;
+            const std::int64_t spare = spare_.at(each.name);
             sum += limited->second;
+            left += limited->second - ((limited->second + 1) / 2 - spare);
+            settable += spare > 0 ? 1 : 0;
         }
-        return sum >= static_cast<std::int64_t>(use.waiting.size());
+        const std::int64_t own = needed(use);
+        const std::int64_t all = needed_.at(use.first_gang);
+        return sum >= own && (left >= all || settable == 0 || left - settable < all - own);
     }
     [[nodiscard]] bool is_for_some(const volume_use& use, const node<1>& target) const {
         return std::ranges::any_of(use.waiting, [&](std::size_t user) {
@@ -265,6 +284,8 @@ private:
     std::map<std::string, std::int64_t> spare_;
     /// Per node, the volumes attached to it of which a pod may take a second attachment there.
     std::map<std::string, std::int64_t> repeats_;
+    /// Per gang, the attachments that its pods take unless further volumes are set aside.
+    std::map<std::size_t, std::int64_t> needed_;
 };
 
 } // namespace codec

@@ -48,6 +48,8 @@ struct volume_effects {
     std::map<std::string, std::int64_t> amounts;
     /// Of these kinds, those of which a node may come to have more: `constraints::growing_kinds`.
     std::set<std::string> growing;
+    /// Of these kinds, those that may count a volume once for each of several pods.
+    std::set<std::string> repeated;
     /// Terms with pods that share a volume: in the same domain (`near`), or never in the same one
     /// (`apart`).
     std::vector<affinity_term> near;

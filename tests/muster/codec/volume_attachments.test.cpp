@@ -143,6 +143,40 @@ TEST_CASE("a pod needs no further attachment on a node to which its volume is at
               .placed == "p=b r=a ");
 }
 
+namespace {
+
+/// A pod of gang g, which needs `size` pods.
+std::string member(const std::string& name, const std::string& claim, const std::string& size) {
+    std::string made = pod(name, claim);
+    const std::string labels = ", labels: {pod-group.scheduling.sigs.k8s.io/name: g, "
+                               "pod-group.scheduling.sigs.k8s.io/min-available: \"" +
+                               size + "\"}";
+    return made.insert(made.find("}\nspec"), labels);
+}
+
+} // namespace
+
+TEST_CASE("a gang whose pods share some volumes starts where its volumes just fit") {
+    const std::string gang = csi("c") + csi("d") + member("g-0", "c", "3") +
+                             member("g-1", "c", "3") + member("g-2", "d", "3");
+    CHECK(decide(node("a", 1) + gang).placed.empty());
+    CHECK(decide(node("a", 2) + gang).placed == "g-0=a g-1=a g-2=a ");
+    CHECK(decide(node("a", 3) + gang).placed == "g-0=a g-1=a g-2=a ");
+    const std::string both = csi("c") + csi("d") + member("g-0", "c", "4") +
+                             member("g-1", "c", "4") + member("g-2", "d", "4") +
+                             member("g-3", "d", "4");
+    CHECK(decide(node("a", 3) + both).nodes.size() == 4);
+    CHECK(decide(node("a", 1) + both).placed.empty());
+}
+
+TEST_CASE("a shared volume leaves attachments to the other volumes of its gang") {
+    // One attachment set aside on each node would leave none for the other pods.
+    std::string gang = csi("c") + member("g-0", "c", "4") + member("g-1", "c", "4");
+    for (const std::string name : {"a", "b", "d", "e"})
+        gang += node(name, 1) + csi("own-" + name) + member("g-" + name, "own-" + name, "4");
+    CHECK(decide(gang).nodes.size() == 4);
+}
+
 TEST_CASE("an attached volume counts even if its handle is not known") {
     const std::string one = node("a", 1) + csi("new") + pod("p", "new");
     CHECK(decide(one + attached("a", "gone")).placed.empty());
