@@ -53,6 +53,14 @@ public:
         : asked_(&asked), objects_(&objects), remarks_(&remarks) {}
 
     std::string apply(const edit& change) {
+        const volumes_on_nodes attached = volumes_in_use(*objects_);
+        std::string wrong = edit_objects(change);
+        detach_unused(attached, *objects_);
+        return wrong;
+    }
+
+private:
+    std::string edit_objects(const edit& change) {
         switch (change.what) {
         case edit::kind::add_nodes:
             return add_nodes(change.value);
@@ -72,7 +80,6 @@ public:
         return set(change.value);
     }
 
-private:
     std::string add_nodes(std::string_view value) {
         const std::size_t comma = std::min(value.find(','), value.size());
         const std::size_t cross = value.find('x');

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +52,40 @@ namespace cli {
     volume.available = false;
     objects.storage.volumes.push_back(std::move(volume));
     return {};
+}
+
+/// Names of volumes (or handles, of disks that pods name), each with a node.
+using volumes_on_nodes = std::set<std::pair<std::string, std::string>>;
+
+/// Returns the volumes that placed pods use. Empty if there are no VolumeAttachments.
+[[nodiscard]] inline volumes_on_nodes volumes_in_use(const muster::codec::manifests& objects) {
+    using namespace muster::codec;
+    volumes_on_nodes found;
+    if (objects.storage.attachments.empty())
+        return found;
+    std::map<object_key, const claim_object*> claims;
+    for (const claim_object& each : objects.storage.claims)
+        claims.emplace(each.metadata.key, &each);
+    for (const pod_object& pod : objects.pods)
+        for (const pod_volume& each : pod.volumes) {
+            if (pod.node.empty())
+                continue;
+            if (!each.handle.empty())
+                found.emplace(pod.node, each.handle);
+            const auto claim = claims.find(object_key{pod.metadata.key.name_space, each.claim});
+            if (claim != claims.end())
+                found.emplace(pod.node, claim->second->asks.volume);
+        }
+    return found;
+}
+
+/// Removes the VolumeAttachments of volumes that were in use on their nodes and are no longer.
+inline void detach_unused(const volumes_on_nodes& were_in_use, muster::codec::manifests& objects) {
+    const volumes_on_nodes in_use = volumes_in_use(objects);
+    std::erase_if(objects.storage.attachments, [&](const auto& each) {
+        const std::pair on_node(each.node, each.volume.empty() ? each.handle : each.volume);
+        return were_in_use.contains(on_node) && !in_use.contains(on_node);
+    });
 }
 
 /// Copies each object, and appends the copies for which `change` returns true.

@@ -73,6 +73,10 @@ confirm unusable_claims.yaml 1
 # Reasons give the limits of drivers and the free bytes of pools; above every node's limit it is `never`.
 golden attach_limits.explain 3 explain -f attach_limits.yaml
 confirm attach_limits.yaml 6
+# A volume that no pod uses counts while it is attached, and a volume that pods share may count twice.
+# A pod that is removed leaves no attachment behind.
+golden shared_attachments.explain 3 explain -f shared_attachments.yaml
+confirm shared_attachments.yaml 3
 # A copy of a node has a host name of its own and none of the bound local volumes of the original.
 golden host_labels.explain 3 explain -f host_labels.yaml
 run 3 whatif -f host_labels.yaml --add-nodes 1xa1
