@@ -25,15 +25,18 @@ extern "C" {
 
 /// For states of so many kinds.
 #define MUSTER_COMPILE_CORE(kinds)                                                                 \
-    namespace muster::inline v0_1 {                                                                \
+    namespace muster {                                                                             \
+    inline namespace v0_1 {                                                                        \
     MUSTER_STATE_OF(template, kinds)                                                               \
+    }                                                                                              \
     }                                                                                              \
     MUSTER_COMPILE_CORE_OF(core_traits<kinds>)
 
 /// For states whose traits also set the shape of the index: `core_traits<KINDS, FANOUT,
 /// THRESHOLDS>`. A program with such states also needs the line above for their number of kinds.
 #define MUSTER_COMPILE_CORE_OF(...)                                                                \
-    namespace muster::inline v0_1 {                                                                \
+    namespace muster {                                                                             \
+    inline namespace v0_1 {                                                                        \
     template class cluster_state<__VA_ARGS__>;                                                     \
     template void cycle(cluster_state<__VA_ARGS__>&, std::int64_t, const any_policy<__VA_ARGS__>&, \
                         budget, cycle_options, cycle_result&);                                     \
@@ -52,4 +55,5 @@ extern "C" {
                                          const explain_options&);                                  \
     template std::vector<reason> explain_member(const cluster_state<__VA_ARGS__>&, pod_index,      \
                                                 const explain_options&);                           \
+    }                                                                                              \
     }

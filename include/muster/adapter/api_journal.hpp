@@ -9,7 +9,8 @@
 #include <muster/adapter/writes.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// Events at an API server, as a journal checker distinguishes them.
@@ -106,4 +107,5 @@ struct fault_rule {
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -6,7 +6,8 @@
 
 #include <muster/adapter/instant.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// Spreads points in time, so that those who failed together do not come back together. The same
@@ -72,4 +73,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/adapter/writes.hpp>
 #include <muster/model/traits.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// How good the view of a cluster is, after everything that had arrived was applied to it.
@@ -111,4 +112,5 @@ concept cluster = state_traits<typename Cluster::traits> &&
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

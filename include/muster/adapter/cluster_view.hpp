@@ -15,7 +15,8 @@
 #include <muster/model/event_result.hpp>
 #include <muster/model/state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// Applies the observed objects of a cluster to a state of the core. A cluster reports objects in
@@ -462,4 +463,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/adapter/cluster_view.hpp>
 #include <muster/adapter/sightings.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// In what a view and a listing differ about one object.
@@ -133,4 +134,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -22,7 +22,8 @@
 #include <muster/adapter/span_histogram.hpp>
 #include <muster/cycle/cycle.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// Says nothing of a gang.
@@ -478,4 +479,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

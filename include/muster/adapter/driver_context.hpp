@@ -17,7 +17,8 @@
 #include <muster/adapter/writes.hpp>
 #include <muster/model/traits.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// Orders that are to be given together.
@@ -155,4 +156,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

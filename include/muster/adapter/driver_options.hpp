@@ -9,7 +9,8 @@
 #include <muster/adapter/token_bucket.hpp>
 #include <muster/admission/budget.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// How a driver goes about its work. Times are nanoseconds of steady time.
@@ -67,4 +68,5 @@ struct driver_options {
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

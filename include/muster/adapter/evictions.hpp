@@ -10,7 +10,8 @@
 
 #include <muster/adapter/driver_context.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// Pods that the state holds as told to go, until the server has been told, or refuses: then they
@@ -129,4 +130,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

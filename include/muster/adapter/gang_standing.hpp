@@ -11,7 +11,8 @@
 #include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// How a gang stands by what was seen of it, whatever was decided or is on its way.
@@ -74,4 +75,5 @@ template<class Traits>
 }
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

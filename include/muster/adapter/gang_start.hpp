@@ -18,7 +18,8 @@
 #include <muster/base/id.hpp>
 #include <muster/model/constraints.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// How far the bind of one member has come.
@@ -157,4 +158,5 @@ template<class Traits>
 }
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

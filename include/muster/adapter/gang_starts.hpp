@@ -15,7 +15,8 @@
 #include <muster/admission/members.hpp>
 #include <muster/admission/tree_standing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// Carries out decisions: binds the placed members of gangs, gang by gang in the order of the
@@ -473,4 +474,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

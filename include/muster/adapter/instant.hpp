@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <limits>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// Spans of time are nanoseconds.
@@ -27,4 +28,5 @@ struct instant {
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

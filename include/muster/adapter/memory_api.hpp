@@ -20,7 +20,8 @@
 #include <muster/adapter/virtual_time.hpp>
 #include <muster/adapter/writes.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// An API server in memory: a `memory_store` that takes orders with preconditions and answers them
@@ -326,4 +327,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

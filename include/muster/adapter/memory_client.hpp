@@ -16,7 +16,8 @@
 #include <muster/adapter/cluster_concept.hpp>
 #include <muster/adapter/memory_api.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// How a client of a `memory_api` takes part in elections.
@@ -418,4 +419,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/model/state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// A cluster in memory whose time is what its caller says. It carries out what cycles decide: pods
@@ -187,4 +188,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

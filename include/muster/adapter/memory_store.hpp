@@ -21,7 +21,8 @@
 #include <muster/model/pod.hpp>
 #include <muster/model/queue.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// What an API server in memory stores, and what users, kubelets and garbage collectors do to it,
@@ -366,4 +367,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/model/state.hpp>
 #include <muster/model/traits.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// Publishes the nodes of nominated pods (`status.nominatedNodeName`), and remembers what was
@@ -120,4 +121,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/adapter/driver_context.hpp>
 #include <muster/adapter/gang_standing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// What is written about gangs: their status, some time after something happened and only when it
@@ -271,4 +272,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/model/pod.hpp>
 #include <muster/model/traits.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// Tells an object from those of its name before and after it. Opaque.
@@ -77,4 +78,5 @@ struct listing {
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

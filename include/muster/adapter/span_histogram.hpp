@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// A histogram of time spans with fixed bounds, for Prometheus.
@@ -41,4 +42,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

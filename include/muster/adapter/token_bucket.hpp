@@ -7,7 +7,8 @@
 #include <muster/adapter/instant.hpp>
 #include <muster/base/assert.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// How many may pass in a second, and how many at once.
@@ -52,4 +53,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

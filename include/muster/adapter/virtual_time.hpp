@@ -6,7 +6,8 @@
 #include <optional>
 #include <utility>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// What is to happen, by its time; what is due at one time happens in the order in which it was
@@ -38,4 +39,5 @@ private:
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

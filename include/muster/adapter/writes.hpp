@@ -9,7 +9,8 @@
 #include <muster/model/answer.hpp>
 #include <muster/model/traits.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace adapter {
 
 /// Identifies an order and its result. The driver chooses it and never uses it twice.
@@ -201,4 +202,5 @@ struct is_current_order {
 };
 
 } // namespace adapter
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

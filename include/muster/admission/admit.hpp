@@ -24,7 +24,8 @@
 #include <muster/plan/plan.hpp>
 #include <muster/policy/placement_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Decides gangs one by one, with scratch that is kept from one to the next. The finder is the one
 /// seam to how nodes are found: by an index or by a scan.
@@ -497,4 +498,5 @@ admit(const cluster_state<Traits>& known, gang_index which, plan<Traits::width>&
     return admission<Traits>().decide(known, which, into, finder, placing, steps);
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

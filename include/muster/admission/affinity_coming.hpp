@@ -15,7 +15,8 @@
 #include <muster/index/flat_finder.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// True if pod terms let the gang's nominated members start on their nodes, one after the other in
 /// the order of their nominations; a member that a term blocks is tried again after the others.
@@ -79,4 +80,5 @@ template<class Traits>
     return left == 0;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

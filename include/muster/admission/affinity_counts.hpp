@@ -18,7 +18,8 @@
 #include <muster/model/taints.hpp>
 #include <muster/plan/plan.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Which term keeps a pod off a node: the first in the order in which kube-scheduler looks.
 enum class pod_obstacle : std::uint8_t {
@@ -494,4 +495,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

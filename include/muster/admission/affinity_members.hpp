@@ -14,7 +14,8 @@
 #include <muster/index/flat_scan.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// What terms between pods mean for a gang's waiting members.
@@ -164,4 +165,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

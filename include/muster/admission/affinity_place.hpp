@@ -23,7 +23,8 @@
 #include <muster/policy/surplus_concept.hpp>
 #include <muster/resource/share.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Finds places for a gang on which terms between pods bear, by trying: the order of turns, other
@@ -484,4 +485,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

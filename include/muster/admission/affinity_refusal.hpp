@@ -15,7 +15,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A member that finds no node, and which term between pods keeps it off each.
 struct affinity_refusal {
@@ -83,4 +84,5 @@ first_refusal(const cluster_state<Traits>& known, const gang_members<Traits::wid
     return std::nullopt;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

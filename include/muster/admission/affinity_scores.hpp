@@ -11,7 +11,8 @@
 #include <muster/admission/affinity_counts.hpp>
 #include <muster/base/id.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// ln(n) in 1/65536, for n ≥ 1: no floating point, so that it is the same everywhere.
@@ -99,4 +100,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,9 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1::detail {
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
 
 /// Groups the nodes that are alike for a gang: whatever constraints are in force, its fit problem
 /// has the same row for each of them. They have the same obstacles and host ports for its members,
@@ -229,4 +231,6 @@ template<std::size_t Width>
     return reaches_minima(tree, counts);
 }
 
-} // namespace muster::inline v0_1::detail
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What may be reclaimed for a gang: what other queues use beyond what they deserve, as long as its
 /// own stays within what that deserves. Two queues are compared below the first queue that is above
@@ -273,4 +274,5 @@ private:
     detail::sequence<link> chain_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

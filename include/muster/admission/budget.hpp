@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Steps for the exact search: what it lists, weighs, exchanges and branches counts, a step for a
 /// nanosecond of work or a few. They are steps and never time, so that an answer does not depend on
@@ -18,4 +19,5 @@ struct budget {
     std::int64_t per_cycle = std::int64_t{1} << 27;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// All gangs with a pod that may be evicted or moved, as rules see them: by queue, and in each
 /// queue by priority. They are read from the state once for many waiting gangs.
@@ -268,4 +269,5 @@ private:
     detail::sequence<sum> below_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

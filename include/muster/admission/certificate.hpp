@@ -8,7 +8,8 @@
 
 #include <muster/base/id.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Which cluster a certificate speaks of.
 enum class certificate_scope : std::uint8_t {
@@ -91,4 +92,5 @@ struct certificate {
     std::vector<vertex> vertices;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/base/sequence.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// How many members of each class to take, and what they cost.
 struct choice {
@@ -259,4 +260,5 @@ private:
     bool complete_ = true;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A vertex of a gang's tree whose members are to stand together, and where those that hold do.
 struct closeness {
@@ -104,4 +105,5 @@ ways_to_stand(const cluster_state<Traits>& known, const gang_tree& tree, const c
     return ways;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -21,7 +21,8 @@
 #include <muster/plan/plan.hpp>
 #include <muster/policy/consolidation_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Starts gangs that wait for room by moving others: pods leave their nodes for other ones, so many
 /// that the gang then fits, and all of them are placed with it. Keeps its scratch from one gang to
@@ -486,4 +487,5 @@ private:
     std::optional<std::int64_t> next_change_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -8,7 +8,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// How a rule sees a gang, apart from what depends on time or on the other side. O(1).
 template<class Traits>
@@ -64,4 +65,5 @@ template<class Traits>
     return count;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What the gang asks for at most, for its minima: exactly that, where `needs` says how many of
 /// each class; false when the sum leaves int64.
@@ -50,4 +51,5 @@ counted_class(const cluster_state<Traits>& known, gang_index by,
     return only;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/model/disruption_budget.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What budgets say of a set of pods that are told to go, as pods are added to it and taken out
 /// again. Of a set that keeps to all budgets every part does.
@@ -113,4 +114,5 @@ private:
     std::int64_t broken_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

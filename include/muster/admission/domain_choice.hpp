@@ -19,7 +19,8 @@
 #include <muster/plan/plan.hpp>
 #include <muster/policy/domain_order_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Domains in the order of their labels' values.
@@ -276,4 +277,5 @@ template<std::size_t Width>
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 #include <muster/index/flat_finder.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What looking at one domain after the other says of a gang without a choice.
 enum class domains_outcome : std::uint8_t {
@@ -99,4 +100,5 @@ look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::w
     return domains_outcome::impossible;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/base/sequence.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Decides exactly whether a gang fits whose members must stand together.
@@ -192,4 +193,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -23,7 +23,8 @@
 #include <muster/plan/plan.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// How a gang is tried.
 template<std::size_t Width>
@@ -216,4 +217,5 @@ private:
     bool undecided_ = false;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

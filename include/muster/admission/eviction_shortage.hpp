@@ -6,7 +6,8 @@
 
 #include <muster/base/id.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Why no eviction helps: with all permitted victims evicted, too little is free.
 struct eviction_shortage {
@@ -20,4 +21,5 @@ struct eviction_shortage {
                                          const eviction_shortage&) = default;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

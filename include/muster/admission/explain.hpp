@@ -11,7 +11,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/resource/kind_table.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 struct explain_options {
     /// Search steps for each question that is asked on the way.
@@ -50,7 +51,8 @@ template<class Traits>
 [[nodiscard]] std::vector<reason> explain(const cluster_state<Traits>& known, gang_index which,
                                           const explain_options& options = {});
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster
 
 #ifndef MUSTER_SEPARATE_COMPILATION
 #include <muster/admission/explain_inl.hpp>

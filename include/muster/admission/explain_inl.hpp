@@ -31,7 +31,8 @@
 #include <muster/plan/plan.hpp>
 #include <muster/resource/kind_table.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 namespace detail {
 
@@ -477,4 +478,5 @@ std::vector<reason> explain(const cluster_state<Traits>& known, gang_index which
     return found;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

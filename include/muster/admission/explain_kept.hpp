@@ -10,7 +10,8 @@
 #include <muster/base/id.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// As long as it lives, nothing is kept for anybody in the state; then all is kept again. Nothing
 /// else may change the state meanwhile.
@@ -79,4 +80,5 @@ private:
     std::vector<char> lifted_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

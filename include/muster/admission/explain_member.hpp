@@ -8,7 +8,8 @@
 #include <muster/base/id.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Returns why a waiting member of a gang that meets its minima is not placed: the reasons as if
 /// the member were a gang of its own, bound by the topology constraints of its gang. Amounts and
@@ -17,7 +18,8 @@ template<class Traits>
 [[nodiscard]] std::vector<reason> explain_member(const cluster_state<Traits>& known, pod_index pod,
                                                  const explain_options& options = {});
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster
 
 #ifndef MUSTER_SEPARATE_COMPILATION
 #include <muster/admission/explain_member_inl.hpp>

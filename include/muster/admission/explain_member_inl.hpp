@@ -20,7 +20,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Returns the members of a gang as if the gang had the minimum 1 and only `pod` waited, in `tree`.
@@ -94,4 +95,5 @@ std::vector<reason> explain_member(const cluster_state<Traits>& known, pod_index
     return found.empty() ? only(reason_code::fits_by_now) : found;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The constraints that count. Member counts always do.
 struct constraints_in_force {
@@ -256,4 +257,5 @@ pose(const cluster_state<Traits>& known, const gang_members<Traits::width>& memb
     return problem;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

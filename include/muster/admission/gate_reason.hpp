@@ -14,7 +14,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// True if volumes are the only obstacle for each member that no node can take. O(members).
@@ -78,4 +79,5 @@ template<class Traits>
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/model/answer.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The queue itself or the nearest one above it that is closed, if any is. O(depth).
 template<class Traits>
@@ -80,4 +81,5 @@ template<class Traits>
     return fault == gang_fault::malformed ? answer::never : answer::waiting;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

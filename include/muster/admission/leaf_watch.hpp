@@ -16,7 +16,8 @@
 #include <muster/index/flat_scan.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A refusal that the search proved by one leaf of weights, kept as a memo: it holds until what the
 /// nodes can carry of those weights has grown by `slack`. After changes only the terms of the nodes
@@ -145,4 +146,5 @@ private:
     pattern_finder<width> finder_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 #include <muster/model/gang.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Waiting members of one role that are alike: same request, same constraints.
 template<std::size_t Width>
@@ -216,4 +217,5 @@ template<class Traits>
     return found;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

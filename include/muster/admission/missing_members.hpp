@@ -12,7 +12,8 @@
 #include <muster/base/id.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Sums `counts`, which is per leaf, up the tree. Returns the members at or below each vertex.
@@ -84,4 +85,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -22,7 +22,8 @@
 #include <muster/plan/plan.hpp>
 #include <muster/policy/consolidation_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A pod that may be moved, and where it stands.
 struct movable_pod {
@@ -188,4 +189,5 @@ private:
     std::vector<char> taken_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

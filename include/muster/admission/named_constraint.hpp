@@ -11,7 +11,9 @@
 #include <muster/base/assert.hpp>
 #include <muster/resource/kind_table.hpp>
 
-namespace muster::inline v0_1::detail {
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
 
 /// One constraint that a reason can name.
 struct named_constraint {
@@ -55,4 +57,6 @@ struct named_constraint {
     }
 };
 
-} // namespace muster::inline v0_1::detail
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

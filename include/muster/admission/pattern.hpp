@@ -10,7 +10,8 @@
 #include <muster/base/checked.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Finds the pattern (members per class on one node) of the greatest weight that a node can take,
 /// by enumeration; among equal weights the one with the most members. Each vertex of the
@@ -101,4 +102,5 @@ private:
     std::vector<std::int64_t> best_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

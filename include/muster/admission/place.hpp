@@ -32,7 +32,8 @@
 #include <muster/policy/surplus_concept.hpp>
 #include <muster/resource/share.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Places one gang's members into a plan in the order of their turns, each on the best node that
 /// the finder knows; members that are alike and follow one another are found room for together.
@@ -493,4 +494,5 @@ private:
     std::size_t depth_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 #include <muster/index/flat_finder.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// How many of each class a gang needs, when there is no choice: every role must reach its minimum
 /// and has one class of members, and the gang as a whole asks for no more than its roles do.
@@ -224,4 +225,5 @@ private:
     std::uint64_t round_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 #include <muster/admission/certificate.hpp>
 #include <muster/admission/reused_list.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// A proof as it grows, depth first. What is cleared keeps its memory, that of its vertices too.
@@ -43,4 +44,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/model/ledger.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// How many pods of this request the queue and those above it still admit, at most `most`.
 /// O(depth × width).
@@ -37,4 +38,5 @@ template<std::size_t Width>
     return most;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

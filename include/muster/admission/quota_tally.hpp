@@ -13,7 +13,8 @@
 #include <muster/model/queue_accounts.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Counts whether the quotas of a gang's queues admit an amount once certain pods are gone. A pod
 /// that leaves a queue makes as much room below the quota of that queue and of those above it.
@@ -97,4 +98,5 @@ private:
     std::size_t short_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -8,7 +8,8 @@
 
 #include <muster/base/id.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Stable codes; text is made from them at the edge. The order of the enumerators is the order in
 /// which reasons are listed.
@@ -124,4 +125,5 @@ struct reason {
     std::vector<gang_index> owners;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

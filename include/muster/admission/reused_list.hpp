@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// A list whose elements keep their memory when they go: one that comes is as the last in its place
@@ -40,4 +41,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

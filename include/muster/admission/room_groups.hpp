@@ -16,7 +16,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Pods that make room together when they leave their node: for one member more than without them,
 /// or for several.
@@ -255,4 +256,5 @@ private:
     std::array<std::vector<std::int64_t>, width> sizes_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -22,7 +22,8 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/sequence.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 enum class fit_outcome : std::uint8_t { fits, impossible, undecided };
 
@@ -488,4 +489,5 @@ private:
     std::vector<std::int64_t> counts_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

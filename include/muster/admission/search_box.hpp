@@ -15,7 +15,8 @@
 #include <muster/base/sequence.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// What the nodes of a fit problem can take, while a search narrows it down: how many of each class
@@ -433,4 +434,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/base/checked.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Lists the patterns of a node (members per class that it takes together) to which nobody can be
@@ -207,4 +208,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

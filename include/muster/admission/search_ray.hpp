@@ -9,7 +9,8 @@
 
 #include <muster/base/checked.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Finds the weights that come closest to a proof, by exact integer pivots.
@@ -206,4 +207,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

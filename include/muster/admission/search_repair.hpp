@@ -11,7 +11,8 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/sequence.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Mends the heaviest patterns into a placement: they carry enough in weight, yet too few of one
@@ -405,4 +406,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/admission/search_weighing.hpp>
 #include <muster/base/checked.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Lagrange multipliers moved along the subgradient of the bound: more weight to classes of which
@@ -62,4 +63,5 @@ public:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -9,7 +9,8 @@
 #include <muster/admission/fit_problem.hpp>
 #include <muster/base/checked.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// What a leaf of a proof weighs with: per class, and per quota of the problem.
@@ -86,4 +87,5 @@ inline void spread_zeros(const std::vector<std::int64_t>& upper, weighing& by) {
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

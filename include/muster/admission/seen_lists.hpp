@@ -7,7 +7,8 @@
 #include <span>
 #include <vector>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Lists of numbers that were met, one behind the other in memory that serves again.
@@ -69,4 +70,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

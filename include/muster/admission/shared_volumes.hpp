@@ -11,7 +11,8 @@
 #include <muster/model/constraints.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// True if pods with these constraints share a volume that does not exist yet: they must be placed
@@ -93,4 +94,5 @@ void keep_near_volumes(const cluster_state<Traits>& known, const gang_record& gr
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <deque>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// A list whose elements keep their memory when they go, and their places when more come: others
@@ -25,4 +26,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -8,7 +8,8 @@
 #include <muster/admission/members.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A subgroup of a gang as a gang of its own, once some of its members were placed.
 template<std::size_t Width>
@@ -64,4 +65,5 @@ void cut_subgroup(const gang_members<Width>& whole, std::size_t vertex,
     }
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/admission/subgroup.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Searches places for subgroups beside what was placed of the same gang, with memory that is kept
@@ -68,4 +69,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

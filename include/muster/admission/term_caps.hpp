@@ -17,7 +17,8 @@
 #include <muster/base/sequence.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// What required terms between pods come to on every node by itself, so that a fit problem can hold
@@ -218,4 +219,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

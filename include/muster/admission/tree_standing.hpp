@@ -9,7 +9,8 @@
 #include <muster/model/gang.hpp>
 #include <muster/resource/share.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What counts per leaf mean for every vertex of the tree.
 struct tree_standing {
@@ -91,4 +92,5 @@ inline const tree_standing& stand(const gang_tree& tree, const std::vector<std::
     return reaches_minima(tree, counts, scratch);
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 #include <muster/admission/certificate.hpp>
 #include <muster/model/answer.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The outcome for one gang.
 struct verdict {
@@ -23,4 +24,5 @@ struct verdict {
     std::int64_t steps = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

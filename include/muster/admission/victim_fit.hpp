@@ -16,7 +16,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The pod, which stands, is told to go in the plan. O(width + ports).
 template<class Traits>
@@ -259,4 +260,5 @@ private:
     bool sure_ = true;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

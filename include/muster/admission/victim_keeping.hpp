@@ -17,7 +17,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Improves the choice of surplus pods to evict from contested gangs. A gang is contested if its
 /// surplus pods cannot all go together: with three pods and a minimum of one, any two may go. The
@@ -330,4 +331,5 @@ private:
     tree_standing standing_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

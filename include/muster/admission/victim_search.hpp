@@ -22,7 +22,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Chooses pods to evict so that a gang fits. A unit is one surplus member of a gang, or a whole
 /// gang; no gang is left below its minima. The chosen set is inclusion-minimal: if any unit is put
@@ -424,4 +425,5 @@ private:
     std::vector<pod_index> chosen_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

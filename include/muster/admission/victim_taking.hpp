@@ -19,7 +19,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Takes pods of gangs as candidates for eviction and puts them back, unit by unit. Checks which
 /// units the minima of the gangs, disruption budgets and the deserved amounts of queues allow.
@@ -213,4 +214,5 @@ protected:
     detail::reused_list<unit> units_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

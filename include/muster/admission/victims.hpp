@@ -17,7 +17,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A gang of which something may be taken.
 struct victim {
@@ -242,4 +243,5 @@ private:
     std::optional<std::int64_t> next_change_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster::inline v0_1::detail {
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
 
 /// A copy of a value of any type. A policy chosen at run time stores its rules as such values.
 /// Values of up to `room` bytes are stored in place, larger values are allocated. Needs no RTTI.
@@ -120,4 +122,6 @@ private:
     alignas(std::max_align_t) std::byte bytes_[room];
 };
 
-} // namespace muster::inline v0_1::detail
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

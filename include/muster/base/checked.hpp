@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <limits>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Wide intermediates: a product of two int64 always fits.
 __extension__ typedef __int128 int128;
@@ -44,4 +45,5 @@ __extension__ typedef unsigned __int128 uint128;
     return saturate(static_cast<int128>(lhs) * rhs);
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

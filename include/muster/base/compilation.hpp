@@ -15,10 +15,14 @@
 extern "C" {
 extern const char muster_core_and_header_only_sources_must_not_be_mixed;
 }
-namespace muster::inline v0_1::detail {
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
 [[gnu::used]] static const char* const compiled_separately =
     &muster_core_and_header_only_sources_must_not_be_mixed;
-}
+} // namespace detail
+} // namespace v0_1
+} // namespace muster
 
 #else
 

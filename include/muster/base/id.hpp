@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A dense index into the records of one state, one type per kind of record so that a node is
 /// never taken for a pod. Indexes of removed records are used again; across calls keep a `handle`.
@@ -51,4 +52,5 @@ using domain_index = index_of<struct domain_tag>;
 /// An interned request together with its placement constraints.
 using shape_index = index_of<struct shape_tag>;
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

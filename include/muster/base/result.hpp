@@ -6,7 +6,8 @@
 
 #include <muster/base/assert.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Wraps an error so that a result can be made from it unambiguously: `return failure{error};`.
 template<class E>
@@ -54,4 +55,5 @@ private:
     std::variant<T, E> state_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -10,7 +10,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster::inline v0_1::detail {
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
 
 /// Moves `used` bytes to new room of `capacity` bytes; the old room is given back.
 // Inlined it makes g++ 12 -O3 warn of a use after the deletion, which is a subtraction of addresses
@@ -233,4 +235,6 @@ private:
     T* end_ = nullptr;
 };
 
-} // namespace muster::inline v0_1::detail
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// The number that `count` decimal digits at `at` make, or nothing.
@@ -143,4 +144,5 @@ inline void append_padded(std::string& to, std::int64_t number, std::size_t digi
     return text += 'Z';
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -6,7 +6,8 @@
 #define MUSTER_VERSION_MINOR 1
 #define MUSTER_VERSION_PATCH 0
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 struct version {
     int major, minor, patch;
@@ -17,4 +18,5 @@ struct version {
 inline constexpr version library_version{MUSTER_VERSION_MAJOR, MUSTER_VERSION_MINOR,
                                          MUSTER_VERSION_PATCH};
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

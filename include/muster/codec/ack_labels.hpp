@@ -13,7 +13,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/translate/gang_keys.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 inline constexpr std::string_view ack_name_label = translate::keys::sigs_name;
@@ -80,4 +81,5 @@ struct ack_labels {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/job_object.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// How many pods (or parts) start together, as an annotation of an object says it: KAI's
@@ -144,4 +145,5 @@ inline void read_job_scheduling(const field& at, translate::batch_job_spec& job)
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

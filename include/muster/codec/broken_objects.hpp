@@ -9,7 +9,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 // An object that has an unread part is broken: the unread part is never ignored. README.md lists
@@ -94,4 +95,5 @@ template<class Object>
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -21,7 +21,8 @@
 #include <muster/model/node.hpp>
 #include <muster/model/node_names.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 using term_list = std::vector<node_term>;
@@ -172,4 +173,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -27,7 +27,8 @@
 #include <muster/model/state.hpp>
 #include <muster/resource/kind_table.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// As many kinds of resources as clusters have that are not out of the ordinary.
@@ -442,4 +443,5 @@ void with_cluster(const manifests& objects, const cluster_options& options, diag
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

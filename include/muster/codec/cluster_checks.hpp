@@ -17,7 +17,8 @@
 #include <muster/codec/topology_reader.hpp>
 #include <muster/model/topology.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 // What is well-formed object by object, and yet hardly meant as it stands in this cluster.
@@ -132,4 +133,5 @@ inline void check_cluster(const manifests& objects, const group_map& groups,
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -31,7 +31,8 @@
 #include <muster/translate/to_t9k.hpp>
 #include <muster/translate/write_with.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -248,4 +249,5 @@ private:
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -22,7 +22,8 @@
 #include <muster/codec/volume_planner.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -230,4 +231,5 @@ inline void check_lone_claims(const manifests& objects, const volume_plan& volum
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/codec/gang_group_list.hpp>
 #include <muster/translate/gang_claims.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -144,4 +145,5 @@ inline void read_coscheduling_words(const boost::json::object& manifest, gang_de
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

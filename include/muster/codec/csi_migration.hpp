@@ -5,7 +5,8 @@
 #include <string_view>
 #include <utility>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Returns the CSI driver that replaces an in-tree volume plugin, by the plugin's name. Returns any
@@ -48,4 +49,5 @@ inline constexpr std::array<disk_source, 7> disk_sources{{
 }};
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

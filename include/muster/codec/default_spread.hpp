@@ -16,7 +16,8 @@
 #include <muster/codec/reading_rules.hpp>
 #include <muster/codec/spread_owners.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// kube-scheduler's own default constraints (defaultingType System).
@@ -151,4 +152,5 @@ inline void apply_default_spread(manifests& objects, const reading_rules& rules)
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/object_metadata.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Prefix of the implicit extended resource of each DeviceClass; the name of the class follows.
@@ -113,4 +114,5 @@ devices_of(const std::vector<const resource_slice_object*>& slices) {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/volume_plan.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Whether ResourceClaims get reserved for the pods that Muster places.
@@ -117,4 +118,5 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

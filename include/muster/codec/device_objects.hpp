@@ -11,7 +11,8 @@
 #include <muster/codec/object_metadata.hpp>
 #include <muster/model/constraints.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// An entry of a pod's `spec.resourceClaims`.
@@ -125,4 +126,5 @@ struct device_objects {
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

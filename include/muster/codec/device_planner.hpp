@@ -20,7 +20,8 @@
 #include <muster/model/constraints.hpp>
 #include <muster/model/node.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Adds to a volume_plan the effects of the pods' ResourceClaims, and the amounts that nodes have
@@ -284,4 +285,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

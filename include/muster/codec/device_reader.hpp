@@ -14,7 +14,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/storage_reader.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -190,4 +191,5 @@ read_resource_claim_template(object_reader& object, reading_context& context) {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

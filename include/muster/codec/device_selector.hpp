@@ -14,7 +14,8 @@
 
 #include <muster/codec/device_objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A conjunction of equalities: the only form of a CEL device selector that Muster evaluates.
@@ -173,4 +174,5 @@ private:
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

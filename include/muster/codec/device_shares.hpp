@@ -11,7 +11,8 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A resource or annotation that requests a share of a device, or a particular device, from the
@@ -124,4 +125,5 @@ inline void note_share_resources(const named_amounts& amounts, const field& reso
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

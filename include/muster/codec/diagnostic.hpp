@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 enum class severity : std::uint8_t { error, warning };
@@ -132,4 +133,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/model/disruption_budget.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 namespace detail {
@@ -124,4 +125,5 @@ namespace detail {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -21,7 +21,8 @@
 #include <muster/codec/source_text.hpp>
 #include <muster/codec/unread_parts.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Which of the two places of a field is meant. An element of a list has no key: both mean its
@@ -155,4 +156,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

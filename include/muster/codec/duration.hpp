@@ -7,7 +7,8 @@
 #include <optional>
 #include <string_view>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Nanoseconds of a duration as T9k queues write it: numbers with the units y, w, d, h, m, s and
@@ -57,4 +58,5 @@ namespace codec {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -119,4 +120,5 @@ void object_at(const object_place& where, diagnostics& out, Visit visit) {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

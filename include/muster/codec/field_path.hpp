@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// One step from a value into it: a key of an object or an index of a list. A key is borrowed, not
@@ -74,4 +75,5 @@ struct path_frame {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

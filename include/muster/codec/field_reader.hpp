@@ -21,7 +21,8 @@
 #include <muster/codec/field_path.hpp>
 #include <muster/codec/timestamp.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 class object_reader;
@@ -408,4 +409,5 @@ void array_reader::for_each_object(Visit&& visit) const {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

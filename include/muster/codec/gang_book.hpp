@@ -29,7 +29,8 @@
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/spark_application.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A gang with its pods, and where its object, or the first of its pods, stands.
@@ -468,4 +469,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

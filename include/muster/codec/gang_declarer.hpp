@@ -23,7 +23,8 @@
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/pod_marks.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// How the groups of an API are declared; jobs' where it is none's.
@@ -320,4 +321,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -23,7 +23,8 @@
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/pod_marks.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// What an object asks of the topology of a vertex, as labels; the Topology that orders them may
@@ -168,4 +169,5 @@ inline void report(diagnostics& out, severity level, const gang_definition& of,
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -22,7 +22,8 @@
 #include <muster/translate/gang_claims.hpp>
 #include <muster/translate/gang_object.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A pod that found its gang.
@@ -290,4 +291,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/translate/gang_keys.hpp>
 #include <muster/translate/pod_marks.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Maximum number of gangs that gang groups may link. Bounds the cost of a changed object, so that
@@ -87,4 +88,5 @@ struct gang_group_list {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

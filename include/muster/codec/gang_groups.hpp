@@ -14,7 +14,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/translate/gang_object.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A gang and its place in the order of the input.
@@ -135,4 +136,5 @@ inline void merge_gang_groups(std::vector<finished_gang>& gangs, diagnostics& ou
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/translate/gang_keys.hpp>
 #include <muster/translate/pod_marks.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A name by which objects of gangs find each other. Objects that share none, neither directly nor
@@ -145,4 +146,5 @@ inline void add_workload_links(std::string_view kind, const boost::json::object&
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/pod_marks.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Who made an object, as far as ownerReferences tell. A cluster's dump holds jobs beside the
@@ -123,4 +124,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -38,7 +38,8 @@
 #include <muster/translate/t9k_objects.hpp>
 #include <muster/translate/t9k_pods.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 struct gang_options {
@@ -494,4 +495,5 @@ template<class Keep>
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

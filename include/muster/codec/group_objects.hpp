@@ -17,7 +17,8 @@
 #include <muster/codec/workload_groups.hpp>
 #include <muster/translate/grove_names.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 inline constexpr std::string_view t9k_group_version = "scheduler.tensorstack.dev/v1beta1";
@@ -110,4 +111,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -24,7 +24,8 @@
 #include <muster/translate/grove_topology_check.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// The topology that a PodCliqueSet asks for; null where it asks for none, or for one that is not
@@ -119,4 +120,5 @@ expand_grove_set(const translate::grove_set& set, translate::grove_dialect diale
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -22,7 +22,8 @@
 #include <muster/translate/grove_set.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 namespace detail {
@@ -422,4 +423,5 @@ read_pod_clique_set(object_reader& object, translate::grove_dialect dialect,
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

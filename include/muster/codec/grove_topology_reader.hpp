@@ -7,7 +7,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/translate/grove_set.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A grove.io/v1alpha1 ClusterTopologyBinding (or ClusterTopology).
@@ -46,4 +47,5 @@ namespace codec {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -20,7 +20,8 @@
 #include <muster/codec/read_documents.hpp>
 #include <muster/codec/unread_parts.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -140,4 +141,5 @@ inline void read_named(const std::string& name, std::vector<document>& documents
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

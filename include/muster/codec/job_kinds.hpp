@@ -17,7 +17,8 @@
 #include <muster/translate/kubeflow_job.hpp>
 #include <muster/translate/workload.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A kind of jobs of others and who reads it.
@@ -125,4 +126,5 @@ inline translate::job_gangs read_undescribed_version(object_reader& object, read
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/job_object.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Reads an object of one kind into its gangs. What is wrong with it goes to the diagnostics of the
@@ -167,4 +168,5 @@ inline bool read_group_constraints(object_reader& object, translate::group_words
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/job_set.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -338,4 +339,5 @@ inline void read_job_set_spec(object_reader& spec, const reading_context& contex
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

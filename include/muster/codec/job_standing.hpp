@@ -11,7 +11,8 @@
 
 #include <muster/translate/json_text.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 // What a job's manifest says of its life, in the words that the kinds have in common.
@@ -94,4 +95,5 @@ namespace detail {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

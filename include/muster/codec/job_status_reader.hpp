@@ -16,7 +16,8 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/lifecycle/job_status.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -141,4 +142,5 @@ inline void read_condition(object_reader& object, lifecycle::job_status& into) {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

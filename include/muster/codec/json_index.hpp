@@ -14,7 +14,8 @@
 #include <muster/codec/document.hpp>
 #include <muster/codec/json_skim.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -86,4 +87,5 @@ private:
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

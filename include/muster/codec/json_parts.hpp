@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -86,4 +87,5 @@ bool each_json_part(std::string_view text, const Visit& visit) {
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

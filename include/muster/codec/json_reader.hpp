@@ -22,7 +22,8 @@
 #include <muster/codec/source_text.hpp>
 #include <muster/codec/unread_parts.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -294,4 +295,5 @@ private:
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

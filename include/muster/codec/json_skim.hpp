@@ -19,7 +19,8 @@
 #include <muster/codec/source_text.hpp>
 #include <muster/codec/unread_parts.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -238,4 +239,5 @@ private:
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/translate/gang_claims.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -200,4 +201,5 @@ inline void add_kai_subgroups(const array_reader& list, gang_definition& to) {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 #include <muster/translate/kubeflow_job.hpp>
 #include <muster/translate/kubeflow_pods.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -239,4 +240,5 @@ template<translate::kubeflow_kind Kind>
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

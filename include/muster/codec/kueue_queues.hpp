@@ -17,7 +17,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_context.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A cohort as a queue: a ClusterQueue may bear the same name.
@@ -290,4 +291,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/model/queue.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 // Kueue's objects one by one (kueue.x-k8s.io); kueue_queues.hpp makes a tree of queues of them.
@@ -271,4 +272,5 @@ inline void read_resource_groups(const field& at, kueue_queue& to) {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

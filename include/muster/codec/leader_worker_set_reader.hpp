@@ -20,7 +20,8 @@
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/leader_worker_set.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -326,4 +327,5 @@ read_disaggregated_set(object_reader& object, reading_context& context,
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/translate/pod_marks.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Declares the gangs of a few objects of a cluster, as read_cluster() would find them among all of
@@ -52,4 +53,5 @@ inline void check_gang_objects(const std::vector<document>& documents, diagnosti
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -33,7 +33,8 @@
 #include <muster/codec/topology_reader.hpp>
 #include <muster/codec/unread_parts.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 struct manifest_options {
@@ -292,4 +293,5 @@ private:
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 struct group_key {
@@ -341,4 +342,5 @@ using group_map = std::map<group_key, group_facts>;
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

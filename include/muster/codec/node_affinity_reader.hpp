@@ -14,7 +14,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/model/constraints.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -70,4 +71,5 @@ inline void read_node_affinity(const field& at, pod_object& pod) {
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/resource/quantity_text.hpp>
 #include <muster/translate/json_text.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// The memory of the largest Node of an input, in bytes; nothing when it has none. What is wrong
@@ -45,4 +46,5 @@ largest_node_memory(const std::vector<document>& documents) {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 [[nodiscard]] inline std::optional<taint_effect> read_effect(const field& at) {
@@ -84,4 +85,5 @@ namespace codec {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/codec/field_path.hpp>
 #include <muster/model/labels.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Nanoseconds since 1970-01-01T00:00:00Z.
@@ -66,4 +67,5 @@ struct object_metadata {
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -24,7 +24,8 @@
 #include <muster/model/topology.hpp>
 #include <muster/resource/quantity.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// An amount of one kind in thousandths, wide enough for sums, with the way it was written.
@@ -307,4 +308,5 @@ struct manifests {
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

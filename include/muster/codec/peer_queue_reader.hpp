@@ -19,7 +19,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/model/queue.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 // The queues of other schedulers, as the table in policy/README.md writes them.
@@ -164,4 +165,5 @@ namespace detail {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -5,7 +5,8 @@
 #include <limits>
 #include <optional>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// When a pod is as old as its T9k queue lets pods get (maxDuration): its birth and `longest`
@@ -21,4 +22,5 @@ end_of_pod(std::int64_t created, std::int64_t longest, std::int64_t priority) no
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/codec/pod_fields.hpp>
 #include <muster/codec/storage_reader.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -51,4 +52,5 @@ namespace detail {
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/pod_fields.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -136,4 +137,5 @@ inline void check_container_types(object_reader& container) {
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

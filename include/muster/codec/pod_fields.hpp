@@ -8,7 +8,8 @@
 #include <span>
 #include <string_view>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// What Muster does with a field of a pod.
@@ -383,4 +384,5 @@ volume_source_support(std::string_view source) noexcept {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/translate/gang_claims.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A Grove PodGang, with the pods that it lists.
@@ -131,4 +132,5 @@ inline void read_pack(const field& at, vertex_index of, const std::string& topol
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

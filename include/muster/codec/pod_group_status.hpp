@@ -16,7 +16,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/queue_status.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// What the status of a T9k PodGroup is made from.
@@ -134,4 +135,5 @@ namespace detail {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -27,7 +27,8 @@
 #include <muster/codec/request_reader.hpp>
 #include <muster/translate/gang_keys.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -356,4 +357,5 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

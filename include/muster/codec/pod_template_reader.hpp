@@ -15,7 +15,8 @@
 #include <muster/codec/pod_field_types.hpp>
 #include <muster/codec/reading_context.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -163,4 +164,5 @@ inline void check_pod_template(const field& at, const reading_context& context) 
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

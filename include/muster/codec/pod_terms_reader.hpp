@@ -15,7 +15,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/model/pod_terms.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -163,4 +164,5 @@ inline void read_spread(const field& at, const object_metadata& pod, const readi
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

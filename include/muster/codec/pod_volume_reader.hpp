@@ -12,7 +12,8 @@
 #include <muster/codec/pod_fields.hpp>
 #include <muster/codec/storage_reader.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -82,4 +83,5 @@ inline void read_volumes(const field& at, pod_object& pod) {
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -9,7 +9,8 @@
 
 #include <muster/resource/quantity.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Gives claims a storage pool each, the one with most left, so that no pool gives more than it
@@ -60,4 +61,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/resource/quantity.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// What the status of a T9k Queue is made from.
@@ -127,4 +128,5 @@ queue_standings(const manifests& objects, const group_map& groups) {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/ray_cluster.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -169,4 +170,5 @@ template<ray_kind Kind>
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

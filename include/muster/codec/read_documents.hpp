@@ -13,7 +13,8 @@
 #include <muster/codec/unread_parts.hpp>
 #include <muster/codec/yaml_reader.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// How to take a text. `automatic` looks at it: what starts with `{` or `[` is JSON, or YAML in
@@ -66,4 +67,5 @@ read_documents(std::string file_name, std::string text, diagnostics& out,
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

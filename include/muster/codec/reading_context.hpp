@@ -17,7 +17,8 @@
 #include <muster/resource/quantity_text.hpp>
 #include <muster/translate/generated_name.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// What all readers share while they read one input.
@@ -225,4 +226,5 @@ read_label_selector(const field& at, std::vector<std::string>* unsupported = nul
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 
 #include <muster/model/pod_terms.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// The minor version of Kubernetes whose rules decide how pods are read.
@@ -62,4 +63,5 @@ parse_kubernetes_version(std::string_view text) noexcept {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

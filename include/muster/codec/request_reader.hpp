@@ -13,7 +13,8 @@
 #include <muster/codec/pod_fields.hpp>
 #include <muster/codec/reading_context.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 inline void add(named_amounts& to, const named_amounts& more) {
@@ -129,4 +130,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/model/labels.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A selector as kubectl's `-l` takes it, or what is wrong with the text.
@@ -126,4 +127,5 @@ private:
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

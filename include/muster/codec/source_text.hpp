@@ -12,7 +12,8 @@
 
 #include <muster/codec/diagnostic.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// What an input may ask of a reader. Beyond a limit the answer is an error, whatever the input.
@@ -119,4 +120,5 @@ namespace detail {
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

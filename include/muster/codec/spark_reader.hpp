@@ -17,7 +17,8 @@
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/spark_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -112,4 +113,5 @@ read_spark_application(object_reader& object, reading_context& context,
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/reading_context.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 namespace detail {
@@ -127,4 +128,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

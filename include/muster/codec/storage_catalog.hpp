@@ -9,7 +9,8 @@
 #include <muster/codec/object_metadata.hpp>
 #include <muster/codec/storage_objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Indexes storage objects by name. Holds pointers: the objects must outlive it.
@@ -102,4 +103,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Annotation on the metadata of a List: the kinds of which the List holds all objects of a
@@ -144,4 +145,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/model/constraints.hpp>
 #include <muster/model/labels.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// How a volume may be mounted. Bits: a set of modes is their sum.
@@ -191,4 +192,5 @@ struct storage_objects {
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/storage_objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 namespace detail {
@@ -338,4 +339,5 @@ void read_controller(object_reader& object, Owned& of) {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

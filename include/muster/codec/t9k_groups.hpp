@@ -12,7 +12,8 @@
 #include <muster/codec/membership.hpp>
 #include <muster/codec/t9k_reader.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A scheduler.tensorstack.dev/v1beta1 PodGroup. An absent queue or priority stays absent.
@@ -42,4 +43,5 @@ namespace codec {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -24,7 +24,8 @@
 
 // The fields that several kinds of T9k jobs share.
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -367,4 +368,5 @@ read_overrides(const field& at, const translate::t9k_job& job, bool with_argumen
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 
 // What each kind of T9k job has for itself: its replicas, its rules about them and its config.
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -338,4 +339,5 @@ inline void read_beam(object_reader& spec, translate::t9k_job& job, reading_cont
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/translate/t9k_job.hpp>
 #include <muster/translate/t9k_names.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// The kind of T9k job that an object says it is; nothing when it is none.
@@ -173,4 +174,5 @@ read_t9k_job(object_reader& object, translate::t9k_kind kind, reading_context& c
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

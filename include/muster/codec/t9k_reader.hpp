@@ -14,7 +14,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_context.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 inline constexpr std::int64_t largest_member_count = std::numeric_limits<std::int32_t>::max();
@@ -124,4 +125,5 @@ inline constexpr std::int64_t largest_member_count = std::numeric_limits<std::in
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

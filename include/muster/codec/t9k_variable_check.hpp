@@ -9,7 +9,8 @@
 #include <muster/translate/t9k_job.hpp>
 #include <muster/translate/t9k_variables.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -92,4 +93,5 @@ inline void warn_of_service_variables(const field& specs_at, const translate::t9
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

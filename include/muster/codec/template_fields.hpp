@@ -14,7 +14,8 @@
 #include <muster/codec/field_path.hpp>
 #include <muster/codec/object_metadata.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -86,4 +87,5 @@ void for_each_template_field(const object_place& object, std::string_view field,
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

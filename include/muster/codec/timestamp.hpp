@@ -6,7 +6,8 @@
 
 #include <muster/base/timestamp.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 using muster::parse_timestamp;
@@ -18,4 +19,5 @@ using muster::parse_timestamp;
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

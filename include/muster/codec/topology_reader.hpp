@@ -17,7 +17,8 @@
 #include <muster/model/topology.hpp>
 #include <muster/translate/gang_keys.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 // KAI's annotations, read from PodGroups, or where these have none from pods.
@@ -208,4 +209,5 @@ inline void keep_groups_together(const manifests& objects, const topology& usual
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

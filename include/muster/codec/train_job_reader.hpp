@@ -18,7 +18,8 @@
 #include <muster/translate/train_job.hpp>
 #include <muster/translate/workload.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 inline constexpr std::string_view trainer_api = "trainer.kubeflow.org/v1alpha1";
@@ -238,4 +239,5 @@ inline void training_runtimes::add(object_reader& object, reading_context& conte
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

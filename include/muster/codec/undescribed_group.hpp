@@ -15,7 +15,8 @@
 #include <muster/codec/gang_finish.hpp>
 #include <muster/translate/gang_claims.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Whether a pod's marks make a gang when nothing else in the input describes it. ACK's and
@@ -92,4 +93,5 @@ inline void require_all(gang_definition& to, const std::vector<gang_member>& mem
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

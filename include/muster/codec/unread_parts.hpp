@@ -17,7 +17,8 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/field_path.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// What a reader does with an object that has a part which cannot be read, such as one that is
@@ -214,4 +215,5 @@ private:
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

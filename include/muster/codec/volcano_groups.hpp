@@ -15,7 +15,8 @@
 #include <muster/codec/volcano_job_reader.hpp>
 #include <muster/translate/gang_claims.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -119,4 +120,5 @@ read_volcano_group(object_reader& object, reading_context& context, object_place
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/translate/volcano_job.hpp>
 #include <muster/translate/volcano_pods.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 namespace detail {
@@ -228,4 +229,5 @@ read_volcano_flow(object_reader& object, reading_context& context, const transla
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Assigns a different volume to each claim (bipartite matching by augmenting paths): earlier
@@ -65,4 +66,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 #include <muster/model/constraints.hpp>
 #include <muster/model/node.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Counts volumes of CSI drivers on nodes, up to what the CSINodes say (Kubernetes
@@ -289,4 +290,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Turns the matching of claims with the free volumes of one node into amounts. Claims come in
@@ -78,4 +79,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

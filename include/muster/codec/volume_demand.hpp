@@ -13,7 +13,8 @@
 #include <muster/codec/storage_objects.hpp>
 #include <muster/model/constraints.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A claim that waits for its first consumer (volumeBindingMode WaitForFirstConsumer).
@@ -73,4 +74,5 @@ candidates_for(const volume_demand& claim, const std::vector<const volume_object
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/codec/volume_demand.hpp>
 #include <muster/codec/volume_places.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// What volume_handout chose.
@@ -233,4 +234,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

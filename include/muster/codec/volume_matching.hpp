@@ -26,7 +26,8 @@
 #include <muster/resource/quantity.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Matches the claims of one class that wait for their first consumers with the class's free
@@ -257,4 +258,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/model/node.hpp>
 #include <muster/resource/quantity.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// The nodes of an input as far as the choice of volumes needs them: `seen` has names, labels and
@@ -118,4 +119,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/model/labels.hpp>
 #include <muster/model/pod_terms.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Node labels that Muster adds to its own view if volumes need them. The value of `node_mark` is
@@ -123,4 +124,5 @@ struct volume_plan {
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -23,7 +23,8 @@
 #include <muster/codec/volume_user.hpp>
 #include <muster/codec/volume_zones.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Makes a volume_plan: turns the volumes of pods into node terms, amounts and terms between pods,
@@ -331,4 +332,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

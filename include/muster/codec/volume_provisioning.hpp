@@ -24,7 +24,8 @@
 #include <muster/resource/quantity.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Where volumes of one class can be made for claims: by the class's topologies, and from storage
@@ -267,4 +268,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -5,7 +5,8 @@
 
 #include <muster/codec/objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// A pod with volumes, and the place of its gang in the order in which gangs are handed volumes.
@@ -15,4 +16,5 @@ struct volume_user {
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

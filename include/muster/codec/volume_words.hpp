@@ -18,7 +18,8 @@
 #include <muster/model/labels.hpp>
 #include <muster/model/node.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// The volume effects of waiting pods, each with the name of its pod.
@@ -326,4 +327,5 @@ template<std::size_t Width>
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

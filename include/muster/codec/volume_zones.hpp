@@ -14,7 +14,8 @@
 #include <muster/model/constraints.hpp>
 #include <muster/model/labels.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -86,4 +87,5 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 2> zo
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/codec/gang_definition.hpp>
 #include <muster/codec/reading_context.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// Kubernetes' Workload API: Workload of 1.35, Workload and PodGroup of 1.36 and 1.37, and 1.37's
@@ -416,4 +417,5 @@ private:
 };
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/workload.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -209,4 +210,5 @@ read_unknown_owner(object_reader& object, reading_context& context,
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -21,7 +21,8 @@
 #include <muster/codec/yaml_scalar.hpp>
 #include <muster/codec/yaml_tree.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -191,4 +192,5 @@ private:
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

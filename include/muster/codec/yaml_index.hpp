@@ -12,7 +12,8 @@
 #include <muster/codec/unread_parts.hpp>
 #include <muster/codec/yaml_tree.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -107,4 +108,5 @@ private:
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/codec/yaml_index.hpp>
 #include <muster/codec/yaml_tree.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -155,4 +156,5 @@ split_yaml(std::string_view text, std::size_t start) {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

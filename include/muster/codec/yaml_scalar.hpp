@@ -17,7 +17,8 @@
 #include <muster/base/result.hpp>
 #include <muster/codec/diagnostic.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 
 /// What the writer of a YAML node said about its type; `none` is a plain scalar without a tag.
@@ -191,4 +192,5 @@ namespace detail {
 }
 
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -23,7 +23,8 @@
 #include <muster/codec/unread_parts.hpp>
 #include <muster/codec/yaml_scalar.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
@@ -342,4 +343,5 @@ private:
 
 } // namespace detail
 } // namespace codec
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

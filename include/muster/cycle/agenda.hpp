@@ -17,7 +17,8 @@
 #include <muster/policy/gang_order_concept.hpp>
 #include <muster/policy/queue_order_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A gang in its queue's line.
 struct agenda_entry {
@@ -435,4 +436,5 @@ private:
     bool standing_changed_ = true;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/policy/any_score.hpp>
 #include <muster/policy/any_victim_rule.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 template<class Traits>
 struct any_policy;
@@ -101,4 +102,5 @@ template<class Traits>
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

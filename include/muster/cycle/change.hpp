@@ -15,7 +15,8 @@
 #include <muster/model/node_names.hpp>
 #include <muster/model/state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 // Changes to a cluster that may let a gang start. Indexes are those of the state that they were
 // found for, and hold in copies of it.
@@ -291,4 +292,5 @@ template<class Traits, class Namer = numbered_nodes>
     return fine;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

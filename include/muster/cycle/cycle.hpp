@@ -13,7 +13,8 @@
 #include <muster/cycle/policy.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// One scheduling cycle at time `now` (the caller's unit): asks the gangs in the order of queues
 /// and within them, starts those that fit, whole or not at all, and commits what starts as
@@ -94,7 +95,8 @@ void start(cluster_state<Traits>& known, gang_index which, const Policy& how, bu
     start(known, which, any_policy<Traits>(how), limit, result);
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster
 
 #ifndef MUSTER_SEPARATE_COMPILATION
 #include <muster/cycle/cycle_inl.hpp>

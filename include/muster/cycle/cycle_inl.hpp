@@ -16,7 +16,8 @@
 #include <muster/cycle/round.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 template<class Traits>
 void cycle(cluster_state<Traits>& known, std::int64_t now, const any_policy<Traits>& how,
@@ -68,4 +69,5 @@ void start(cluster_state<Traits>& known, gang_index which, const any_policy<Trai
     result.bind();
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 struct cycle_options {
     /// Return the answer of every gang (default: only answers that changed or place something).
@@ -9,4 +10,5 @@ struct cycle_options {
     bool list_all = false;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

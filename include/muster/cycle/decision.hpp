@@ -14,7 +14,8 @@
 #include <muster/model/answer.hpp>
 #include <muster/plan/plan.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The answer to one gang, with what starts now.
 struct decision {
@@ -141,4 +142,5 @@ private:
     std::vector<placement> moved_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

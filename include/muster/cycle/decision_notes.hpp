@@ -13,7 +13,9 @@
 #include <muster/model/answer.hpp>
 #include <muster/model/records.hpp>
 
-namespace muster::inline v0_1::detail {
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
 
 /// The visit at which a decision was made, and the previous answer.
 struct noted {
@@ -49,4 +51,6 @@ inline void order_by_visits(cycle_result& result, sequence<noted>& made) {
     made = std::move(notes);
 }
 
-} // namespace muster::inline v0_1::detail
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

@@ -28,7 +28,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 namespace detail {
 
@@ -263,4 +264,5 @@ template<class Traits>
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

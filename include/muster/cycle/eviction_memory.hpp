@@ -13,7 +13,9 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1::detail {
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
 
 /// Remembers for which waiting gangs no eviction and no move made room. A refusal holds until
 /// something happens that could change it: a pod leaves or is bound, or a node, a queue, a budget,
@@ -100,4 +102,6 @@ private:
     sequence<refusal> refused_;
 };
 
-} // namespace muster::inline v0_1::detail
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

@@ -20,7 +20,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 namespace detail {
 
@@ -233,4 +234,5 @@ bool make_room(cluster_state<Traits>& known, std::int64_t now, const any_policy<
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/policy/fair_share.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What each queue is due of all that the nodes have: the roots of the tree divide that, and every
 /// queue's children divide what it is due, kind by kind (`divide_fairly`). A queue wants what its
@@ -126,4 +127,5 @@ private:
     detail::sequence<share_claim*> scratch_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

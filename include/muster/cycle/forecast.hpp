@@ -14,7 +14,8 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/model/state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 struct forecast_options {
     /// Points in time to look at.
@@ -103,4 +104,5 @@ template<class Traits, class Policy, class EndOf>
     return found;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

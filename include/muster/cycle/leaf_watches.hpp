@@ -14,7 +14,8 @@
 #include <muster/base/sequence.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// The refusals that the search proved by a leaf, by gang.
@@ -127,4 +128,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

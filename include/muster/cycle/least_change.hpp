@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// A number above `low` and at most `high` that is enough, while one less is not; `low` is known
@@ -76,4 +77,5 @@ template<class Enough>
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/policy/surplus.hpp>
 #include <muster/policy/victim_rule.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The choices that a cycle leaves open, each a small value that satisfies its concept.
 template<class Score = best_fit, gang_order GangOrder = priority_then_age,
@@ -103,4 +104,5 @@ template<class Policy>
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/policy/queue_order_concept.hpp>
 #include <muster/resource/share.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The next gang of a queue: what it asks for, and its rank.
 template<std::size_t Width>
@@ -88,4 +89,5 @@ template<class Traits>
     return rank_with(known, which, known.accounts().queues().own(which), due);
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/policy/any_order.hpp>
 #include <muster/policy/queue_order_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Whose turn it is among lines of gangs, each of a queue or of none: from the root of the tree of
 /// queues down, at each level the first child by the order of queues, then by key, below which
@@ -305,4 +306,5 @@ private:
     std::uint64_t capability_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

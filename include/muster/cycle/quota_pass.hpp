@@ -16,7 +16,8 @@
 #include <muster/cycle/engine.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// At a cycle's end: gangs that did not fit may meanwhile be kept out by their quota alone, used up
@@ -116,4 +117,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

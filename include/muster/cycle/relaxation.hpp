@@ -10,7 +10,8 @@
 #include <muster/cycle/change.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Taints of nodes that the gang's members could tolerate and do not. O(classes × taints).
@@ -87,4 +88,5 @@ template<class Traits>
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

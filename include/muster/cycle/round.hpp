@@ -20,7 +20,8 @@
 #include <muster/cycle/stale_pass.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 namespace detail {
 
@@ -454,4 +455,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -9,7 +9,8 @@
 #include <muster/admission/budget.hpp>
 #include <muster/base/checked.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Who may search how long in a cycle. Gangs that earlier cycles did not reach have their shares
@@ -84,4 +85,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/policy/any_rule.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 namespace detail {
 
@@ -116,4 +117,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -21,7 +21,8 @@
 #include <muster/cycle/relaxation.hpp>
 #include <muster/model/state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 struct what_helps_options {
     /// Cycles to try, on copies of the state.
@@ -497,4 +498,5 @@ what_helps(const state<Traits>& known, gang_index which, std::int64_t now, const
     return detail::change_finder<Traits, Namer>(known, which, now, how, options, namer).find();
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

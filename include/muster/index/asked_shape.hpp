@@ -14,7 +14,8 @@
 #include <muster/model/constraints.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// A shape under a queue's node selector, as the index is asked about it.
@@ -85,4 +86,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

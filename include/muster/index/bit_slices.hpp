@@ -6,7 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Whether loops over all of a block's 64-bit entries become vectors that beat a look at a few.
@@ -91,4 +92,5 @@ struct bit_slices {
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

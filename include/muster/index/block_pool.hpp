@@ -8,7 +8,8 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/sequence.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Blocks by number. They stay where they are while the pool grows, a few at a time, so that
@@ -58,4 +59,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -10,7 +10,8 @@
 #include <muster/index/capacity_key.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// What a block tells its parent.
@@ -171,4 +172,5 @@ struct alignas(64) capacity_block {
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

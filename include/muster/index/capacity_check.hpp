@@ -9,7 +9,8 @@
 #include <muster/index/thresholds.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Looks whether everything that blocks tell of their rows is true, and every upper bound is one
@@ -128,4 +129,5 @@ template<std::size_t Width, std::size_t Fanout, std::size_t Thresholds>
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

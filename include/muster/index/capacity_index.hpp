@@ -18,7 +18,8 @@
 #include <muster/index/thresholds.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Nodes with their free amounts, in ascending order of (rank, label): finds those that a request
 /// fits, the first in O(height) where rows that fit are not rare. A B+tree whose blocks know, per
@@ -239,4 +240,5 @@ private:
     bool learns_ = true;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

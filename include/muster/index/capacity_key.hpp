@@ -7,7 +7,8 @@
 
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// What rows are ordered by: the rank, and among equal ranks the label, which no two rows share.
@@ -71,4 +72,5 @@ template<std::size_t Width>
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

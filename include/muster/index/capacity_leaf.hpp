@@ -12,7 +12,8 @@
 #include <muster/index/capacity_key.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Rows whose keys lie in [lower, upper). Which slot a row stands in says nothing about its order,
@@ -186,4 +187,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

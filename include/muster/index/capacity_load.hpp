@@ -14,7 +14,8 @@
 #include <muster/index/thresholds.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// A node as it is loaded.
@@ -125,4 +126,5 @@ void load_rows(capacity_tree<Width, Fanout, Thresholds>& tree,
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

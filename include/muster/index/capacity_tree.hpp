@@ -18,7 +18,8 @@
 #include <muster/index/prefetch.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// The blocks of the capacity index, how they split and merge, and how what they tell of their
@@ -470,4 +471,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

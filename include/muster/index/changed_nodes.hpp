@@ -9,7 +9,8 @@
 #include <muster/base/sequence.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// The nodes that may have given something back since somebody looked, and what was free on each.
@@ -83,4 +84,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

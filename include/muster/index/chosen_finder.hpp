@@ -14,7 +14,8 @@
 #include <muster/index/weights.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Finds nodes by the index when the score's value says that it is an order of nodes, and by
 /// looking at all of them when it does not: for programs that choose the score when they run. The
@@ -102,4 +103,5 @@ private:
     flat_finder<width, Score> flat_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

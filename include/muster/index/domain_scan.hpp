@@ -17,7 +17,8 @@
 #include <muster/index/weights.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Finds nodes among a few by looking at all of them: for domains of a topology.
 template<class Traits, class Score>
@@ -90,4 +91,5 @@ private:
     detail::sequence<entry> found_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

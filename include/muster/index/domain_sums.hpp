@@ -14,7 +14,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What is free in a domain, kind by kind: the sum over its nodes, of which none counts below zero.
 template<std::size_t Width>
@@ -138,4 +139,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

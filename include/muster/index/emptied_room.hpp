@@ -13,7 +13,8 @@
 #include <muster/model/cluster_state.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// For how many pods of a shape the cluster has room with every pod gone: bounds that stay true
@@ -120,4 +121,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -8,7 +8,8 @@
 #include <muster/index/indexed_finder.hpp>
 #include <muster/index/placement_order.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 namespace detail {
 
@@ -32,4 +33,5 @@ struct finder_of<Traits, Score> {
 template<class Traits, class Score>
 using finder_for = typename detail::finder_of<Traits, Score>::type;
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/index/weights.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 namespace detail {
 
@@ -126,4 +127,5 @@ private:
     Score score_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

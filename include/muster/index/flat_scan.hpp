@@ -13,7 +13,8 @@
 #include <muster/model/ledger.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What a pod asks of a node, as the index sees it.
 template<std::size_t Width>
@@ -67,4 +68,5 @@ best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
     return best;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -23,7 +23,8 @@
 #include <muster/index/weights.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Finds nodes by the ordered capacity index, which follows the ledger's changes: for scores that
 /// are an order of nodes, by their type or by their value. What it finds is what looking at all
@@ -495,4 +496,5 @@ private:
     std::uint8_t emptied_obstacles_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

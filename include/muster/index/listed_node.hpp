@@ -5,7 +5,8 @@
 
 #include <muster/base/id.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// A node of a predicate that is a list.
@@ -24,4 +25,5 @@ struct listed_node {
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -10,7 +10,8 @@
 #include <muster/base/assert.hpp>
 #include <muster/index/bit_slices.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Words of a fixed number per owner, side by side in one array.
@@ -106,4 +107,5 @@ struct node_columns {
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

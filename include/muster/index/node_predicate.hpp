@@ -11,7 +11,8 @@
 #include <muster/index/flat_scan.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Which nodes a set of constraints admits, under a queue's node selector or none, and how much it
@@ -78,4 +79,5 @@ struct predicate_rows {
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -9,7 +9,8 @@
 #include <muster/model/ledger.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What a score says of a node for a request that fits it. Scores that look at what the node has
 /// take that before what is free of it.
@@ -24,4 +25,5 @@ template<std::size_t Width, class Score>
         return score(weights, free, request);
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 
 #include <muster/base/id.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// An order of nodes that depends on nothing but their keys and what is free on them by the
 /// cluster's weights, so that an index can keep it.
@@ -52,4 +53,5 @@ struct node_run {
     std::int64_t count = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

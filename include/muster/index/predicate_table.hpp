@@ -11,7 +11,8 @@
 #include <muster/index/node_predicate.hpp>
 #include <muster/model/cluster_state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// The predicates that were asked for, each in the form that serves it best. Predicates in use are
@@ -165,4 +166,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Asks the memory ahead for what is to be read, or written, soon.
@@ -16,4 +17,5 @@ inline void prefetch_to_write(const void* what) noexcept {
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/index/weights.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Puts equal pods one by one where most is free, as nodes come up in that order: those that have
@@ -89,4 +90,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/base/sequence.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// A request and how much it matters.
@@ -113,4 +114,5 @@ choose_thresholds(sequence<weighed_request<Width>> requests, std::size_t most) {
 }
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/index/thresholds.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// Watches what queries cost and says when, and by which requests, the thresholds should be
@@ -130,4 +131,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/index/bit_slices.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// A request with what is known of it under the thresholds of one generation.
@@ -149,4 +150,5 @@ private:
 };
 
 } // namespace detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

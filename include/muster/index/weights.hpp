@@ -11,7 +11,8 @@
 #include <muster/model/ledger.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// One weight per kind for the whole cluster: 2^s with s = 57 - ceil(log2(largest allocatable)),
 /// so that every kind counts about alike and a request lowers the key of every node by the same.
@@ -47,4 +48,5 @@ template<std::size_t Width>
     return weights;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

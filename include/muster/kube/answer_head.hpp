@@ -11,7 +11,8 @@
 
 #include <muster/kube/time.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 namespace detail {
 
@@ -54,4 +55,5 @@ struct answer_head {
 
 } // namespace detail
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

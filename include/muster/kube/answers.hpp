@@ -17,7 +17,8 @@
 #include <muster/kube/http.hpp>
 #include <muster/kube/sent_objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// An answer to a write, or to a read of one object, as what became of it.
@@ -133,4 +134,5 @@ whether_current(adapter::ticket of, const std::string& uid, const std::string& m
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/http.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// What the API server says went wrong (meta/v1 Status). Its message holds foreign text.
@@ -65,4 +66,5 @@ inline constexpr std::int64_t longest_retry_after = 5 * minute;
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -20,7 +20,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/source_text.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// Which object it is, and in which state.
@@ -168,4 +169,5 @@ namespace detail {
 
 } // namespace detail
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The bytes that base64 (RFC 4648, with padding) stands for; white space is skipped. Nothing when
@@ -55,4 +56,5 @@ namespace kube {
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

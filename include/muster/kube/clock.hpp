@@ -5,7 +5,8 @@
 
 #include <muster/kube/time.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// When it is. Read once per turn of a loop and handed on.
@@ -18,4 +19,5 @@ namespace kube {
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -27,7 +27,8 @@
 #include <muster/kube/transport.hpp>
 #include <muster/kube/volume_binder.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 struct cluster_options : conversation_options {
@@ -481,4 +482,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

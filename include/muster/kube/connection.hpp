@@ -11,7 +11,8 @@
 #include <muster/base/result.hpp>
 #include <muster/codec/diagnostic.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// Certificates or keys in PEM: in a file, which is read again for every connection, or in memory.
@@ -184,4 +185,5 @@ struct server_url {
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

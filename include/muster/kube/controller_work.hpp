@@ -18,7 +18,8 @@
 #include <muster/kube/time.hpp>
 #include <muster/lifecycle/document_fields.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 [[nodiscard]] constexpr std::string_view to_text(lifecycle::object_write::verb what) noexcept {
@@ -196,4 +197,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

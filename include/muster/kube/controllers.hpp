@@ -28,7 +28,8 @@
 #include <muster/kube/sent_objects.hpp>
 #include <muster/kube/transport.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 struct controller_options : conversation_options {
@@ -473,4 +474,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

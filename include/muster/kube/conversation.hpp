@@ -17,7 +17,8 @@
 #include <muster/kube/reflector.hpp>
 #include <muster/kube/transport.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 struct conversation_options {
@@ -239,4 +240,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/kube/group_report.hpp>
 #include <muster/kube/time.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 namespace detail {
 
@@ -86,4 +87,5 @@ coscheduling_phase(bool koordinator, std::int64_t least, std::int64_t pods, std:
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/kube/kubeconfig.hpp>
 #include <muster/kube/time.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The credentials of a request: a bearer token, a client certificate, or both.
@@ -111,4 +112,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

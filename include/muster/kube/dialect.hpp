@@ -15,7 +15,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/kube/http.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The API whose groups and queues are read and whose group status is written.
@@ -185,4 +186,5 @@ inline constexpr std::array<collection, 4> spread_collections{{
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

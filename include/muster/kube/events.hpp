@@ -18,7 +18,8 @@
 #include <muster/kube/http.hpp>
 #include <muster/kube/time.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// What an event is about.
@@ -225,4 +226,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

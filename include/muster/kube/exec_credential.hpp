@@ -29,7 +29,8 @@
 #include <muster/kube/plugin_environment.hpp>
 #include <muster/kube/time.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 struct exec_credential {
@@ -155,4 +156,5 @@ run_exec_plugin(const exec_plugin& plugin, const std::string& home,
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

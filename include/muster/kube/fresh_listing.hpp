@@ -20,7 +20,8 @@
 #include <muster/kube/live_links.hpp>
 #include <muster/kube/reflector.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// Lists nodes, the objects of groups and pods once, by nothing but their JSON: what a view is held
@@ -139,4 +140,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

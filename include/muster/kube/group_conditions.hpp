@@ -19,7 +19,8 @@
 #include <muster/kube/group_latch.hpp>
 #include <muster/kube/time.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The list of conditions that a status has under a name; empty where it has none.
@@ -68,4 +69,5 @@ inline void drop_condition(boost::json::array& from, std::string_view type) {
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

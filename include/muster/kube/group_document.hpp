@@ -12,7 +12,8 @@
 #include <muster/codec/linked_gangs.hpp>
 #include <muster/kube/dialect.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 namespace detail {
 
@@ -37,4 +38,5 @@ namespace detail {
 
 } // namespace detail
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

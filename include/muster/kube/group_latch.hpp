@@ -12,7 +12,8 @@
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/dialect.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The entry of a list of conditions that has this type; null when there is none.
@@ -64,4 +65,5 @@ find_condition(const boost::json::object* status, std::string_view list, std::st
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -10,7 +10,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/kube/live_gangs.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// What the status of a group's object is made from.
@@ -30,4 +31,5 @@ struct no_status {
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

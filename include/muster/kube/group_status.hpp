@@ -13,7 +13,8 @@
 #include <muster/kube/volcano_group_status.hpp>
 #include <muster/kube/workload_group_status.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The status of a group's object in the form of its own API, by what was seen alone.
@@ -41,4 +42,5 @@ struct group_status {
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

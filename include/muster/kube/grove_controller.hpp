@@ -23,7 +23,8 @@
 #include <muster/translate/grove_topology_check.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// Grove's PodCliqueSets, for `controllers`. Where they may not be read, nothing is done for them,
@@ -140,4 +141,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -21,7 +21,8 @@
 #include <muster/base/result.hpp>
 #include <muster/kube/time.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// Whether a scheduler lives and is ready, from what it reports of itself. Alive: its loop goes
@@ -228,4 +229,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

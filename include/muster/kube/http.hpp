@@ -8,7 +8,8 @@
 
 #include <muster/kube/time.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 enum class http_method : std::uint8_t { get, post, put, patch, erase };
@@ -101,4 +102,5 @@ inline void add_to_query(std::string& query, std::string_view key, std::string_v
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/kube/t9k_controller.hpp>
 #include <muster/lifecycle/object_step.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// Everybody's jobs, for one `controllers`: what several of them follow is followed once.
@@ -42,4 +43,5 @@ struct job_controllers {
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/kube/group_report.hpp>
 #include <muster/kube/order_requests.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The status of a KAI PodGroup: while nothing of it stands and it does not fit, the condition
@@ -84,4 +85,5 @@ namespace kube {
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -21,7 +21,8 @@
 #include <muster/kube/connection.hpp>
 #include <muster/kube/plugin_environment.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 struct kubeconfig_options {
@@ -334,4 +335,5 @@ in_cluster_connection(const std::string& host, const std::string& port,
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

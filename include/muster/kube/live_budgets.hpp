@@ -10,7 +10,8 @@
 #include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The disruption budgets of a live cluster, and which of them changed since the last `tell`.
@@ -66,4 +67,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

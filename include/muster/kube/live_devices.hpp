@@ -18,7 +18,8 @@
 #include <muster/codec/volume_plan.hpp>
 #include <muster/kube/live_gangs.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The device objects of a live cluster, and their effects on pods with ResourceClaims or extended
@@ -114,4 +115,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

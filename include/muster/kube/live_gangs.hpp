@@ -29,7 +29,8 @@
 #include <muster/kube/pod_waiting.hpp>
 #include <muster/resource/kind_table.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// An object that is a gang, or a part of one.
@@ -484,4 +485,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

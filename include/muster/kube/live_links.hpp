@@ -12,7 +12,8 @@
 #include <muster/codec/gang_links.hpp>
 #include <muster/codec/objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// Which group or pod of a live cluster.
@@ -168,4 +169,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -31,7 +31,8 @@
 #include <muster/kube/unread_pods.hpp>
 #include <muster/resource/kind_table.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 struct live_options {
@@ -495,4 +496,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/codec/reading_rules.hpp>
 #include <muster/kube/live_spread.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// What bears on every group of a live cluster: namespaces, priority classes, Topologies, and how
@@ -98,4 +99,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/codec/reading_rules.hpp>
 #include <muster/codec/spread_owners.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 namespace detail {
@@ -112,4 +113,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -25,7 +25,8 @@
 #include <muster/kube/live_devices.hpp>
 #include <muster/kube/live_gangs.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// Calls `take` with the function that reads objects of a storage or device kind.
@@ -295,4 +296,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

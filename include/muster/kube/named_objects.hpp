@@ -9,7 +9,8 @@
 #include <muster/kube/object_cache.hpp>
 #include <muster/kube/time.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// Remembers, per owner, whether objects that are fetched by name (`followed_kind::by_name`) exist.
@@ -56,4 +57,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

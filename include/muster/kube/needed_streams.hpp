@@ -8,7 +8,8 @@
 #include <muster/kube/object_cache.hpp>
 #include <muster/kube/reflector.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// Decides which streams of a controller are needed, and sums up their state. The stream at each
@@ -79,4 +80,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/http.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// A kind of objects that a controller follows.
@@ -265,4 +266,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

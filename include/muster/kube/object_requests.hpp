@@ -14,7 +14,8 @@
 #include <muster/lifecycle/document_fields.hpp>
 #include <muster/lifecycle/object_step.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// A write of a controller, as a request that names what was seen: the uid, and for changes the
@@ -98,4 +99,5 @@ struct object_change {
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

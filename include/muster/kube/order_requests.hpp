@@ -17,7 +17,8 @@
 #include <muster/kube/http.hpp>
 #include <muster/model/answer.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 // Orders of a driver as requests. Each names the object's uid, which the server holds against the
@@ -188,4 +189,5 @@ template<class Traits>
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -5,7 +5,8 @@
 #include <array>
 #include <string_view>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// True if a variable can change which code a program runs: through the loader, the C library, a
@@ -48,4 +49,5 @@ namespace kube {
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/kube/arrived.hpp>
 #include <muster/model/answer.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// Why a pod waits, for its condition PodScheduled=False.
@@ -71,4 +72,5 @@ inline constexpr std::string_view volume_not_ready = "VolumeNotReady";
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 #include <muster/lifecycle/object_step.hpp>
 #include <muster/translate/t9k_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 namespace detail {
@@ -92,4 +93,5 @@ inline void pause_when_too_old(const translate::t9k_job& job, const boost::json:
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/lifecycle/object_step.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 namespace detail {
 
@@ -40,4 +41,5 @@ template<class Read, class Use>
 
 } // namespace detail
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 #include <muster/kube/http.hpp>
 #include <muster/kube/sent_objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 struct reflector_options {
@@ -453,4 +454,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -22,7 +22,8 @@
 #include <muster/codec/source_text.hpp>
 #include <muster/kube/arrived.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// One object, and the parts of it that could not be read: `path: why`, a line each.
@@ -232,4 +233,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

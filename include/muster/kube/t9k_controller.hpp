@@ -23,7 +23,8 @@
 #include <muster/lifecycle/object_step.hpp>
 #include <muster/translate/t9k_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The eight kinds of T9k jobs, for `controllers`.
@@ -86,4 +87,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

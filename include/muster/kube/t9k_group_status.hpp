@@ -9,7 +9,8 @@
 #include <muster/kube/group_report.hpp>
 #include <muster/kube/time.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The status of a T9k PodGroup, as T9k's scheduler writes it; why it was not scheduled yet stands
@@ -34,4 +35,5 @@ namespace kube {
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -9,7 +9,8 @@
 #include <muster/adapter/token_bucket.hpp>
 #include <muster/base/timestamp.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 using adapter::backoff;
@@ -32,4 +33,5 @@ using adapter::token_bucket;
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -23,7 +23,8 @@
 #include <muster/kube/credentials.hpp>
 #include <muster/kube/http.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 struct transport_options {
@@ -478,4 +479,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

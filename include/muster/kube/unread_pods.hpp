@@ -13,7 +13,8 @@
 #include <muster/codec/broken_objects.hpp>
 #include <muster/codec/objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// True if faults of a pod (`arrived::faults`) include a part of its resource requests.
@@ -52,4 +53,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

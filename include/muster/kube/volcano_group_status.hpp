@@ -14,7 +14,8 @@
 #include <muster/kube/group_report.hpp>
 #include <muster/kube/order_requests.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The status of a Volcano PodGroup. Controllers create its pods once it is no longer Pending:
@@ -71,4 +72,5 @@ namespace kube {
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/kube/volume_choices.hpp>
 #include <muster/kube/volume_requests.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 struct volume_binder_options {
@@ -293,4 +294,5 @@ private:
 };
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

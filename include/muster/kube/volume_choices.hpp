@@ -16,7 +16,8 @@
 #include <muster/codec/volume_demand.hpp>
 #include <muster/model/node.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// A claim whose pod has a node.
@@ -80,4 +81,5 @@ choose_volumes(const codec::storage_catalog& catalog, const std::vector<placed_c
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

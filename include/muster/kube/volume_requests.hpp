@@ -10,7 +10,8 @@
 #include <muster/codec/storage_objects.hpp>
 #include <muster/kube/http.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 // The writes by which a scheduler gets volumes bound. Each request has the observed uid and
@@ -61,4 +62,5 @@ namespace kube {
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/kube/group_report.hpp>
 #include <muster/kube/order_requests.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace kube {
 
 /// The status of a PodGroup of Kubernetes 1.36: the condition PodGroupScheduled, which stays true
@@ -43,4 +44,5 @@ namespace kube {
 }
 
 } // namespace kube
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/lifecycle/replicas.hpp>
 #include <muster/lifecycle/rules.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 /// A pod to delete; only the one with this uid is meant.
@@ -272,4 +273,5 @@ private:
 }
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

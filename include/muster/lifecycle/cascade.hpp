@@ -12,7 +12,8 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 /// Which of `objects` a garbage collector deletes: those that have owners, of which none is there
@@ -56,4 +57,5 @@ orphans_of(std::span<const boost::json::object* const> objects) {
 }
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/lifecycle/rules.hpp>
 #include <muster/lifecycle/transition_id.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 namespace detail {
 
@@ -115,4 +116,5 @@ private:
 
 } // namespace detail
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -9,7 +9,8 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 namespace detail {
 
@@ -76,4 +77,5 @@ template<class... Keys>
 
 } // namespace detail
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

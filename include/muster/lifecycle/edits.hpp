@@ -14,7 +14,8 @@
 
 #include <muster/translate/t9k_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 /// Why an edit is refused.
@@ -97,4 +98,5 @@ check_edit(const translate::t9k_job& before, const translate::t9k_job& after, bo
 }
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

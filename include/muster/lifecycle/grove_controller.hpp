@@ -29,7 +29,8 @@
 #include <muster/translate/grove_set.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 namespace detail {
 
@@ -435,4 +436,5 @@ reconcile(const translate::grove_set& set, std::span<const boost::json::object* 
 }
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/lifecycle/edits.hpp>
 #include <muster/translate/grove_set.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 namespace detail {
 
@@ -101,4 +102,5 @@ names_of(const translate::grove_set& set, const std::vector<std::size_t>& clique
 }
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/translate/grove_names.hpp>
 #include <muster/translate/grove_set.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 inline constexpr std::string_view clique_kind = "grove.io/PodClique";
@@ -191,4 +192,5 @@ private:
 
 } // namespace detail
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

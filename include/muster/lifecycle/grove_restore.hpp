@@ -15,7 +15,8 @@
 
 #include <muster/lifecycle/object_step.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 namespace detail {
 
@@ -142,4 +143,5 @@ fields_at_times(std::string_view kind) noexcept {
 
 } // namespace detail
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

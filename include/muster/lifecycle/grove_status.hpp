@@ -23,7 +23,8 @@
 #include <muster/translate/grove_set.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 namespace detail {
 
@@ -121,4 +122,5 @@ update_progress(const translate::grove_set& set, const std::vector<replica_state
 
 } // namespace detail
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/lifecycle/grove_view.hpp>
 #include <muster/lifecycle/object_step.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 using grove_write = object_write;
@@ -76,4 +77,5 @@ private:
 
 } // namespace detail
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/lifecycle/grove_step.hpp>
 #include <muster/translate/grove_set.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 namespace detail {
 
@@ -144,4 +145,5 @@ private:
 
 } // namespace detail
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -23,7 +23,8 @@
 #include <muster/translate/grove_names.hpp>
 #include <muster/translate/grove_set.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 /// A pod of a PodClique as it was observed.
 struct grove_pod_seen {
@@ -148,4 +149,5 @@ private:
 };
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

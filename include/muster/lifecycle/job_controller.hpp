@@ -25,7 +25,8 @@
 #include <muster/translate/t9k_objects.hpp>
 #include <muster/translate/t9k_pods.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 /// Label that T9k puts on the ConfigMap of a job.
@@ -213,4 +214,5 @@ private:
 }
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/lifecycle/job_status.hpp>
 #include <muster/translate/t9k_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 /// All replicas of one type, as they are to be.
@@ -70,4 +71,5 @@ struct replica_id {
 };
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 
 #include <muster/base/assert.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 /// Nanoseconds since 1970-01-01T00:00:00Z.
@@ -193,4 +194,5 @@ aggregate(const job_status& status) {
 }
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

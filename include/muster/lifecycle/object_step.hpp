@@ -12,7 +12,8 @@
 
 #include <muster/lifecycle/document_fields.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 /// One thing to tell the API server.
@@ -63,4 +64,5 @@ namespace detail {
 
 } // namespace detail
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 
 #include <muster/lifecycle/job_status.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 /// As the API server has it.
@@ -35,4 +36,5 @@ struct observation {
 };
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/lifecycle/job_status.hpp>
 #include <muster/lifecycle/observation.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 /// The exit code that tells why a pod failed: the first that is not zero.
@@ -219,4 +220,5 @@ private:
 
 } // namespace detail
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

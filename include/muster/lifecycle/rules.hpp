@@ -8,7 +8,8 @@
 #include <muster/lifecycle/job_plan.hpp>
 #include <muster/lifecycle/replicas.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 /// A rule as T9k prints it: `{ "worker": [0, 1] }`.
@@ -91,4 +92,5 @@ namespace detail {
 }
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/lifecycle/job_status.hpp>
 #include <muster/translate/t9k_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 
 /// How a status is written.
@@ -130,4 +131,5 @@ namespace detail {
 }
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

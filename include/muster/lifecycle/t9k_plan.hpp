@@ -13,7 +13,8 @@
 #include <muster/translate/t9k_names.hpp>
 #include <muster/translate/t9k_objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace lifecycle {
 namespace detail {
 
@@ -90,4 +91,5 @@ namespace detail {
 }
 
 } // namespace lifecycle
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

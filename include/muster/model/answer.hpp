@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The kinds of answer to "does this gang start now?".
 enum class answer : std::uint8_t {
@@ -63,4 +64,5 @@ enum class gate : std::uint8_t {
     order,
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

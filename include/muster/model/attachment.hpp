@@ -3,7 +3,8 @@
 
 #include <utility>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A slot in which a floor above keeps data derived from the object that holds the slot: indexes,
 /// memos, scratch. The data is no part of the object's value: a copy starts with an empty slot, and
@@ -55,4 +56,5 @@ private:
     const char* kind_ = nullptr;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/model/state_budgets.hpp>
 #include <muster/model/traits.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A cluster as far as it is known, whose records have no keys: they are told by their indexes, and
 /// where each stands in the order of keys. It is changed only by events, each in the order of what
@@ -259,7 +260,8 @@ extern template class cluster_state<core_traits<16>>;
 extern template class cluster_state<core_traits<32>>;
 #endif
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster
 
 #ifndef MUSTER_SEPARATE_COMPILATION
 #include <muster/model/cluster_state_inl.hpp>

@@ -16,7 +16,8 @@
 // The events are compiled once per program if the program links muster::core. The functions that
 // events and cycles call stay in the classes.
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 template<class Traits>
 cluster_state<Traits>::cluster_state() = default;
@@ -463,4 +464,5 @@ void cluster_state<Traits>::remove_pod(pod_index index) {
     unused_pods_.push_back(index);
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

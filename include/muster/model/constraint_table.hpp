@@ -11,7 +11,8 @@
 #include <muster/base/sequence.hpp>
 #include <muster/model/constraints.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Interned constraints with what each means on every node: constraints are evaluated once per
 /// node and distinct set, never per pod. Sets are counted by reference and freed with their last
@@ -110,4 +111,5 @@ private:
     std::uint64_t stamps_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

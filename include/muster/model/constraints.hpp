@@ -14,7 +14,8 @@
 #include <muster/model/pod_terms.hpp>
 #include <muster/model/taints.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A term of a node affinity: all requirements on labels and on the node's name hold. A term
 /// without any requirement matches no node (Kubernetes NodeSelectorTerm).
@@ -171,4 +172,5 @@ template<std::size_t Width>
     return sum;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -5,7 +5,8 @@
 
 #include <muster/model/pod_terms.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The number of pods that must stay available during evictions (Kubernetes: PodDisruptionBudget).
 /// A pod is available if it runs, is ready and is not terminating. A selected pod may be evicted if
@@ -24,4 +25,5 @@ struct disruption_budget {
                                          const disruption_budget&) = default;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What became of an event. Everything but `applied` left the state as it was.
 enum class [[nodiscard]] event_result : std::uint8_t{
@@ -21,4 +22,5 @@ enum class [[nodiscard]] event_result : std::uint8_t{
     circular,
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/model/labels.hpp>
 #include <muster/model/topology.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A gang's shape: the root is the gang, inner vertices are subgroups, leaves are roles. Members
 /// belong to leaves. Vertices stand in the order in which they were added, parents before their
@@ -141,4 +142,5 @@ struct gang {
     label_set tenant{};
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

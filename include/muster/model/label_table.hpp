@@ -11,7 +11,8 @@
 #include <muster/base/sequence.hpp>
 #include <muster/model/labels.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// An interned set of labels; 0 is the empty one.
 using label_set_index = index_of<struct label_set_tag>;
@@ -131,4 +132,5 @@ private:
     std::vector<std::size_t> unused_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

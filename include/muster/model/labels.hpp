@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Labels of an object: unique keys, kept sorted, so that equal sets compare equal.
 class label_set {
@@ -114,4 +115,5 @@ struct label_selector {
     [[nodiscard]] friend auto operator<=>(const label_selector&, const label_selector&) = default;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 template<std::size_t Width>
 class plan;
@@ -396,4 +397,5 @@ private:
     std::size_t departures_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -9,7 +9,8 @@
 #include <muster/model/taints.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A node: its amounts, and the properties that decide which pods it accepts.
 template<std::size_t Width>
@@ -25,4 +26,5 @@ struct node {
     friend bool operator==(const node&, const node&) = default;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -6,7 +6,8 @@
 
 #include <muster/model/labels.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The node label with the node's host name, which may differ from the node's name.
 inline constexpr std::string_view hostname_label = "kubernetes.io/hostname";
@@ -35,4 +36,5 @@ inline constexpr std::string_view hostname_label = "kubernetes.io/hostname";
     return made;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The order of the keys of all records of one kind, without the keys: a list of the records, and
 /// a 64-bit label for each that grows along the list. Ties are decided by comparing two labels. A
@@ -180,4 +181,5 @@ private:
     std::uint64_t epoch_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

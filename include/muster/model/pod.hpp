@@ -10,7 +10,8 @@
 #include <muster/model/labels.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Where a pod is in its life, as observed.
 enum class pod_phase : std::uint8_t {
@@ -47,4 +48,5 @@ struct pod {
     bool ready = true;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/model/label_table.hpp>
 #include <muster/model/pod_terms.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// An interned `pod_selector`.
 using selector_index = index_of<struct selector_tag>;
@@ -359,4 +360,5 @@ private:
     std::vector<std::size_t> unused_identities_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

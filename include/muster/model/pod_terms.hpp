@@ -10,7 +10,8 @@
 
 #include <muster/model/labels.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Which pods a term speaks of: those whose own labels match, of a tenant (a namespace) whose
 /// labels match one of `tenants`.
@@ -89,4 +90,5 @@ struct pod_terms {
     [[nodiscard]] friend auto operator<=>(const pod_terms&, const pod_terms&) = default;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

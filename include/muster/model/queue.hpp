@@ -11,7 +11,8 @@
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Weights beyond this are input errors: shares with weights are compared exactly.
 inline constexpr std::int64_t largest_weight = std::numeric_limits<std::uint32_t>::max();
@@ -72,4 +73,5 @@ struct queue {
     friend bool operator==(const queue&, const queue&) = default;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Whose use counts against the ceilings: that of the pods that stand now, or none.
 enum class occupancy : std::uint8_t { present, emptied };
@@ -327,4 +328,5 @@ private:
     detail::sequence<account> accounts_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

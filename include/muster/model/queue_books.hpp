@@ -13,7 +13,8 @@
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The accounts of the queues twice: as they are now, and as they will be once all terminating pods
 /// have left and all nominated pods have started. A quota must hold in both, so both must admit a
@@ -203,4 +204,5 @@ private:
     bool looks_ahead_ = false;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/model/queue_accounts.hpp>
 #include <muster/model/tenure.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What was answered to a gang last, and about which cluster.
 struct standing {
@@ -174,4 +175,5 @@ struct queue_record {
     std::uint32_t generation = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

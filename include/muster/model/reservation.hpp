@@ -9,7 +9,8 @@
 #include <muster/base/id.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Room kept for a gang that waits.
 template<std::size_t Width>
@@ -35,4 +36,5 @@ struct reservation {
     [[nodiscard]] friend bool operator==(const reservation&, const reservation&) = default;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/base/sequence.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Interned shapes: what a pod asks for and where it may stand. Pods of one shape are alike to
 /// every question of placement, so a role of a thousand equal pods is one line of work. Shapes are
@@ -83,4 +84,5 @@ private:
     std::uint64_t stamps_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

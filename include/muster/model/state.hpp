@@ -17,7 +17,8 @@
 #include <muster/model/pod.hpp>
 #include <muster/model/traits.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A cluster by the caller's keys: each event names its objects by key, is refused when it is
 /// wrong, and then leaves the state as it was. Feeding the same objects in any order gives states
@@ -430,4 +431,5 @@ private:
     std::vector<queue_key> queue_names_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/model/event_result.hpp>
 #include <muster/model/state_population.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What the pods of a state hold: of their nodes, and of their queues' quotas.
 template<std::size_t Width>
@@ -144,4 +145,5 @@ protected:
     using store::use_clock_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

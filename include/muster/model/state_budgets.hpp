@@ -12,7 +12,8 @@
 #include <muster/model/event_result.hpp>
 #include <muster/model/state_reservations.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The budgets that evictions keep to. They may be told before or after the pods that they cover.
 template<std::size_t Width>
@@ -44,4 +45,5 @@ private:
     order_labels<budget_tag> budget_order_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

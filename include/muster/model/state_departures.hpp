@@ -12,7 +12,8 @@
 #include <muster/model/event_result.hpp>
 #include <muster/model/state_queues.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What becomes of decisions: pods that were placed are bound or not, pods that were told to go
 /// leave or stay, and those nominated to come after them come.
@@ -243,4 +244,5 @@ private:
     std::optional<std::int64_t> look_again_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 #include <muster/base/id.hpp>
 #include <muster/model/state_store.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Interned properties of the pods of a state: shapes, labels and, once some pod has terms, the
 /// pods on each node.
@@ -139,4 +140,5 @@ protected:
     using store::topologies_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

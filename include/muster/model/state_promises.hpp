@@ -14,7 +14,8 @@
 #include <muster/model/event_result.hpp>
 #include <muster/model/state_departures.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Places reserved for the replacements of pods that move. A place is a member of the gang without
 /// a key: it counts as a member that holds, is charged for its future room and quota, and is passed
@@ -229,4 +230,5 @@ private:
     detail::sequence<promise> promises_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/model/labels.hpp>
 #include <muster/model/state_accounts.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What can happen to the queues of a state. They may be told in any order.
 template<std::size_t Width>
@@ -90,4 +91,5 @@ private:
     }
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/model/reservation.hpp>
 #include <muster/model/state_staleness.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Room kept for gangs that wait: what is free to others is less by it.
 template<std::size_t Width>
@@ -126,4 +127,5 @@ private:
     std::vector<host_port> no_ports_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

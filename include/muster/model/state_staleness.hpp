@@ -9,7 +9,8 @@
 #include <muster/base/id.hpp>
 #include <muster/model/state_promises.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Since when gangs have been below their minima, as far as cycles saw it.
 template<std::size_t Width>
@@ -65,4 +66,5 @@ private:
     std::optional<std::int64_t> stale_from_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

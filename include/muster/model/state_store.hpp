@@ -20,7 +20,8 @@
 #include <muster/model/shape_table.hpp>
 #include <muster/model/topology_table.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The records of a cluster: what is known, without what can happen to it (that is `cluster`). No
 /// record has a key here; what keys there are tell only in which order they stand. Reading is const
@@ -339,4 +340,5 @@ protected:
     std::uint64_t use_clock_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <system_error>
 #include <vector>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 enum class taint_effect : std::uint8_t { no_schedule, prefer_no_schedule, no_execute };
 
@@ -82,4 +83,5 @@ private:
                                [&](const toleration& one) { return one.tolerates(what); });
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Of which gangs a queue lets its own take room, where the policy leaves that to queues
 /// (`as_queues_say`).
@@ -16,4 +17,5 @@ enum class taking : std::uint8_t {
     anybody,
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

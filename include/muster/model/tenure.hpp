@@ -7,7 +7,8 @@
 
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// When what a pod is charged with counts.
 enum class tenure : std::uint8_t {
@@ -50,4 +51,5 @@ struct now_and_later {
     }
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

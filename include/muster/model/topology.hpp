@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// How a cluster is wired or housed: keys of node labels from coarse to fine, such as block, rack,
 /// host. A cluster may be seen in several ways at once; two topologies are the same when their
@@ -46,4 +47,5 @@ struct topology_constraint {
            what.preferred.value_or(0) < levels.size();
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

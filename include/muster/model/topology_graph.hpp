@@ -13,7 +13,8 @@
 #include <muster/model/labels.hpp>
 #include <muster/model/topology.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Where a vertex of a network stands: a name for each level, coarse to fine, as far as it has one.
 using network_place = std::vector<std::string>;
@@ -82,4 +83,5 @@ inline void set_labels(label_set& of, const topology& within, const network_plac
         of.set(within.levels[level], place[level]);
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

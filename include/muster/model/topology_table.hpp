@@ -18,7 +18,8 @@
 #include <muster/model/order_labels.hpp>
 #include <muster/model/topology.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The domains of one topology: which nodes stand together on which level. Numbers of domains
 /// follow the order of arrival and decide nothing; their order is that of their labels' values.
@@ -190,4 +191,5 @@ private:
     std::uint64_t changes_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

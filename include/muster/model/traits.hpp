@@ -6,7 +6,8 @@
 #include <string>
 #include <type_traits>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 namespace detail {
 
@@ -93,4 +94,5 @@ struct string_traits {
     static constexpr std::size_t width = Width;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

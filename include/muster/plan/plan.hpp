@@ -15,7 +15,8 @@
 #include <muster/model/ledger.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A pod and the node where it is to stand.
 struct placement {
@@ -261,4 +262,5 @@ private:
     std::size_t vacated_ports_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/policy/queue_order.hpp>
 #include <muster/policy/queue_order_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Any order of gangs, as a value.
 class any_gang_order {
@@ -107,4 +108,5 @@ private:
     bool (*call_)(const detail::any_value&, const domain_rank&, const domain_rank&) noexcept;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/policy/surplus.hpp>
 #include <muster/policy/surplus_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Any reservation rule, as a value. Its answers are copied at conversion.
 class any_reservation_rule {
@@ -87,4 +88,5 @@ private:
                                          std::optional<std::int64_t>) noexcept;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/policy/placement_concept.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Any score, as a value. Code for an any_score is compiled once for all scores. A score that is an
 /// order of nodes uses the index, as the score's own type does.
@@ -84,4 +85,5 @@ private:
                                        const weights&) = nullptr;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/policy/victim_rule.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Any victim rule, as a value.
 class any_victim_rule {
@@ -104,4 +105,5 @@ private:
     std::optional<std::int64_t> (*kept_until_)(const detail::any_value&, std::int64_t) noexcept;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/resource/kind_table.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// T9k's and Kubernetes' binpack: the weighted mean, over the kinds that weigh something and that
 /// the node has, of the part of each that is taken once the pod stands there. Most allocated packs,
@@ -48,4 +49,5 @@ struct binpack {
 
 static_assert(placement_score<binpack, 4>);
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 #include <muster/policy/consolidation_concept.hpp>
 #include <muster/policy/victim_rule.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Moves no pods.
 struct no_consolidation {
@@ -69,4 +70,5 @@ private:
     [[nodiscard]] after_min_runtime<anybody> guarded() const noexcept { return {{}, min_runtime}; }
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

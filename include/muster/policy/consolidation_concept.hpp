@@ -7,7 +7,8 @@
 
 #include <muster/policy/victim_rule_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Says whose pods may be moved to other nodes so that a gang that waits fits. It is asked as a
 /// victim rule is: gangs of lower levels are moved first where that takes no more moves, and of
@@ -20,4 +21,5 @@ concept consolidation_rule = victim_rule<Rule> && requires(const Rule rule, std:
     noexcept->std::same_as<std::optional<std::int64_t>>;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -10,7 +10,8 @@
 #include <muster/base/id.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What a queue has used over time, of which half is forgotten with every half-life (KAI's
 /// time-based fair share, Kueue's AdmissionFairSharing), for those who order queues by it. Amounts
@@ -91,4 +92,5 @@ private:
     std::array<int128, Width> sums_{};
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

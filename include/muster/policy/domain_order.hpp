@@ -3,7 +3,8 @@
 
 #include <muster/policy/domain_order_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The fullest domain that still takes the gang: large holes stay for large gangs.
 struct most_packed {
@@ -32,4 +33,5 @@ static_assert(domain_order<most_packed> && domain_order<smallest_first> &&
               domain_order<as_labelled>);
 static_assert(!domain_order<int>);
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

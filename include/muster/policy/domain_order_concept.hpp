@@ -6,7 +6,8 @@
 
 #include <muster/base/checked.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The input of an order of domains, computed for each gang with a topology constraint.
 struct domain_rank {
@@ -25,4 +26,5 @@ concept domain_order = std::copyable<Order> && requires(const Order before, doma
     noexcept->std::same_as<bool>;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -9,7 +9,8 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/checked.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What a queue brings to the division of one kind among its siblings, and what it gets.
 struct share_claim {
@@ -116,4 +117,5 @@ inline std::int64_t divide_fairly(std::int64_t total, std::span<share_claim> cla
     return rest;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -6,7 +6,8 @@
 #include <muster/base/checked.hpp>
 #include <muster/policy/gang_order_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The higher priority first, then the older.
 struct priority_then_age {
@@ -119,4 +120,5 @@ static_assert(!gang_order<int>);
 static_assert(timeless_order<aging> && !timeless_order<overdue_first<>> &&
               !timeless_order<shortest_first<>>);
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

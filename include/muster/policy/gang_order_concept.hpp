@@ -7,7 +7,8 @@
 
 #include <muster/base/checked.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// What an order of gangs may look at. Times are in the caller's unit.
 struct gang_rank {
@@ -61,4 +62,5 @@ template<class Order>
         return timeless_order<Order>;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

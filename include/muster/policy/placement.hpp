@@ -7,7 +7,8 @@
 #include <muster/index/placement_order.hpp>
 #include <muster/policy/placement_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Packs: the node with the least left (by the cluster's weights) that still fits.
 struct best_fit {
@@ -50,4 +51,5 @@ static_assert(placement_score<best_fit, 4> && placement_score<worst_fit, 4> &&
               placement_score<first_fit, 4>);
 static_assert(!placement_score<int, 4>);
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

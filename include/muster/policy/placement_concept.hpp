@@ -8,7 +8,8 @@
 #include <muster/index/weights.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A score that goes by what a node has beside what is free of it.
 template<class Score, std::size_t Width>
@@ -32,4 +33,5 @@ concept placement_score = std::copyable<Score> &&
          noexcept->std::same_as<std::int64_t>;
      });
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

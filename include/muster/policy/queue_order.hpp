@@ -3,7 +3,8 @@
 
 #include <muster/policy/queue_order_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace detail {
 
 /// A share for the queue's weight.
@@ -116,4 +117,5 @@ static_assert(queue_order<priority_then_share> && queue_order<weighted_share> &&
               queue_order<borrowing_last> && counts_next_gang<borrowing_last>);
 static_assert(!queue_order<int>);
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

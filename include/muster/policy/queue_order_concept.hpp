@@ -6,7 +6,8 @@
 
 #include <muster/resource/share.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The input of an order of queues, computed again after every gang that starts. Use includes the
 /// queues below; each share is the dominant one, the largest over the kinds.
@@ -93,4 +94,5 @@ concept queue_order = std::copyable<Order> && requires(const Order before, queue
     noexcept->std::same_as<bool>;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 
 #include <muster/policy/reservation_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// No reservations: a gang that fits starts. Gangs may starve behind an endless stream of smaller
 /// ones.
@@ -61,4 +62,5 @@ static_assert(reservation_rule<no_reservations> && reservation_rule<easy_backfil
               reservation_rule<conservative_backfill> && reservation_rule<bounded_bypass>);
 static_assert(!reservation_rule<int>);
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Decides which gangs that wait for room or quota get reservations.
 ///  - `planned()`: the number of gangs, first in the order of turns, whose starts are planned from
@@ -22,4 +23,5 @@ concept reservation_rule = std::copyable<Rule> && std::equality_comparable<Rule>
     noexcept->std::same_as<std::optional<std::int64_t>>;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

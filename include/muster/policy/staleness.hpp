@@ -6,7 +6,8 @@
 
 #include <muster/policy/staleness_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A gang below its minima stays.
 struct keep_stale {
@@ -33,4 +34,5 @@ struct evict_stale {
     [[nodiscard]] friend bool operator==(evict_stale, evict_stale) = default;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

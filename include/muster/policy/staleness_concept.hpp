@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Returns how long a gang that lost members may be below its minima before the others are evicted,
 /// in the caller's unit; nullopt = for ever. `own` is the value that the gang itself declares.
@@ -18,4 +19,5 @@ concept staleness_rule = std::copyable<Rule> && std::equality_comparable<Rule> &
     { Rule::none } -> std::convertible_to<bool>;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

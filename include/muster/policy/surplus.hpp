@@ -5,7 +5,8 @@
 
 #include <muster/policy/surplus_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// A gang that starts or runs gets all surplus members that fit before other gangs have a turn.
 struct surplus_at_once {
@@ -34,4 +35,5 @@ struct surplus_in_turn {
 static_assert(surplus_rule<surplus_at_once> && surplus_rule<surplus_in_turn>);
 static_assert(!surplus_rule<int>);
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <limits>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// How much of a gang's surplus to place, and whose first.
 struct surplus_wish {
@@ -44,4 +45,5 @@ template<surplus_rule Rule>
         return rule.takes_turns();
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -8,7 +8,8 @@
 
 #include <muster/policy/victim_rule_concept.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Evicts no pods.
 struct no_eviction {
@@ -302,4 +303,5 @@ struct whole_gangs {
     [[nodiscard]] friend bool operator==(const whole_gangs&, const whole_gangs&) = default;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

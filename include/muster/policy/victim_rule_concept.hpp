@@ -9,7 +9,8 @@
 #include <muster/base/id.hpp>
 #include <muster/model/taking.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// One side of an eviction, as rules see it. Times are in the caller's unit.
 struct contender {
@@ -171,4 +172,5 @@ concept victim_rule = std::copyable<Rule> && std::equality_comparable<Rule> &&
     };
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

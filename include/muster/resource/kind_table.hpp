@@ -10,7 +10,8 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// The widest amount vector there is; a cluster that names more kinds is an input error.
 inline constexpr std::size_t most_kinds = 32;
@@ -48,4 +49,5 @@ private:
     std::vector<std::string> names_;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

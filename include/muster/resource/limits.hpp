@@ -8,7 +8,8 @@
 #include <muster/base/id.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Ceilings per resource kind, absent = unlimited; a ceiling of 0 is a ceiling. The other meaning
 /// of "absent" is `resources`, and neither converts to the other.
@@ -58,4 +59,5 @@ private:
     std::uint64_t limited_ = 0;
 };
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

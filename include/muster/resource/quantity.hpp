@@ -11,7 +11,8 @@
 
 #include <muster/base/checked.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// How a quantity is spelled: `12M`, `12e6` or `12Mi`. It never changes the value.
 enum class quantity_format : std::uint8_t { decimal_si, decimal_exponent, binary_si };
@@ -212,4 +213,5 @@ private:
     return quantity{amount, scale, format}.to_text();
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/base/result.hpp>
 #include <muster/resource/quantity.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 enum class quantity_errc : std::uint8_t { empty, no_digits, unknown_suffix, exponent_out_of_range };
 
@@ -199,4 +200,5 @@ inline constexpr int128 binary_cap = std::numeric_limits<std::int64_t>::max() * 
     return quantity{negative, std::move(digits), unit->exponent - decimals, unit->format};
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -8,7 +8,8 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// Allocatable amounts beyond this are input errors: placement keys weigh columns by powers of two
 /// and stay within int64.
@@ -108,4 +109,5 @@ template<std::size_t Width>
     return most;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -10,7 +10,8 @@
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 
 /// An exact fraction used/total of non-negative amounts, compared by cross-multiplication. With a
 /// total of 0 it is 0 when nothing is used and above every other share when something is. A total
@@ -84,4 +85,5 @@ template<std::size_t Width>
     return dominant;
 }
 
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/sim/run_script.hpp>
 #include <muster/translate/json_text.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// What a template declares of the attempts of its pods; the last entry of a list holds for all
@@ -70,4 +71,5 @@ template<class Report>
 }
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/translate/to_t9k.hpp>
 #include <muster/translate/write_with.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// Whether objects of a kind are jobs of others that a run can take up: Kubeflow's, Volcano's,
@@ -62,4 +63,5 @@ struct foreign_jobs {
 }
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

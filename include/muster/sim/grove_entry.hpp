@@ -33,7 +33,8 @@
 #include <muster/translate/pod_marks.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// One PodCliqueSet of a run: as it was written, as it is read, and how it fares.
@@ -193,4 +194,5 @@ struct pod_gang_backend {
 };
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

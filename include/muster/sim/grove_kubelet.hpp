@@ -24,7 +24,8 @@
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/pod_marks.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// The kubelets of Grove's pods: pods start when the PodCliques before them are ready, run for as
@@ -252,4 +253,5 @@ private:
 };
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

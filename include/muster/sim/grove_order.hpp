@@ -9,7 +9,8 @@
 #include <muster/model/gang.hpp>
 #include <muster/model/pod.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// What the sets of a run ask of those who have the nodes.
@@ -33,4 +34,5 @@ struct grove_order {
 };
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -46,7 +46,8 @@
 #include <muster/translate/pod_marks.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// Grove's PodCliqueSets in a run: their controller, one pass at a time, the objects that it
@@ -473,4 +474,5 @@ private:
 };
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

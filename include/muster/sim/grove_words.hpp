@@ -13,7 +13,8 @@
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/pod_marks.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 namespace detail {
 
@@ -115,4 +116,5 @@ namespace detail {
 }
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -21,7 +21,8 @@
 #include <muster/translate/t9k_gang.hpp>
 #include <muster/translate/t9k_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// An object as it was written, or null where it was not read from a document.
@@ -116,4 +117,5 @@ namespace sim {
 }
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

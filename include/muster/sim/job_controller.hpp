@@ -26,7 +26,8 @@
 #include <muster/translate/t9k_gang.hpp>
 #include <muster/translate/t9k_pods.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// A T9k job of an input.
@@ -258,4 +259,5 @@ private:
 };
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -28,7 +28,8 @@
 #include <muster/sim/run_words.hpp>
 #include <muster/translate/t9k_gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 namespace detail {
 
@@ -489,4 +490,5 @@ private:
 
 } // namespace detail
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

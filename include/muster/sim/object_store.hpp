@@ -18,7 +18,8 @@
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/pod_marks.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 [[nodiscard]] inline codec::object_key key_of(const boost::json::object& object) {
@@ -94,4 +95,5 @@ private:
 };
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/pod_age.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// The pods of queues whose pods may get only so old: T9k's maxDuration. Pods as important as the
@@ -63,4 +64,5 @@ private:
 };
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -10,7 +10,8 @@
 #include <muster/lifecycle/job_plan.hpp>
 #include <muster/sim/job_controller.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// Which job of a run a pod is of, and with which code it ends.
@@ -70,4 +71,5 @@ private:
 };
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -10,7 +10,8 @@
 #include <muster/codec/t9k_job_reader.hpp>
 #include <muster/sim/job_controller.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// The T9k jobs of an input; other objects are passed over. They view the documents and the
@@ -43,4 +44,5 @@ namespace sim {
 }
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

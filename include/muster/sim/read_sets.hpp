@@ -24,7 +24,8 @@
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// A Grove PodCliqueSet of an input.
@@ -88,4 +89,5 @@ read_sets(const std::vector<codec::document>& documents, codec::reading_context&
 }
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

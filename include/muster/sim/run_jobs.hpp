@@ -21,7 +21,8 @@
 #include <muster/sim/run_script.hpp>
 #include <muster/translate/grove_names.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 namespace detail {
 
@@ -179,4 +180,5 @@ run_jobs(const codec::manifests& objects, std::vector<job_input> inputs,
 }
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 #include <muster/admission/budget.hpp>
 #include <muster/codec/objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 struct run_options {
@@ -22,4 +23,5 @@ struct run_options {
 };
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

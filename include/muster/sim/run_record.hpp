@@ -13,7 +13,8 @@
 #include <muster/lifecycle/job_status.hpp>
 #include <muster/translate/t9k_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// Something that happened.
@@ -64,4 +65,5 @@ struct run_record {
 };
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

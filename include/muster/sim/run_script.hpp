@@ -19,7 +19,8 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// What somebody does to a job, a PodCliqueSet, a pod or a node while a run goes on.
@@ -177,4 +178,5 @@ inline constexpr std::string_view exit_code_key = "muster.dev/exit-code";
 }
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

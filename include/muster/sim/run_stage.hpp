@@ -21,7 +21,8 @@
 #include <muster/sim/run_record.hpp>
 #include <muster/sim/run_script.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// The cluster of a run: its gangs and pods in memory, what time it is, how old pods may get, and
@@ -162,4 +163,5 @@ private:
 };
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -8,7 +8,8 @@
 #include <muster/cycle/decision.hpp>
 #include <muster/model/answer.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace sim {
 
 /// What stops a gang, in the fewest words.
@@ -51,4 +52,5 @@ namespace sim {
 }
 
 } // namespace sim
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/base/checked.hpp>
 #include <muster/testing/gang_view.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// Answers by trying everything: is there a choice of waiting members that, with those holding,
@@ -263,4 +264,5 @@ private:
 };
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -9,7 +9,8 @@
 
 #include <muster/testing/world.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 // Short words for worlds made by hand. What they return is the object added, to be changed further
@@ -53,4 +54,5 @@ inline world::named_pod& add_pod(world& to, std::string key, std::string gang, s
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/testing/settings.hpp>
 #include <muster/testing/world.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// Says what is wrong with a world, as "kind of fault: details", or nothing.
@@ -143,4 +144,5 @@ using world_maker = std::function<world(std::uint64_t seed)>;
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

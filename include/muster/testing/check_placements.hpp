@@ -14,7 +14,8 @@
 #include <muster/testing/node_rules.hpp>
 #include <muster/testing/rebuilt_problem.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// Applies a decision to a state by events only: binds placed pods, nominates nominated pods, and
@@ -211,4 +212,5 @@ template<class Traits, class Result>
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/adapter/comparer.hpp>
 #include <muster/model/state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// What the suite needs of a world with a cluster in it, beside the cluster. Everything but
@@ -418,4 +419,5 @@ private:
 };
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// A number from the environment, or `otherwise` where it is not set.
@@ -21,4 +22,5 @@ namespace testing {
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

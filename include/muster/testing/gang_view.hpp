@@ -18,7 +18,8 @@
 #include <muster/model/state.hpp>
 #include <muster/testing/queue_view.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 // The rules of Kubernetes and of gangs once more, written from their definitions: what judges the
@@ -392,4 +393,5 @@ struct standing_of_vertex {
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/testing/random_volumes.hpp>
 #include <muster/testing/world.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// Makes random small clusters with everything in them that bears on a decision. Amounts are a few
@@ -492,4 +493,5 @@ private:
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

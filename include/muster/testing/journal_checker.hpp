@@ -11,7 +11,8 @@
 
 #include <muster/adapter/api_journal.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// What to hold a journal to.
@@ -291,4 +292,5 @@ private:
 };
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

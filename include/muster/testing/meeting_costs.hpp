@@ -11,7 +11,8 @@
 #include <muster/base/checked.hpp>
 #include <muster/model/gang.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// Waiting members of one role, what each costs, and how many may be taken.
@@ -79,4 +80,5 @@ costs_of_meeting(const gang_tree& tree, std::size_t vertex,
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

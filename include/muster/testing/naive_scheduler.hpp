@@ -12,7 +12,8 @@
 #include <muster/plan/plan.hpp>
 #include <muster/testing/gang_view.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 enum class naive_score : std::uint8_t { best_fit, worst_fit, first_fit };
@@ -320,4 +321,5 @@ private:
 };
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/model/node.hpp>
 #include <muster/model/taints.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// Kubernetes' rules on labels, taints and ports, for the verifier alone.
@@ -110,4 +111,5 @@ struct node_rules {
 };
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

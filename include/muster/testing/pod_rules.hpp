@@ -13,7 +13,8 @@
 #include <muster/plan/plan.hpp>
 #include <muster/testing/gang_view.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 // Kubernetes' rules for terms between pods, written down once more from their definitions: a pod
@@ -317,4 +318,5 @@ private:
 };
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

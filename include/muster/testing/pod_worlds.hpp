@@ -10,7 +10,8 @@
 #include <muster/testing/random.hpp>
 #include <muster/testing/world.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// Small clusters whose pods carry terms on one another: few labels and values, so that terms often
@@ -177,4 +178,5 @@ private:
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/base/id.hpp>
 #include <muster/model/state.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 [[nodiscard]] inline bool takes_room(const pod_record& pod) {
@@ -139,4 +140,5 @@ private:
 };
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

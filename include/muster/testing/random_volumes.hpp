@@ -9,7 +9,8 @@
 #include <muster/model/constraints.hpp>
 #include <muster/testing/random.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// Draws one or two volumes. Each can be used from a zone, from a node, from both or from nowhere;
@@ -36,4 +37,5 @@ template<class Nodes>
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

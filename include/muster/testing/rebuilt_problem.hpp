@@ -17,7 +17,8 @@
 #include <muster/model/state.hpp>
 #include <muster/testing/node_rules.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// The pods whose use counts: `now`, the pods that hold nodes; `later`, the pods that will hold
@@ -319,4 +320,5 @@ private:
 };
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

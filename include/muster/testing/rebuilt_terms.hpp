@@ -16,7 +16,8 @@
 #include <muster/testing/node_rules.hpp>
 #include <muster/testing/rebuilt_problem.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// What the caps of a certificate may say of required terms between pods, for the verifier alone:
@@ -224,4 +225,5 @@ private:
 };
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

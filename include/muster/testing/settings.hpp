@@ -5,7 +5,8 @@
 
 #include <muster/testing/environment.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// What random cases are made from: MUSTER_SEED, which a test prints.
@@ -25,4 +26,5 @@ namespace testing {
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/testing/meeting_costs.hpp>
 #include <muster/testing/rebuilt_problem.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 /// Checks what is said of evictions that do not help: the gang needs at least `needed`, and with
@@ -217,4 +218,5 @@ template<class Traits, victim_rule Rule>
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/testing/rebuilt_problem.hpp>
 #include <muster/testing/rebuilt_terms.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 enum class proof_check : std::uint8_t {
@@ -237,4 +238,5 @@ template<class Traits>
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

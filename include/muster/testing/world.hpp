@@ -13,7 +13,8 @@
 #include <muster/model/state.hpp>
 #include <muster/testing/random.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 
 inline constexpr std::size_t world_width = 4;
@@ -267,4 +268,5 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
 }
 
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The spec of a batch/v1 Job, which CronJobs, JobSets and others hold too.
@@ -126,4 +127,5 @@ inline void dress_job_pod(const batch_job_spec& spec, const object_reference& jo
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

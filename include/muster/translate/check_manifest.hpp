@@ -19,7 +19,8 @@
 #include <muster/translate/target.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Looks at a finished manifest as its API server would, and writes down what would be refused.
@@ -171,4 +172,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

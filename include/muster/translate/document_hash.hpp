@@ -13,7 +13,8 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Adds texts and documents to one number (FNV-1a). Not for secrets.
@@ -72,4 +73,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -5,7 +5,8 @@
 
 #include <muster/translate/gang_object.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// How an API says how important a gang is.
@@ -34,4 +35,5 @@ struct expressiveness {
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

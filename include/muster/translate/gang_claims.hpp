@@ -15,7 +15,8 @@
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/pod_marks.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// What a pod's marks of one API say: to which gang it belongs, and as what.
@@ -255,4 +256,5 @@ inline void strip_marks(gang_pod& pod, gang_api of) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

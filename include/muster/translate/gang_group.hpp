@@ -13,7 +13,8 @@
 
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// One gang of a gang group (Koordinator, ACK).
@@ -65,4 +66,5 @@ gangs_by_leaf(const std::vector<gang_of_group>& gangs, const gang_tree& tree) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

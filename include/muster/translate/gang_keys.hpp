@@ -4,7 +4,8 @@
 #include <array>
 #include <string_view>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The keys by which gang APIs tie pods to gangs, and speak of gangs in metadata.
@@ -103,4 +104,5 @@ inline constexpr std::array usual{t9k,
 } // namespace schedulers
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

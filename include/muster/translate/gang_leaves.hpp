@@ -20,7 +20,8 @@
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/json_text.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 namespace detail {
 
@@ -141,4 +142,5 @@ inline void settle_leaves(planned_gang& planned) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -21,7 +21,8 @@
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/json_text.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Labels of a pod that tie it to a gang.
@@ -340,4 +341,5 @@ inline void take_eviction_words(std::string_view preemptibility,
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/model/gang.hpp>
 #include <muster/translate/gang_object.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// A leaf of a gang's tree, as APIs without trees see it.
@@ -165,4 +166,5 @@ struct vertex_minima {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/translate/loss.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// An object as an ownerReference names it.
@@ -177,4 +178,5 @@ struct gang_bundle {
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

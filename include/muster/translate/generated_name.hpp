@@ -8,7 +8,8 @@
 
 #include <muster/translate/document_hash.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// A name as the API server generates it: the stem, cut to 58 characters, and five letters, which
@@ -24,4 +25,5 @@ namespace translate {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// What stands between Grove and a scheduler: it turns PodGangs into what that scheduler knows, and
@@ -27,4 +28,5 @@ concept grove_backend = requires(const Backend& backend, const gang_bundle& gang
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -22,7 +22,8 @@
 #include <muster/translate/write_options.hpp>
 #include <muster/translate/write_with.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 namespace detail {
@@ -140,4 +141,5 @@ bool with_backend(const std::tuple<Backends...>& backends, std::string_view sche
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/translate/grove_set.hpp>
 #include <muster/translate/json_text.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The resource claims of a PodCliqueSet: resourceSharing of the set, of a scaling group and of a
@@ -137,4 +138,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -20,7 +20,8 @@
 #include <muster/translate/grove_set.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 struct grove_options {
@@ -227,4 +228,5 @@ template<class References>
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 #include <muster/translate/grove_set.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// A PodClique that a set makes: a clique of one of its replicas.
@@ -242,4 +243,5 @@ template<class Replicas>
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

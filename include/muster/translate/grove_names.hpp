@@ -5,7 +5,8 @@
 #include <string>
 #include <string_view>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Words of Grove's API. The names below are made and never taken apart again: objects say by
@@ -67,4 +68,5 @@ inline constexpr std::size_t name_budget = 45;
 
 } // namespace grove
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/translate/grove_names.hpp>
 #include <muster/translate/grove_set.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 namespace detail {
@@ -176,4 +177,5 @@ inline void open_grove_gate(boost::json::object& pod, grove_dialect dialect) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// In which order a set's cliques start, enforced by an init container that waits for Ready pods.
@@ -136,4 +137,5 @@ struct grove_topology {
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 
 #include <muster/translate/grove_set.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Something that a set asks of its topology and cannot have.
@@ -83,4 +84,5 @@ grove_topology_faults(const grove_set& set, const grove_topology& within) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

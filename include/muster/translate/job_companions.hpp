@@ -17,7 +17,8 @@
 #include <muster/translate/pod_marks.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The beginning of an object that a job's controller makes beside its pods.
@@ -60,4 +61,5 @@ inline void check_companions(const std::vector<boost::json::object>& objects,
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

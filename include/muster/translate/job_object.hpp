@@ -13,7 +13,8 @@
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/loss.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Who says what a job's gang is.
@@ -118,4 +119,5 @@ inline void lose_lifecycle(job_plan& plan, const job_object& job,
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

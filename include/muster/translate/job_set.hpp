@@ -21,7 +21,8 @@
 #include <muster/translate/pod_draft.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// An entry of a JobSet's replicatedJobs.
@@ -378,4 +379,5 @@ inline void mount_shared_claims(const job_set& set, pod_draft& pod) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

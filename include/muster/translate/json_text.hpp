@@ -9,7 +9,8 @@
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 [[nodiscard]] inline std::string_view view(const boost::json::string& text) noexcept {
@@ -63,4 +64,5 @@ inline void set_annotation(boost::json::object& document, std::string_view key,
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

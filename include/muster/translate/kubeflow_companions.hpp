@@ -18,7 +18,8 @@
 #include <muster/translate/kubeflow_job.hpp>
 #include <muster/translate/pod_draft.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 namespace detail {
 
@@ -174,4 +175,5 @@ inline void mount_mpi_files(const kubeflow_job& job, pod_draft& pod, std::string
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The job kinds of Kubeflow's training operator (kubeflow.org/v1) and of its MPI operator
@@ -252,4 +253,5 @@ inline void split_workers(planned_gang& planned, std::size_t at, std::int64_t si
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

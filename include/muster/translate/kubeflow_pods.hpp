@@ -21,7 +21,8 @@
 #include <muster/translate/kubeflow_job.hpp>
 #include <muster/translate/pod_draft.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 namespace detail {
 
@@ -350,4 +351,5 @@ inline void label_kubeflow(const kubeflow_job& job, pod_draft& pod, const pod_se
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// What a LeaderWorkerSet's `scheduling` says of one kind of its groups.
@@ -310,4 +311,5 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/t9k_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 namespace detail {
@@ -84,4 +85,5 @@ namespace detail {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

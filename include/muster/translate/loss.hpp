@@ -7,7 +7,8 @@
 
 #include <muster/base/assert.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// What a translation could not carry over.
@@ -106,4 +107,5 @@ struct loss {
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// What a kind of name may look like. All start and end with a letter or digit.
@@ -103,4 +104,5 @@ namespace detail {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

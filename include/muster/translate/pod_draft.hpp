@@ -15,7 +15,8 @@
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/json_text.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// An ownerReference, of the controller if it is one. A uid that nobody knows yet is left out.
@@ -280,4 +281,5 @@ template<class Name, class Dress>
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -14,7 +14,8 @@
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/json_text.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The string under a key; no characters (data() is null) when there is none.
@@ -197,4 +198,5 @@ inline void drop_absent_owners(boost::json::object& manifest) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

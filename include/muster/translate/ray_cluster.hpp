@@ -17,7 +17,8 @@
 #include <muster/translate/pod_draft.hpp>
 #include <muster/translate/ray_start.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// An entry of a RayCluster's workerGroupSpecs.
@@ -209,4 +210,5 @@ struct ray_cluster {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/pod_draft.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 inline constexpr std::string_view ray_keeps_command = "ray.io/overwrite-container-cmd";
@@ -172,4 +173,5 @@ inline void start_ray(pod_draft& pod, const ray_node& node) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 
 #include <muster/translate/json_text.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The application that a driver or executor of Spark belongs to, by its labels; KAI's podgrouper
@@ -20,4 +21,5 @@ namespace translate {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/pod_draft.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The driver or the executors of a SparkApplication.
@@ -179,4 +180,5 @@ inline void mount_spark_volumes(const spark_job& job, const spark_part& part, po
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

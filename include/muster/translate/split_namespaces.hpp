@@ -13,7 +13,8 @@
 #include <muster/translate/loss.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate::detail {
 
 /// The namespaces of its roles, in the order of the roles.
@@ -97,4 +98,5 @@ namespace translate::detail {
 }
 
 } // namespace translate::detail
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -18,7 +18,8 @@
 #include <muster/translate/t9k_job.hpp>
 #include <muster/translate/t9k_names.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 namespace detail {
 
@@ -168,4 +169,5 @@ start_command(const t9k_job& job, t9k_replica of, const boost::json::object& con
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

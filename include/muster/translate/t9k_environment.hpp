@@ -17,7 +17,8 @@
 #include <muster/translate/t9k_job.hpp>
 #include <muster/translate/t9k_names.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 using environment = std::vector<std::pair<std::string_view, std::string>>;
@@ -166,4 +167,5 @@ namespace detail {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

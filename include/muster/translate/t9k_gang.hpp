@@ -16,7 +16,8 @@
 #include <muster/translate/t9k_names.hpp>
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The job as its pods and its group name it.
@@ -96,4 +97,5 @@ namespace detail {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/base/checked.hpp>
 #include <muster/translate/t9k_job_config.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The kinds of batch.tensorstack.dev/v1beta1.
@@ -279,4 +280,5 @@ namespace detail {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

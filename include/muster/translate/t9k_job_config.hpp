@@ -9,7 +9,8 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// How the launcher of an MPIJob or ColossalAIJob logs in at the workers.
@@ -72,4 +73,5 @@ using t9k_config = std::variant<std::monostate, torchrun_config, mpi_config, col
                                 deepspeed_config, flink_config>;
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/translate/t9k_job.hpp>
 #include <muster/translate/t9k_names.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The kind in small letters: a label key, and the component.
@@ -123,4 +124,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

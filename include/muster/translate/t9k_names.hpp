@@ -8,7 +8,8 @@
 
 #include <muster/translate/t9k_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// What the documents of T9k leave open.
@@ -80,4 +81,5 @@ inline std::string submitter_letters(const t9k_job& job, std::int64_t rank) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -22,7 +22,8 @@
 #include <muster/translate/t9k_names.hpp>
 #include <muster/translate/t9k_pods.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 namespace detail {
 
@@ -203,4 +204,5 @@ pod_group_of(const t9k_job& job, const t9k_options& options = {}) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -23,7 +23,8 @@
 #include <muster/translate/t9k_templates.hpp>
 #include <muster/translate/t9k_variables.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Whether a job was paused before a pod is made: then `resumeSpecs` apply to it.
@@ -172,4 +173,5 @@ private:
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/translate/t9k_environment.hpp>
 #include <muster/translate/t9k_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 namespace detail {
 
@@ -171,4 +172,5 @@ inline void mount_files(const t9k_job& job, t9k_replica of, const std::string& g
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/translate/t9k_job.hpp>
 #include <muster/translate/t9k_names.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The text with each `$(name)` replaced for which `find(name)` has a value; others stay, and so
@@ -158,4 +159,5 @@ void substitute_in_containers(boost::json::object& spec, Find& find) {
 } // namespace detail
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

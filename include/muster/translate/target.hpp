@@ -11,7 +11,8 @@
 
 #include <muster/translate/loss.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// The gang APIs that can be written, each with the version whose words it takes.
@@ -73,4 +74,5 @@ struct written {
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

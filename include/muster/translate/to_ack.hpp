@@ -17,7 +17,8 @@
 #include <muster/translate/gang_group.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 enum class ack_version : std::uint8_t { v1_30, v1_31 };
@@ -138,4 +139,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/translate/grove_names.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Grove's PodGangs: podgroups with minima, and packing in node labels for the whole, for groups of
@@ -189,4 +190,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/translate/gang_claims.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 enum class kai_version : std::uint8_t {
@@ -239,4 +240,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -21,7 +21,8 @@
 #include <muster/translate/gang_group.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Koordinator: a PodGroup for every role that has a minimum of its own, all in one gang group,
@@ -200,4 +201,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/translate/pod_marks.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// What plain pods with marks say of their gang, and what of it they leave unsaid: all that an API
@@ -160,4 +161,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 #include <muster/translate/gang_claims.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// PodGroups of scheduler-plugins' coscheduling: a total.
@@ -49,4 +50,5 @@ struct scheduler_plugins_writer {
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/translate/gang_claims.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// PodGroups of the T9k scheduler: a total and minima of roles, both of which must hold.
@@ -89,4 +90,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

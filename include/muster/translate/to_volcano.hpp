@@ -18,7 +18,8 @@
 #include <muster/translate/gang_claims.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Volcano's PodGroups: minima of tasks, which count where minMember is no less than their sum, and
@@ -214,4 +215,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/translate/workload_words.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Kubernetes' Workloads. PodGroups of one Workload are gangs that start without each other: a gang
@@ -226,4 +227,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/translate/job_set.hpp>
 #include <muster/translate/json_text.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// Which framework a runtime sets up.
@@ -322,4 +323,5 @@ inline void resolve(const train_job& job, const training_runtime& runtime,
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -17,7 +17,8 @@
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// A networkTopology: how near each other pods are to stand in Volcano's tree of hypernodes. Only
@@ -194,4 +195,5 @@ inline void keep_topology(const volcano_job& job, gang_object& gang) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/translate/pod_draft.hpp>
 #include <muster/translate/volcano_job.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 namespace detail {
 
@@ -301,4 +302,5 @@ inline void mount_volumes(const volcano_job& job, pod_draft& pod) {
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -19,7 +19,8 @@
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// How an object that is no batch job makes equal pods of one template.
@@ -175,4 +176,5 @@ inline void dress_workload_pod(const workload& from, const object_reference& own
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

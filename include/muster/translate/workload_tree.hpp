@@ -16,7 +16,8 @@
 #include <muster/translate/workload_words.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// A gang as Kubernetes 1.37 has it with CompositePodGroups (v1alpha3): a tree whose leaves are
@@ -234,4 +235,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -11,7 +11,8 @@
 
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 enum class workload_version : std::uint8_t {
@@ -99,4 +100,5 @@ inline void add_workload_words(boost::json::object& to, workload_version version
 } // namespace detail
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -27,7 +27,8 @@
 #include <muster/translate/write_with.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 namespace detail {
@@ -112,4 +113,5 @@ inline written write_pods(const gang_bundle& bundle, const write_options& option
 } // namespace detail
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

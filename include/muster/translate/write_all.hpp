@@ -17,7 +17,8 @@
 #include <muster/translate/pod_marks.hpp>
 #include <muster/translate/write.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 namespace detail {
@@ -95,4 +96,5 @@ template<class Place>
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -7,7 +7,8 @@
 
 #include <muster/translate/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// How KAI's PodGroups are called.
@@ -43,4 +44,5 @@ struct write_options {
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -22,7 +22,8 @@
 #include <muster/translate/writer_concept.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 namespace detail {
@@ -148,4 +149,5 @@ template<gang_writer Writer>
 }
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

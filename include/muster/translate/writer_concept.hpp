@@ -7,7 +7,8 @@
 #include <muster/translate/expressiveness.hpp>
 #include <muster/translate/writing.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// A target: what it can say, and how it says it. `write` adds manifests, the losses that `can`
@@ -21,4 +22,5 @@ concept gang_writer = requires(const Writer& writer, writing& out, manifest_chec
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -26,7 +26,8 @@
 #include <muster/translate/target.hpp>
 #include <muster/translate/write_options.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace translate {
 
 /// `kind namespace/name`, as losses and violations name an object.
@@ -362,4 +363,5 @@ private:
 };
 
 } // namespace translate
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

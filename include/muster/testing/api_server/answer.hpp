@@ -11,7 +11,8 @@
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/selectors.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -142,4 +143,5 @@ struct answer {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/testing/api_server/registry.hpp>
 #include <muster/testing/api_server/strategic_patch.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -162,4 +163,5 @@ apply_conflict(const std::vector<std::pair<std::string, std::string>>& found) {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

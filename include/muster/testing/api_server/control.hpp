@@ -13,7 +13,8 @@
 #include <muster/testing/api_server/api_store.hpp>
 #include <muster/testing/api_server/faults.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -131,4 +132,5 @@ namespace detail {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

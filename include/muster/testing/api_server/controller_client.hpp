@@ -10,7 +10,8 @@
 #include <muster/base/timestamp.hpp>
 #include <muster/testing/api_server/api_store.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -81,4 +82,5 @@ private:
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

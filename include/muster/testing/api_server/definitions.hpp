@@ -10,7 +10,8 @@
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/kinds.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -96,4 +97,5 @@ inline void establish(json::object& definition, std::string_view when) {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -10,7 +10,8 @@
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/strategic_patch.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -169,4 +170,5 @@ inline void find_conflicts(const field_set& one, const field_set& other, const j
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

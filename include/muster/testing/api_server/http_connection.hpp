@@ -21,7 +21,8 @@
 #include <muster/testing/api_server/answer.hpp>
 #include <muster/testing/api_server/faults.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -196,4 +197,5 @@ private:
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

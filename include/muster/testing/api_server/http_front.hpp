@@ -23,7 +23,8 @@
 #include <muster/testing/api_server/faults.hpp>
 #include <muster/testing/api_server/http_connection.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -400,4 +401,5 @@ private:
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

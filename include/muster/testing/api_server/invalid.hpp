@@ -13,7 +13,8 @@
 #include <muster/testing/api_server/kinds.hpp>
 #include <muster/testing/api_server/schema.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -88,4 +89,5 @@ inline void check_name(std::string_view name, std::vector<field_cause>& wrong) {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

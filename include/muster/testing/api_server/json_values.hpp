@@ -13,7 +13,8 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -92,4 +93,5 @@ using field_names = std::initializer_list<std::string_view>;
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

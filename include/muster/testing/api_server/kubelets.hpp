@@ -13,7 +13,8 @@
 #include <muster/testing/api_server/api_store.hpp>
 #include <muster/testing/api_server/pod_request.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -307,4 +308,5 @@ private:
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -12,7 +12,8 @@
 #include <muster/testing/api_server/strategic_patch.hpp>
 #include <muster/testing/api_server/target.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -64,4 +65,5 @@ namespace api_server {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -13,7 +13,8 @@
 #include <muster/testing/api_server/registry.hpp>
 #include <muster/testing/api_server/selectors.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -193,4 +194,5 @@ struct budget_view {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

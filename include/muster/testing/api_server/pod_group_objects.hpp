@@ -7,7 +7,8 @@
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/tidy.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -37,4 +38,5 @@ inline void default_pod_group(json::object& group) {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

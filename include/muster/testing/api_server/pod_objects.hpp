@@ -14,7 +14,8 @@
 #include <muster/testing/api_server/schema.hpp>
 #include <muster/testing/api_server/tidy.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -218,4 +219,5 @@ inline void check_pod_change(const json::object& before, const json::object& aft
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

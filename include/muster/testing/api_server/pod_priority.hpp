@@ -10,7 +10,8 @@
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/object_store.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -43,4 +44,5 @@ set_priority(const object_store& objects, std::size_t classes, json::object& pod
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

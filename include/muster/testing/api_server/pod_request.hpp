@@ -11,7 +11,8 @@
 #include <muster/resource/quantity_text.hpp>
 #include <muster/testing/api_server/json_values.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -94,4 +95,5 @@ inline void raise_to(amounts& most, const amounts& other) {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -3,7 +3,8 @@
 
 #include <string_view>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -470,4 +471,5 @@ WorkloadSpec 1!controllerRef:TypedLocalObjectReference2 2!podGroupTemplates:PodG
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -16,7 +16,8 @@
 #include <muster/testing/api_server/protobuf_fields.hpp>
 #include <muster/testing/api_server/protobuf_messages.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -275,4 +276,5 @@ struct protobuf_body {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

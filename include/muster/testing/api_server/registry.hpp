@@ -27,7 +27,8 @@
 #include <muster/testing/api_server/tidy.hpp>
 #include <muster/testing/random.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -494,4 +495,5 @@ private:
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

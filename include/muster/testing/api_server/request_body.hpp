@@ -9,7 +9,8 @@
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/protobuf_reader.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -43,4 +44,5 @@ namespace api_server {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

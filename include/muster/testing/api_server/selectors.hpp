@@ -11,7 +11,8 @@
 
 #include <muster/testing/api_server/json_values.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -190,4 +191,5 @@ read_label_selector(const json::object* from) {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

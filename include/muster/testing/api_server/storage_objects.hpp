@@ -14,7 +14,8 @@
 #include <muster/testing/api_server/pod_request.hpp>
 #include <muster/testing/api_server/selectors.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -185,4 +186,5 @@ namespace detail {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

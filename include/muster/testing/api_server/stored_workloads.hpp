@@ -11,7 +11,8 @@
 #include <muster/testing/api_server/api_store.hpp>
 #include <muster/testing/api_server/controller_client.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -53,4 +54,5 @@ private:
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

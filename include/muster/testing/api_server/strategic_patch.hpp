@@ -10,7 +10,8 @@
 
 #include <muster/testing/api_server/json_values.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -244,4 +245,5 @@ inline void strategic_merge_patch(json::value& onto, const json::value& patch) {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -15,7 +15,8 @@
 #include <muster/testing/api_server/pod_columns.hpp>
 #include <muster/testing/api_server/storage_objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -270,4 +271,5 @@ struct column {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -10,7 +10,8 @@
 #include <muster/testing/api_server/answer.hpp>
 #include <muster/testing/api_server/kinds.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -107,4 +108,5 @@ inline void read_target(std::string_view text, request& into) {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -9,7 +9,8 @@
 #include <muster/testing/api_server/kinds.hpp>
 #include <muster/testing/api_server/storage_objects.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -111,4 +112,5 @@ inline void tidy(const kind_info& of, json::object& made) {
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

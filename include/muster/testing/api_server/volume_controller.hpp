@@ -16,7 +16,8 @@
 #include <muster/testing/api_server/storage_objects.hpp>
 #include <muster/testing/api_server/volume_topology.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -477,4 +478,5 @@ private:
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

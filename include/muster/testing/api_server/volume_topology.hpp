@@ -9,7 +9,8 @@
 
 #include <muster/testing/api_server/json_values.hpp>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -95,4 +96,5 @@ choose_topology(const json::object& storage_class, const json::object* node,
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster

@@ -123,7 +123,8 @@ const head = `// SPDX-License-Identifier: Apache-2.0
 
 #include <string_view>
 
-namespace muster::inline v0_1 {
+namespace muster {
+inline namespace v0_1 {
 namespace testing {
 namespace api_server {
 
@@ -139,7 +140,8 @@ const tail = `)";
 
 } // namespace api_server
 } // namespace testing
-} // namespace muster::inline v0_1
+} // namespace v0_1
+} // namespace muster
 `
 
 func main() {
