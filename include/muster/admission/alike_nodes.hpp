@@ -142,17 +142,23 @@ struct grouped_problem {
     /// Per row, the number of nodes.
     std::vector<std::int64_t> times;
 
+    /// Without `nodes`, each node is a group of its own.
     template<class Traits>
     void pose(const cluster_state<Traits>& known, const gang_members<Width>& members,
               certificate_scope scope, const constraints_in_force& force,
-              std::span<const vertex_domain> among, const alike_nodes<Traits>& nodes) {
-        pose_on(known, members, scope, force, among, nodes.first(), of);
+              std::span<const vertex_domain> among, const alike_nodes<Traits>* nodes) {
+        if (!nodes) {
+            muster::pose(known, members, scope, force, among, of);
+            times.assign(of.rows.size(), 1);
+            return;
+        }
+        pose_on(known, members, scope, force, among, nodes->first(), of);
         times.clear();
         std::size_t at = 0;
         for (const auto& row : of.rows) {
-            while (nodes.first()[at] != row.node)
+            while (nodes->first()[at] != row.node)
                 ++at;
-            times.push_back(nodes.sizes()[at]);
+            times.push_back(nodes->sizes()[at]);
         }
     }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -22,6 +23,9 @@ struct explain_options {
     /// Which cluster is spoken of. By itself the one that the last answer spoke of: the emptied one
     /// for `never`, else what is free now.
     std::optional<certificate_scope> scope{};
+    /// In clusters of at least so many nodes, nodes that are alike are looked at as groups. That is
+    /// faster, and answers more questions within the same steps.
+    std::size_t group_from = 32;
 };
 
 namespace detail {

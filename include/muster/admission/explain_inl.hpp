@@ -44,11 +44,9 @@ public:
 
     reason_finder(const cluster_state<Traits>& known, const gang_members<width>& members,
                   const explain_options& options, certificate_scope scope)
-        : known_(&known),
-          members_(&members),
-          options_(&options),
-          scope_(scope),
-          alike_(known, members, scope) {
+        : known_(&known), members_(&members), options_(&options), scope_(scope) {
+        if (known.node_order().size() >= options.group_from)
+            alike_.emplace(known, members, scope);
         std::vector<kind_id> kinds;
         for (std::size_t column = 0; column < width; ++column)
             if (std::ranges::any_of(members.classes,
@@ -151,7 +149,7 @@ private:
         std::int64_t steps = options_->steps;
         if (needs_closeness(*members_))
             return domain_search<Traits>().run(*known_, *members_, scope_, force, search, steps);
-        if (const auto easy = decide_by_groups(force))
+        if (const auto easy = alike_ ? decide_by_groups(force) : std::nullopt)
             return *easy;
         return search.run(pose(*known_, *members_, scope_, force), steps);
     }
@@ -183,7 +181,7 @@ private:
                       std::span<const vertex_domain> among) const {
         if (among.empty() && posed_ == force)
             return;
-        problem_.pose(*known_, *members_, scope_, force, among, alike_);
+        problem_.pose(*known_, *members_, scope_, force, among, alike_ ? &*alike_ : nullptr);
         posed_ = among.empty() ? std::optional(force) : std::nullopt;
     }
 
@@ -413,7 +411,7 @@ private:
     const explain_options* options_;
     certificate_scope scope_;
     std::vector<named_constraint> listed_;
-    alike_nodes<Traits> alike_;
+    std::optional<alike_nodes<Traits>> alike_;
     /// Of the last question.
     mutable grouped_problem<width> problem_;
     /// The constraints in `problem_`, if it confines nobody to domains.

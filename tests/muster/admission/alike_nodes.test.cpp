@@ -56,7 +56,7 @@ std::string check_groups(const world& from, std::size_t& rows, std::size_t& grou
             for (const constraints_in_force& force : some_forces()) {
                 const auto whole = pose(known, members, scope, force);
                 grouped made;
-                made.pose(known, members, scope, force, {}, alike);
+                made.pose(known, members, scope, force, {}, &alike);
                 rows += whole.rows.size();
                 groups += made.of.rows.size();
                 std::vector<std::vector<std::int64_t>> all;
@@ -132,8 +132,8 @@ TEST_CASE("a gang fits greedily where its scarce members come first, within its 
     const auto fits = [&] {
         const auto members = members_of(known, gang_at(known, "g"));
         muster::detail::grouped_problem<traits::width> made;
-        made.pose(known, members, certificate_scope::free_now, {}, {},
-                  muster::detail::alike_nodes(known, members, certificate_scope::free_now));
+        const muster::detail::alike_nodes alike(known, members, certificate_scope::free_now);
+        made.pose(known, members, certificate_scope::free_now, {}, {}, &alike);
         return fits_greedily(made);
     };
     CHECK(fits());
