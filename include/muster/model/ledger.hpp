@@ -26,18 +26,6 @@ template<std::size_t Width>
 class plan;
 template<class Traits>
 class cluster_state;
-template<std::size_t Width>
-class state_store;
-template<std::size_t Width>
-class state_accounts;
-template<std::size_t Width>
-class state_queues;
-template<std::size_t Width>
-class state_reservations;
-template<std::size_t Width>
-class state_departures;
-template<std::size_t Width>
-class state_promises;
 
 /// What changed of a node: what is free on it; what it has, and with it perhaps what is free; or
 /// what it is (it came or went, labels, taints, a cordon), and with it perhaps all that.
@@ -149,12 +137,6 @@ private:
     friend class plan<Width>;
     template<class Traits>
     friend class cluster_state;
-    friend class state_store<Width>;
-    friend class state_accounts<Width>;
-    friend class state_queues<Width>;
-    friend class state_reservations<Width>;
-    friend class state_departures<Width>;
-    friend class state_promises<Width>;
 
     using change = node_change;
 

@@ -124,7 +124,9 @@ struct pod_record {
     /// places it.
     [[nodiscard]] bool awaited() const noexcept { return nominated && phase != pod_phase::gated; }
     /// It waits for a node.
-    [[nodiscard]] bool placeable() const noexcept { return alive() && !holding(); }
+    [[nodiscard]] bool placeable() const noexcept {
+        return phase == pod_phase::pending && !assumed && !nominated && !terminating && !evicted;
+    }
 };
 
 struct gang_record {

@@ -6,7 +6,7 @@
 
 #include "../builders.hpp"
 
-namespace model_state_reservations_test {
+namespace model_cluster_reservations_test {
 
 namespace {
 
@@ -97,4 +97,4 @@ TEST_CASE("a pod ends when it has run as long as its gang declares") {
 
 } // namespace
 
-} // namespace model_state_reservations_test
+} // namespace model_cluster_reservations_test

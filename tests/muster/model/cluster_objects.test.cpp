@@ -15,7 +15,7 @@
 
 #include "../builders.hpp"
 
-namespace model_state_queues_test {
+namespace model_cluster_objects_test {
 
 namespace {
 
@@ -237,4 +237,4 @@ TEST_CASE("the order in which queues, gangs and pods are told does not show in t
 
 } // namespace
 
-} // namespace model_state_queues_test
+} // namespace model_cluster_objects_test

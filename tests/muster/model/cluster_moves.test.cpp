@@ -9,7 +9,7 @@
 
 #include "../builders.hpp"
 
-namespace model_state_promises_test {
+namespace model_cluster_moves_test {
 
 namespace {
 
@@ -182,4 +182,4 @@ TEST_CASE("a place goes to another queue with its gang") {
 
 } // namespace
 
-} // namespace model_state_promises_test
+} // namespace model_cluster_moves_test

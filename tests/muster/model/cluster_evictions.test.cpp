@@ -7,7 +7,7 @@
 
 #include "../builders.hpp"
 
-namespace model_state_departures_test {
+namespace model_cluster_evictions_test {
 
 namespace {
 
@@ -352,4 +352,4 @@ TEST_CASE("members beyond the minima of a nominated gang follow once it has come
 
 } // namespace
 
-} // namespace model_state_departures_test
+} // namespace model_cluster_evictions_test
