@@ -316,7 +316,7 @@ private:
     /// What the queue uses with the gang in it, for a plan; all that the gang asks, for a room.
     void keep_quota(reservation_type& made) {
         const auto queue = (*known_)[made.owner.index].queue;
-        if (!queue || !known_->accounts().headroom(*queue).any())
+        if (!queue || !known_->accounts().headroom(queue_charge(*queue)).any())
             return;
         made.queue = queue;
         if (made.start) {

@@ -69,7 +69,7 @@ public:
         if (members_.classes.empty())
             return std::move(found_);
         remedy opened;
-        for (auto at = members_.queue; at; at = (*known_)[*at].parent)
+        for (auto at = (*known_)[which_].queue; at; at = (*known_)[*at].parent)
             if ((*known_)[*at].spec.closed)
                 opened.push_back(open_queue{*at});
         if (!opened.empty())

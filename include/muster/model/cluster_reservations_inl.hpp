@@ -72,7 +72,7 @@ template<class Traits>
 bool cluster_state<Traits>::hold(const reservation_type& what) {
     const std::vector<host_port> no_ports;
     const std::optional<queue_index> queue = what.queue;
-    if (queue && !ledger_.queues_.take(*queue, what.quota))
+    if (queue && !ledger_.queues_.take(queue_charge(*queue), what.quota))
         return false;
     for (std::size_t at = 0; at < what.parts.size(); ++at) {
         if (ledger_.take(what.parts[at].node, std::nullopt, what.parts[at].amount, no_ports))
@@ -80,7 +80,7 @@ bool cluster_state<Traits>::hold(const reservation_type& what) {
         while (at-- > 0)
             ledger_.give(what.parts[at].node, std::nullopt, what.parts[at].amount, no_ports);
         if (queue)
-            ledger_.queues_.give(*queue, what.quota);
+            ledger_.queues_.give(queue_charge(*queue), what.quota);
         return false;
     }
     return true;
@@ -92,7 +92,7 @@ void cluster_state<Traits>::let_go(const reservation_type& what) noexcept {
     for (const auto& part : what.parts)
         ledger_.give(part.node, std::nullopt, part.amount, no_ports);
     if (what.queue)
-        ledger_.queues_.give(*what.queue, what.quota);
+        ledger_.queues_.give(queue_charge(*what.queue), what.quota);
 }
 
 } // namespace v0_1

@@ -25,8 +25,7 @@ struct queue_charge {
     queue_index queue;
     bool firm = false;
 
-    // Implicit, for callers without non-preemptible pods.
-    constexpr queue_charge(queue_index of, bool stands_firm = false) noexcept
+    explicit constexpr queue_charge(queue_index of, bool stands_firm = false) noexcept
         : queue(of), firm(stands_firm) {}
     constexpr operator queue_index() const noexcept { return queue; }
 

@@ -45,8 +45,8 @@ TEST_CASE("quotas admit what they would admit if the pods that are taken were go
     int fits = 0;
     for (int round = 0; round < 300; ++round) {
         const cluster known = some_queues(draw);
-        const queue_charge charge =
-            known.find_queue("q" + std::to_string(draw.between(3, 6)))->index;
+        const queue_charge charge(
+            known.find_queue("q" + std::to_string(draw.between(3, 6)))->index);
         const amounts amount = units(draw.between(1, 6));
         quota_tally<core_of<traits>> tally;
         REQUIRE(tally.begin(known, charge, amount, false));
@@ -77,7 +77,7 @@ TEST_CASE(
     "where something is guaranteed quotas are not counted, unless they admit the amount now") {
     cluster known;
     ok(known.upsert_queue("q", quota_of(4)));
-    const queue_charge charge = known.find_queue("q")->index;
+    const queue_charge charge(known.find_queue("q")->index);
     quota_tally<core_of<traits>> tally;
     CHECK(tally.begin(known, charge, units(4), true));
     CHECK(tally.fits());

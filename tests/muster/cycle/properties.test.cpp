@@ -59,8 +59,8 @@ std::string check_accounts(const world_state& known) {
         for (const auto& [key, which] : known.queue_keys()) {
             const queue_view queues(known, scope);
             const bool now = scope == certificate_scope::free_now;
-            const auto left =
-                known.accounts().headroom(which, now ? occupancy::present : occupancy::emptied);
+            const auto left = known.accounts().headroom(
+                queue_charge(which), now ? occupancy::present : occupancy::emptied);
             for (std::size_t kind = 0; kind < world_width; ++kind)
                 if ((now && known.accounts().used(which)[kind] != queues.used(which, kind)) ||
                     left[kind_id{kind}] != queues.room(which, kind))

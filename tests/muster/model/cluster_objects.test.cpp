@@ -35,7 +35,7 @@ cluster::queue_type in_zone(const std::string& zone) {
 }
 
 std::int64_t left_cpu(const cluster& in, const std::string& queue) {
-    return in.accounts().headroom(in.find_queue(queue)->index)[cpu].value_or(-1);
+    return in.accounts().headroom(queue_charge(in.find_queue(queue)->index))[cpu].value_or(-1);
 }
 
 label_selector nodes_of(const cluster& in, const std::string& queue) {

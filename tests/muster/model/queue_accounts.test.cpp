@@ -38,9 +38,9 @@ limits<2> at_most(std::int64_t cpus) {
 /// Two queues below a root.
 struct family {
     accounts of;
-    queue_index root{0};
-    queue_index left{1};
-    queue_index right{2};
+    queue_charge root{queue_index{0}};
+    queue_charge left{queue_index{1}};
+    queue_charge right{queue_index{2}};
 
     explicit family(std::int64_t guarantee_of_left = 0) {
         for (int at = 0; at < 3; ++at)
@@ -119,7 +119,7 @@ TEST_CASE("a guarantee above the queue's own ceiling does not raise it") {
 TEST_CASE("a queue that moves takes its use and its guarantee along") {
     family in(4);
     in.of.add();
-    const queue_index other{3};
+    const queue_charge other{queue_index{3}};
     CHECK(in.of.take(in.left, units(6)));
     CHECK(in.of.settle(in.left, other, units(7)));
     CHECK(in.of.used(in.root) == units(0));
@@ -237,20 +237,20 @@ TEST_CASE("random trees count, bound and give back as their definition says") {
             } else if (what == 2 && !taken.empty()) {
                 const auto [from, amount] = taken.back();
                 taken.pop_back();
-                kept.give(queue_index{from}, amount);
+                kept.give(queue_charge(queue_index{from}), amount);
                 for (std::size_t kind = 0; kind < 2; ++kind)
                     meant.queues[from].own[kind] -= amount[kind];
             } else {
                 const auto amount = units(chance.between(0, 4), chance.between(0, 4));
                 taken.emplace_back(at, amount);
-                CHECK(kept.take(queue_index{at}, amount));
+                CHECK(kept.take(queue_charge(queue_index{at}), amount));
                 for (std::size_t kind = 0; kind < 2; ++kind)
                     one.own[kind] += amount[kind];
             }
         }
         for (std::size_t at = 0; at < queues; ++at)
             for (const kind_id kind : {cpu, gpu}) {
-                const queue_index queue{at};
+                const queue_charge queue{queue_index{at}};
                 CHECK(kept.used(queue)[kind] == meant.used(at, kind));
                 CHECK(kept.claimed(queue)[kind] == meant.claimed(at, kind, false));
                 for (std::int64_t more = 1; more < 30; ++more) {

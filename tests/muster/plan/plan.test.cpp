@@ -15,7 +15,7 @@ using namespace muster;
 struct fixture {
     cluster known;
     node_index node;
-    queue_index queue;
+    queue_charge queue{queue_index{}};
     pod_index pod{0};
     std::vector<host_port> no_ports;
 
@@ -23,7 +23,7 @@ struct fixture {
         ok(known.upsert_node("n", machine(8)));
         ok(known.upsert_queue("q", quota_of(6)));
         node = known.find_node("n")->index;
-        queue = known.find_queue("q")->index;
+        queue = queue_charge(known.find_queue("q")->index);
     }
 };
 

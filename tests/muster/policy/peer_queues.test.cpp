@@ -42,7 +42,7 @@ struct peer_cluster {
     }
     /// The largest request that would start, whatever is free.
     [[nodiscard]] std::optional<std::int64_t> may_take(const std::string& queue) const {
-        return known.accounts().headroom(known.find_queue(queue)->index)[cpu];
+        return known.accounts().headroom(queue_charge(known.find_queue(queue)->index))[cpu];
     }
 
 private:
