@@ -250,3 +250,4 @@ void cluster_state<Traits>::remove_budget(budget_index which) {
 #include <muster/model/cluster_objects_inl.hpp>
 #include <muster/model/cluster_pods_inl.hpp>
 #include <muster/model/cluster_reservations_inl.hpp>
+#include <muster/model/tables_inl.hpp>

@@ -6,7 +6,6 @@
 #include <map>
 #include <vector>
 
-#include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/model/constraints.hpp>
@@ -67,15 +66,7 @@ public:
     /// One more user of constraints that have one.
     void acquire_again(constraint_index index) noexcept { ++rows_[index.value()].users; }
 
-    void release(constraint_index index) {
-        row& at = rows_[index.value()];
-        MUSTER_ASSERT(at.users > 0, "released once per acquire");
-        if (--at.users > 0)
-            return;
-        index_.erase(at.value);
-        at = row{};
-        unused_.push_back(index.value());
-    }
+    void release(constraint_index index);
 
     /// A node is new or changed. O(sets).
     template<class Node>
@@ -113,3 +104,7 @@ private:
 
 } // namespace v0_1
 } // namespace muster
+
+#ifndef MUSTER_SEPARATE_COMPILATION
+#include <muster/model/tables_inl.hpp>
+#endif

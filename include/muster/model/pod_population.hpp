@@ -132,10 +132,7 @@ public:
     }
 
     /// The terms of a set of constraints, or null.
-    [[nodiscard]] const known_terms* terms(constraint_index where) const noexcept {
-        const auto known = terms_.find(where);
-        return known == terms_.end() ? nullptr : &known->second;
-    }
+    [[nodiscard]] const known_terms* terms(constraint_index where) const noexcept;
 
     /// Sets of constraints whose affinity, anti-affinity or preferred terms have that selector.
     [[nodiscard]] const detail::sequence<constraint_index>&
@@ -147,68 +144,18 @@ public:
 
     /// One more pod with these labels, of a gang with that tenant. O(log identities), and
     /// O(selectors) for an identity that is new.
-    void add_pod(label_set_index labels, label_set_index tenant, const label_table& sets) {
-        const auto [known, fresh] = identity_of_.try_emplace({labels, tenant});
-        if (fresh) {
-            std::size_t slot = identities_.size();
-            if (unused_identities_.empty()) {
-                identities_.emplace_back();
-            } else {
-                slot = unused_identities_.back();
-                unused_identities_.pop_back();
-            }
-            identity& made = identities_[slot];
-            made = {};
-            made.labels = labels;
-            made.tenant = tenant;
-            known->second = identity_index{slot};
-            for (std::size_t at = 0; at < selectors_.size(); ++at)
-                if (selectors_[at].users > 0 &&
-                    selectors_[at].value.matches(sets[labels], sets[tenant]))
-                    join(identity_index{slot}, selector_index{at});
-        }
-        ++identities_[known->second.value()].pods;
-    }
+    void add_pod(label_set_index labels, label_set_index tenant, const label_table& sets);
 
-    void remove_pod(label_set_index labels, label_set_index tenant) {
-        const auto known = identity_of_.find({labels, tenant});
-        MUSTER_ASSERT(known != identity_of_.end(), "removed once per add");
-        const identity_index which = known->second;
-        identity& at = identities_[which.value()];
-        if (--at.pods > 0)
-            return;
-        MUSTER_ASSERT(at.standing.empty(), "pods are gone after they stand nowhere");
-        while (!at.matched.empty())
-            part(which, at.matched.back().selector);
-        at = {};
-        identity_of_.erase(known);
-        unused_identities_.push_back(which.value());
-    }
+    void remove_pod(label_set_index labels, label_set_index tenant);
 
     /// The identity of pods with these labels and tenant, of which there are some.
     [[nodiscard]] identity_index identity_of(label_set_index labels,
-                                             label_set_index tenant) const noexcept {
-        const auto known = identity_of_.find({labels, tenant});
-        MUSTER_ASSERT(known != identity_of_.end(), "every pod of the state is known");
-        return known->second;
-    }
+                                             label_set_index tenant) const noexcept;
 
     /// A pod comes to stand on the node (`by` 1) or stands there no more (-1); `where` are its
     /// constraints when they have terms. O(log nodes), and 20 bytes moved for each node behind it.
     void count(identity_index who, const constraint_index* where, node_index node, std::int32_t by,
-               presence how) {
-        known_terms* carries = where ? &terms_.find(*where)->second : nullptr;
-        const bool seeks = carries && !carries->affinity.empty();
-        coming_ += how == presence::coming ? by : 0;
-        count_in(identities_[who.value()].standing, node, by, how, seeks);
-        if (!carries)
-            return;
-        known_terms& carried = *carries;
-        count_in(carried.standing, node, by, how, seeks);
-        for (const known_term& each : carried.anti_affinity)
-            selectors_[each.pods.value()].repelling += by;
-        repelling_ += carried.anti_affinity.empty() ? 0 : by;
-    }
+               presence how);
 
     // ---- for decisions -------------------------------------------------------------------------
 
@@ -218,23 +165,11 @@ public:
         for (const match& each : identities_[who.value()].matched)
             use(each.selector);
     }
-    [[nodiscard]] bool matches(selector_index which, identity_index who) const noexcept {
-        const auto& matched = identities_[who.value()].matched;
-        const auto at = std::ranges::lower_bound(matched, which, {}, &match::selector);
-        return at != matched.end() && at->selector == which;
-    }
+    [[nodiscard]] bool matches(selector_index which, identity_index who) const noexcept;
     /// The same selectors match both.
-    [[nodiscard]] bool alike(identity_index lhs, identity_index rhs) const noexcept {
-        return std::ranges::equal(identities_[lhs.value()].matched,
-                                  identities_[rhs.value()].matched, {}, &match::selector,
-                                  &match::selector);
-    }
+    [[nodiscard]] bool alike(identity_index lhs, identity_index rhs) const noexcept;
     /// Some pod stands somewhere whose required anti-affinity speaks of that identity.
-    [[nodiscard]] bool repelled(identity_index who) const noexcept {
-        return std::ranges::any_of(identities_[who.value()].matched, [&](const match& each) {
-            return selectors_[each.selector.value()].repelling > 0;
-        });
-    }
+    [[nodiscard]] bool repelled(identity_index who) const noexcept;
     /// Some pod with required anti-affinity stands somewhere.
     [[nodiscard]] bool anybody_repels() const noexcept { return repelling_ > 0; }
     /// Some pod is to come to a node.
@@ -281,70 +216,18 @@ private:
     }
 
     static void count_in(detail::sequence<standing_count>& counts, node_index node, std::int32_t by,
-                         presence how, bool seeks) {
-        auto at = std::ranges::lower_bound(counts, node, {}, &standing_count::node);
-        if (at == counts.end() || at->node != node)
-            at = counts.insert(at, {node, 0, 0, 0, 0});
-        at->of(how) += by;
-        at->seeking += seeks && how == presence::coming ? by : 0;
-        if (at->nobody())
-            counts.erase(at);
-    }
+                         presence how, bool seeks);
 
-    void join(identity_index who, selector_index which) {
-        auto& list = selectors_[which.value()].matched;
-        auto& matched = identities_[who.value()].matched;
-        matched.insert(std::ranges::upper_bound(matched, which, {}, &match::selector),
-                       {which, static_cast<std::uint32_t>(list.size())});
-        list.push_back(who);
-    }
+    void join(identity_index who, selector_index which);
 
-    void part(identity_index who, selector_index which) {
-        auto& list = selectors_[which.value()].matched;
-        const auto mine = find_match(who, which);
-        const identity_index last = list.back();
-        list[mine->place] = last;
-        find_match(last, which)->place = mine->place;
-        list.pop_back();
-        identities_[who.value()].matched.erase(mine);
-    }
+    void part(identity_index who, selector_index which);
 
     [[nodiscard]] detail::sequence<match>::iterator find_match(identity_index who,
-                                                               selector_index which) noexcept {
-        return std::ranges::lower_bound(identities_[who.value()].matched, which, {},
-                                        &match::selector);
-    }
+                                                               selector_index which) noexcept;
 
-    [[nodiscard]] selector_index acquire(const pod_selector& value, const label_table& sets) {
-        const auto [known, fresh] = selector_of_.try_emplace(value);
-        if (fresh) {
-            std::size_t slot = selectors_.size();
-            if (unused_selectors_.empty()) {
-                selectors_.emplace_back();
-            } else {
-                slot = unused_selectors_.back();
-                unused_selectors_.pop_back();
-            }
-            selectors_[slot].value = value;
-            known->second = selector_index{slot};
-            for (const auto& [key, who] : identity_of_)
-                if (value.matches(sets[key.first], sets[key.second]))
-                    join(who, known->second);
-        }
-        ++selectors_[known->second.value()].users;
-        return known->second;
-    }
+    [[nodiscard]] selector_index acquire(const pod_selector& value, const label_table& sets);
 
-    void release(selector_index which) {
-        selector& at = selectors_[which.value()];
-        if (--at.users > 0)
-            return;
-        while (!at.matched.empty())
-            part(at.matched.back(), which);
-        selector_of_.erase(at.value);
-        at = {};
-        unused_selectors_.push_back(which.value());
-    }
+    void release(selector_index which);
 
     bool active_ = false;
     std::uint64_t epoch_ = 0;
@@ -362,3 +245,7 @@ private:
 
 } // namespace v0_1
 } // namespace muster
+
+#ifndef MUSTER_SEPARATE_COMPILATION
+#include <muster/model/tables_inl.hpp>
+#endif

@@ -68,62 +68,14 @@ private:
 
     /// `labels` of a node that is there, or null. O(levels · log domains), and 4 bytes moved for
     /// each node behind it in its domains.
-    void settle(node_index node, const label_set* labels, const order_labels<node_tag>& order) {
-        path values;
-        bool open = labels != nullptr;
-        for (std::size_t level = 0; level < levels(); ++level) {
-            const std::string* value = open ? labels->find(value_.levels[level]) : nullptr;
-            open = value != nullptr;
-            if (value)
-                values.push_back(*value);
-            std::uint32_t& at = domain_of_[node.value() * levels() + level];
-            const auto known = open ? by_path_[level].find(values) : by_path_[level].end();
-            if (known != by_path_[level].end() ? known->second.value() == at
-                                               : !open && at == nowhere)
-                continue;
-            if (at != nowhere)
-                leave(node, level, at);
-            at = nowhere;
-            if (open)
-                at = join(node, level, values, order);
-        }
-    }
+    void settle(node_index node, const label_set* labels, const order_labels<node_tag>& order);
 
     [[nodiscard]] std::uint32_t join(node_index node, std::size_t level, const path& values,
-                                     const order_labels<node_tag>& order) {
-        const auto [entry, fresh] = by_path_[level].try_emplace(values);
-        if (fresh)
-            entry->second = take_slot(level);
-        std::vector<node_index>& nodes = domains_[entry->second.value()].nodes;
-        const auto before = [&](node_index lhs, node_index rhs) { return order[lhs] < order[rhs]; };
-        if (nodes.empty() || before(nodes.back(), node))
-            nodes.push_back(node);
-        else
-            nodes.insert(std::ranges::lower_bound(nodes, node, before), node);
-        return static_cast<std::uint32_t>(entry->second.value());
-    }
+                                     const order_labels<node_tag>& order);
 
-    void leave(node_index node, std::size_t level, std::uint32_t at) {
-        std::vector<node_index>& nodes = domains_[at].nodes;
-        std::erase(nodes, node);
-        if (!nodes.empty())
-            return;
-        std::erase_if(by_path_[level],
-                      [&](const auto& entry) { return entry.second.value() == at; });
-        unused_.push_back(domain_index{at});
-    }
+    void leave(node_index node, std::size_t level, std::uint32_t at);
 
-    [[nodiscard]] domain_index take_slot(std::size_t level) {
-        domain_index at{domains_.size()};
-        if (unused_.empty()) {
-            domains_.emplace_back();
-        } else {
-            at = unused_.back();
-            unused_.pop_back();
-        }
-        domains_[at.value()].level = level;
-        return at;
-    }
+    [[nodiscard]] domain_index take_slot(std::size_t level);
 
     topology value_;
     std::size_t users_ = 0;
@@ -193,3 +145,7 @@ private:
 
 } // namespace v0_1
 } // namespace muster
+
+#ifndef MUSTER_SEPARATE_COMPILATION
+#include <muster/model/tables_inl.hpp>
+#endif
