@@ -53,6 +53,7 @@ public:
                              std::int64_t& steps, const eviction_request<width>& asked) {
         due_ = asked.due;
         short_of_.reset();
+        next_change_.reset();
         undecided_ = false;
         if (!(asked.one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
             return false;
@@ -88,9 +89,7 @@ public:
     /// The steps ended, or it was not looked for in every way.
     [[nodiscard]] bool undecided() const noexcept { return undecided_; }
     /// When a rule of time may say more about whom it looked at.
-    [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept {
-        return search_.next_change();
-    }
+    [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept { return next_change_; }
 
 private:
     /// False if sums show that there is too little room even without the leaving pods and all pods
@@ -100,7 +99,7 @@ private:
                                           const admission<Traits>& deciding,
                                           eviction_candidates<Traits>& among) {
         // What a rule of time spares now it may admit later, and a sum does not say when.
-        if constexpr (Rule::none || !Rule::timeless)
+        if (Rule::none || !ignores_time(rule))
             return true;
         const auto* needs = deciding.needs();
         resources<width> amount;
@@ -204,6 +203,7 @@ private:
                 found = outcome::open;
         }
         undecided_ = found == outcome::open;
+        next_change_ = search_.next_change();
         return found == outcome::found;
     }
 
@@ -214,6 +214,7 @@ private:
     counted_fit<Traits> counted_;
     quota_tally<Traits> quotas_;
     std::optional<eviction_shortage> short_of_;
+    std::optional<std::int64_t> next_change_;
     bool undecided_ = false;
 };
 

@@ -88,6 +88,7 @@ public:
         found_.clear();
         next_change_.reset();
         any_borrowed_ = false;
+        const bool timeless = ignores_time(rule);
         const contender mine = contender_of(known, by);
         const auto& common = among.queues_in_common_with(mine.queue);
         for (std::size_t at = 0; at < among.groups().size(); ++at)
@@ -101,7 +102,7 @@ public:
                 auto terms = rule(mine, of, now);
                 if (!terms)
                     continue;
-                if constexpr (!Rule::timeless) {
+                if (!timeless) {
                     of.since = since(known, one.gang);
                     of.min_runtime = min_runtime_of(known, of.queue, mine.queue);
                     terms = rule(mine, of, now);

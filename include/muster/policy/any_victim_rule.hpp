@@ -26,6 +26,7 @@ public:
         requires(!std::derived_from<Rule, any_victim_rule> && victim_rule<Rule>)
     any_victim_rule(const Rule& rule)
         : is_none_(Rule::none),
+          is_timeless_(ignores_time(rule)),
           spares_all_(spares_everybody(rule)),
           by_fair_share_(goes_by_fair_shares(rule)),
           in_order_(takes_in_order(rule)),
@@ -46,6 +47,7 @@ public:
     }
     /// True if the rule's type evicts nothing: the cycle has no pass for evictions.
     [[nodiscard]] bool is_none() const noexcept { return is_none_; }
+    [[nodiscard]] bool is_timeless() const noexcept { return is_timeless_; }
     [[nodiscard]] bool spares_all() const noexcept { return spares_all_; }
     [[nodiscard]] bool by_fair_share() const noexcept { return by_fair_share_; }
     [[nodiscard]] bool in_order() const noexcept { return in_order_; }
@@ -71,6 +73,7 @@ private:
     }
 
     bool is_none_;
+    bool is_timeless_;
     bool spares_all_;
     bool by_fair_share_;
     bool in_order_;

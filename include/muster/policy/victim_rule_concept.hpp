@@ -136,6 +136,18 @@ template<class Rule>
         return false;
 }
 
+/// The rule uses neither `now`, `since` nor `min_runtime`, so time alone never changes its terms. A
+/// rule that is a choice between several has `rule.is_timeless()`.
+template<class Rule>
+[[nodiscard]] constexpr bool ignores_time(const Rule& rule) noexcept {
+    if constexpr (requires {
+                      { rule.is_timeless() } -> std::same_as<bool>;
+                  })
+        return rule.is_timeless();
+    else
+        return Rule::timeless;
+}
+
 /// A gang that has its minima, and members beyond them that wait, may have room made for one of
 /// these, too, as for its minima, and the rule says so. One that is a choice between several says
 /// it of itself: `rule.for_surplus()`.

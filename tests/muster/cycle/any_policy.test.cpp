@@ -111,6 +111,8 @@ TEST_CASE("any_policy: orders and rules have the properties of the types that th
     CHECK(kai.in_order());
     CHECK(kai.by_fair_share());
     CHECK_FALSE(kai.spares_all());
+    CHECK(kai.is_timeless());
+    CHECK_FALSE(any_victim_rule(after_min_runtime<priority_preemption>{{}, 10}).is_timeless());
     CHECK(any_victim_rule(no_eviction{}).is_none());
     CHECK_FALSE(any_victim_rule(retry_affinity{}).is_none());
     CHECK(any_victim_rule(retry_affinity{}).spares_all());

@@ -445,6 +445,25 @@ TEST_CASE("by priority: lower gangs of any queue go, lowest first") {
     CHECK(evicted(known, evicting(priority_preemption{})).empty());
 }
 
+TEST_CASE("by priority: a gang that was refused before is refused by sums, without a search") {
+    cluster known = machines(2);
+    for (const int priority : {5, 0}) {
+        const std::string name = "old-" + std::to_string(priority);
+        ok(known.upsert_gang(name, ranked(1, "low", priority)));
+        run(known, name, 1, 8, priority == 0 ? "n0" : "n1");
+    }
+    ok(known.upsert_gang("new", ranked(2, "low", 4)));
+    add_members(known, "new", 2, asking(5));
+    const cycle_result first = cycle(known, 0, by_priority);
+    CHECK(first.counters.search_steps > 0);
+    CHECK(shortage(known, first, "new") == eviction_shortage{std::nullopt, 2, 1});
+    ok(known.remove_pod("old-0-0"));
+    run(known, "old-0", 1, 8, "n0");
+    const cycle_result second = cycle(known, 1, by_priority);
+    CHECK(second.counters.asked == 1);
+    CHECK(second.counters.search_steps == 0);
+}
+
 cluster::queue_type deserving(std::int64_t cpus) {
     cluster::queue_type made;
     made.deserved.set(cpu, cpus);
