@@ -31,13 +31,20 @@ public:
         known_ = &known;
         due_ = due;
         amount_ = amount;
-        const auto& books = known.accounts().queues();
+        by_ = by;
         used_.clear();
+    }
+    /// Reads what the queues use, unless it did so since `begin`. All functions below need it.
+    /// O(queues × width).
+    void read() {
+        const auto& books = known_->accounts().queues();
+        if (!used_.empty())
+            return;
         for (std::size_t at = 0; at < books.size(); ++at)
             used_.push_back(books.future().used(queue_index{at}));
         chain_.clear();
-        for (auto at = by; at; at = books.parent(*at))
-            chain_.push_back({*at, within(*at, amount, false), within(*at, amount, true)});
+        for (auto at = by_; at; at = books.parent(*at))
+            chain_.push_back({*at, within(*at, amount_, false), within(*at, amount_, true)});
     }
 
     /// The pod goes, or stays after all.
@@ -266,7 +273,8 @@ private:
 
     const cluster_state<Traits>* known_ = nullptr;
     const detail::sequence<resources<width>>* due_ = nullptr;
-    /// What the gang asks for.
+    /// The gang's queue, and what it asks for.
+    std::optional<queue_index> by_;
     resources<width> amount_;
     /// Per queue: what it will use, less who was taken.
     detail::sequence<resources<width>> used_;

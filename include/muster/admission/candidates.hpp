@@ -24,6 +24,7 @@ inline namespace v0_1 {
 template<class Traits>
 class eviction_candidates {
     static constexpr std::size_t width = Traits::width;
+    static constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
     using sum = std::array<int128, width>;
 
 public:
@@ -46,12 +47,24 @@ public:
         has_totals_ = false;
     }
 
+    /// Since `look` nothing happened but this: the gang was nominated, pods were told to go, and
+    /// what is free changed on the nodes for which `note_free` is called. O(candidates).
+    void note_nominated(gang_index which) {
+        has_totals_ = false;
+        valid_ = valid_ && std::ranges::find(all_, which, &candidate::gang) == all_.end();
+    }
+    void note_free(node_index changed) { changed_.push_back(changed); }
+
     /// Reads the state, unless it did so since `forget`.
-    /// O(gangs · log gangs + running pods × width + nodes × width).
+    /// O(gangs · log gangs + running pods × width + nodes × width), or O(changed nodes × width).
     void look(const cluster_state<Traits>& known) {
         known_ = &known;
-        if (valid_)
+        if (valid_) {
+            for (const node_index node : changed_)
+                see_free(node);
+            changed_.clear();
             return;
+        }
         valid_ = true;
         row_of_.reset();
         order_.clear();
@@ -73,37 +86,55 @@ public:
         sum_up();
     }
 
-    /// Sums over all nodes of what is free and what is in use, and per queue what its own pods will
-    /// use.
+    /// What the queue's own pods will use, and a lower bound of its gangs; see `least_of`.
+    struct queue_total {
+        contender least;
+        resources<width> own;
+    };
+    /// Sums over all nodes of what is free, and of what pods without a queue use; and the queues
+    /// whose own pods will use anything.
     struct totals {
         sum free{};
-        sum in_use{};
-        detail::sequence<resources<width>> own;
+        sum loose{};
+        detail::sequence<queue_total> queues;
     };
     /// The sums as of the first call after `forget`. O((nodes + queues) × width), then O(1).
     [[nodiscard]] const totals& totals_of(const cluster_state<Traits>& known) {
         if (has_totals_)
             return totals_;
         has_totals_ = true;
-        totals_.free = totals_.in_use = {};
+        totals_.free = totals_.loose = {};
         const auto& accounts = known.accounts();
         for (std::size_t at = 0; at < accounts.nodes(); ++at) {
             const resources<width>& free = accounts.free(node_index{at});
             const resources<width>& all = accounts.allocatable(node_index{at});
             for (std::size_t column = 0; column < width; ++column) {
                 totals_.free[column] += std::max<std::int64_t>(0, free[column]);
-                totals_.in_use[column] += all[column] - free[column];
+                totals_.loose[column] += all[column] - free[column];
             }
         }
         const auto& queues = accounts.queues();
-        totals_.own.clear();
+        own_.clear();
         for (std::size_t at = 0; at < queues.size(); ++at)
-            totals_.own.push_back(queues.future().used(queue_index{at}));
-        for (std::size_t at = 0; at < queues.size(); ++at)
-            if (const auto parent = queues.parent(queue_index{at}))
-                for (std::size_t column = 0; column < width; ++column)
-                    totals_.own[parent->value()][column] -=
-                        queues.future().used(queue_index{at})[column];
+            own_.push_back(queues.future().used(queue_index{at}));
+        for (std::size_t at = 0; at < queues.size(); ++at) {
+            const auto parent = queues.parent(queue_index{at});
+            const resources<width>& used = queues.future().used(queue_index{at});
+            for (std::size_t column = 0; column < width; ++column)
+                if (parent)
+                    own_[parent->value()][column] -= used[column];
+                else
+                    totals_.loose[column] -= used[column];
+        }
+        totals_.queues.clear();
+        for (std::size_t at = 0; at < queues.size(); ++at) {
+            const auto& record = known[queue_index{at}];
+            if (own_[at] != resources<width>{})
+                totals_.queues.push_back(
+                    {contender::least_of(queue_index{at}, record.spec.priority,
+                                         record.present && record.spec.preemptible),
+                     own_[at]});
+        }
         return totals_;
     }
 
@@ -112,49 +143,79 @@ public:
     [[nodiscard]] const detail::sequence<group>& groups() const noexcept { return groups_; }
     [[nodiscard]] const candidate& operator[](std::size_t at) const noexcept { return all_[at]; }
 
-    /// Per group: how many queues stand above it that stand above the queue `by`, too; see
-    /// `queues_in_common`. O(queues × depth²), once for all gangs of one queue in a row.
-    [[nodiscard]] const detail::sequence<std::int64_t>&
-    queues_in_common_with(std::optional<queue_index> by) {
-        make_row(by);
-        return common_;
+    /// The functions below are about room for the gang `by`, with the terms of one rule at one time.
+    /// O(queues × depth²), once for all gangs of one queue in a row.
+    void begin_for(gang_index by) {
+        by_ = contender_of(*known_, by);
+        make_row(by_.queue);
+        admitted_.assign(groups_.size(), unknown);
+    }
+    /// The gang `by`, as rules see it.
+    [[nodiscard]] const contender& by() const noexcept { return by_; }
+    /// How many queues stand above the group that stand above the queue of the gang, too; see
+    /// `queues_in_common`.
+    [[nodiscard]] std::int64_t queues_in_common_with(std::size_t which) const noexcept {
+        return common_[which];
+    }
+    /// Where the candidates of the group end of which the rule may admit any: by its preconditions
+    /// it spares all behind. O(log gangs) calls of the rule, then O(1).
+    template<victim_rule Rule>
+    [[nodiscard]] std::size_t admitted_end(std::size_t which, const Rule& rule, std::int64_t now) {
+        if (admitted_[which] != unknown)
+            return admitted_[which];
+        const group& among = groups_[which];
+        contender least;
+        if (among.first < among.last)
+            least = all_[among.first].side;
+        least.preemptible = true;
+        least.created = std::numeric_limits<std::int64_t>::max();
+        least.queues_in_common = common_[which];
+        std::size_t first = among.first;
+        // Most groups have no such candidate, so the first step asks for the lowest priority.
+        std::size_t middle = first;
+        for (std::size_t last = among.last; first < last; middle = first + (last - first) / 2) {
+            least.priority = all_[middle].side.priority;
+            if (rule(by_, least, now))
+                first = middle + 1;
+            else
+                last = middle;
+        }
+        return admitted_[which] = first;
     }
 
-    /// False if the gang `by` cannot fit even without all gangs that the rule admits: its `amount`
-    /// is more than the nodes have free in sum then, or than the quota of a queue leaves. The
+    /// False if the gang cannot fit even without all gangs that the rule admits: its `amount` is
+    /// more than the nodes have free in sum then, or than the quota of a queue leaves. The
     /// preconditions of `victim_rule` make the search by priority exact.
     /// O(queues × (depth + log gangs) × width).
     template<victim_rule Rule>
-    [[nodiscard]] bool may_suffice(gang_index by, const Rule& rule, std::int64_t now,
+    [[nodiscard]] bool may_suffice(const Rule& rule, std::int64_t now,
                                    const resources<width>& amount) {
-        const cluster_state<Traits>& known = *known_;
-        const contender mine = contender_of(known, by);
-        make_row(mine.queue);
         sum there = free_;
-        below_.assign(chain_.size(), sum{});
-        for (std::size_t at = 0; at < groups_.size(); ++at) {
-            const group& each = groups_[at];
-            const auto first = all_.begin() + static_cast<std::ptrdiff_t>(each.first);
-            const auto last = all_.begin() + static_cast<std::ptrdiff_t>(each.last);
-            const auto spared = std::partition_point(first, last, [&](const candidate& one) {
-                contender of = one.side;
-                of.preemptible = true;
-                of.created = std::numeric_limits<std::int64_t>::max();
-                of.queues_in_common = common_[at];
-                return rule(mine, of, now).has_value();
-            });
-            const auto end = static_cast<std::size_t>(spared - all_.begin());
-            for (std::size_t column = 0; end > each.first && column < width; ++column) {
-                const int128 freed = held_[end][column] - held_[each.first][column];
-                there[column] += freed;
-                if (meets_[at] < below_.size())
-                    below_[meets_[at]][column] += freed;
+        sum gone{};
+        sum rest{};
+        for (std::size_t column = 0; column < width; ++column)
+            rest[column] = amount[column];
+        // The quotas of the lowest queues are tight most often, and few groups tell.
+        for (std::size_t level = 0; level <= chain_.size(); ++level) {
+            for (std::size_t at = 0; at < groups_.size(); ++at) {
+                if (meets_[at] != level)
+                    continue;
+                const std::size_t end = admitted_end(at, rule, now);
+                if (end == groups_[at].first)
+                    continue;
+                for (std::size_t column = 0; column < width; ++column) {
+                    const int128 freed = held_[end][column] - held_[groups_[at].first][column];
+                    there[column] += freed;
+                    gone[column] += freed;
+                }
             }
+            if (level < chain_.size() && !fits_quota(chain_[level], gone, rest))
+                return false;
         }
         for (std::size_t column = 0; column < width; ++column)
             if (amount[column] > there[column])
                 return false;
-        return fits_quotas(amount);
+        return true;
     }
 
 private:
@@ -194,36 +255,37 @@ private:
             return (*known_)[each].spec.guarantee != resources<width>{};
         });
         free_ = {};
-        const auto& accounts = known_->accounts();
-        for (std::size_t at = 0; at < accounts.nodes(); ++at) {
-            const auto later = accounts.future(node_index{at});
-            const auto& free = accounts.free(node_index{at});
-            for (std::size_t column = 0; column < width; ++column)
-                free_[column] += std::max(std::int64_t{0}, std::max(later[column], free[column]));
+        changed_.clear();
+        free_on_.assign(known_->accounts().nodes(), {});
+        for (std::size_t at = 0; at < free_on_.size(); ++at)
+            see_free(node_index{at});
+    }
+    void see_free(node_index node) {
+        const auto later = known_->accounts().future(node);
+        const auto& free = known_->accounts().free(node);
+        resources<width>& before = free_on_[node.value()];
+        for (std::size_t column = 0; column < width; ++column) {
+            const auto most = std::max(std::int64_t{0}, std::max(later[column], free[column]));
+            free_[column] += int128{most} - before[column];
+            before[column] = most;
         }
     }
 
-    /// The quotas of the chain admit the amount, once what is in `below_` has left.
-    [[nodiscard]] bool fits_quotas(const resources<width>& amount) const {
+    /// The quota of the queue admits `rest`, once `gone` has left. Takes from `rest` what the queue
+    /// claims of those above already.
+    [[nodiscard]] bool fits_quota(queue_index queue, const sum& gone, sum& rest) const {
         const auto& queues = known_->accounts().queues();
-        sum gone{};
-        sum rest{};
-        for (std::size_t column = 0; column < width; ++column)
-            rest[column] = amount[column];
-        for (std::size_t level = 0; level < chain_.size(); ++level) {
-            const auto& quota = queues.quota(chain_[level]);
-            const auto& claimed = queues.future().claimed(chain_[level]);
-            const auto& guarantee = queues.future().guarantee(chain_[level]);
-            for (std::size_t column = 0; column < width; ++column) {
-                gone[column] += below_[level][column];
-                const int128 left = claimed[column] - gone[column];
-                if (const auto top = quota[kind_id{column}];
-                    top && rest[column] > 0 && left + rest[column] > *top)
-                    return false;
-                // What is guaranteed to the queue is claimed of those above already.
-                const int128 unclaimed = std::max<int128>(0, guarantee[column] - left);
-                rest[column] = std::max<int128>(0, rest[column] - unclaimed);
-            }
+        const auto& quota = queues.quota(queue);
+        const auto& claimed = queues.future().claimed(queue);
+        const auto& guarantee = queues.future().guarantee(queue);
+        for (std::size_t column = 0; column < width; ++column) {
+            const int128 left = claimed[column] - gone[column];
+            if (const auto top = quota[kind_id{column}];
+                top && rest[column] > 0 && left + rest[column] > *top)
+                return false;
+            // What is guaranteed to the queue is claimed of those above already.
+            const int128 unclaimed = std::max<int128>(0, guarantee[column] - left);
+            rest[column] = std::max<int128>(0, rest[column] - unclaimed);
         }
         return true;
     }
@@ -253,6 +315,8 @@ private:
     bool any_guarantee_ = false;
     bool has_totals_ = false;
     totals totals_;
+    /// Per queue, scratch of `totals_of`.
+    detail::sequence<resources<width>> own_;
     detail::sequence<sort_key> order_;
     detail::sequence<candidate> all_;
     detail::sequence<group> groups_;
@@ -260,13 +324,18 @@ private:
     detail::sequence<sum> held_;
     /// An upper bound of what is free on all nodes once the leaving pods have left.
     sum free_{};
+    /// Its part of each node, and the nodes for which that may have changed.
+    detail::sequence<resources<width>> free_on_;
+    detail::sequence<node_index> changed_;
     /// The queue that the members below are for. `chain_` is that queue and those above it;
     /// `meets_` has per group the first queue of the chain that the group is below.
     std::optional<std::optional<queue_index>> row_of_;
     detail::sequence<queue_index> chain_;
     detail::sequence<std::int64_t> common_;
     detail::sequence<std::size_t> meets_;
-    detail::sequence<sum> below_;
+    /// The gang that room is for, and per group what `admitted_end` returned for it.
+    contender by_;
+    detail::sequence<std::size_t> admitted_;
 };
 
 } // namespace v0_1

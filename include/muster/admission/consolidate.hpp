@@ -59,6 +59,7 @@ public:
         into.rollback(on.base);
         if (enough_in_all(on)) {
             among.look(known);
+            among.begin_for(by);
             pods_.begin(known, by, rule, now, among);
             next_change_ = pods_.next_change();
             if (!pods_.all().empty() && choose(on))

@@ -35,6 +35,8 @@ struct eviction_request {
     bool one_more = false;
     /// `short_of` will not be read.
     bool brief = false;
+    /// What the minima of the gang ask for, if that is known and no matter of choice.
+    const resources<Width>* amount = nullptr;
 };
 
 /// Starts gangs that wait for room in the room of others: of those who leave already, and of those
@@ -55,10 +57,15 @@ public:
         short_of_.reset();
         next_change_.reset();
         undecided_ = false;
+        among.look(known);
+        among.begin_for(by);
+        // What a rule of time spares now it may admit later, and a sum does not say when.
+        const bool by_sums = asked.brief && !Rule::none && ignores_time(rule);
+        if (by_sums && asked.amount && !among.may_suffice(rule, now, *asked.amount))
+            return false;
         if (!(asked.one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
             return false;
-        among.look(known);
-        if (asked.brief && !may_suffice(by, rule, now, deciding, among))
+        if (by_sums && !asked.amount && !may_suffice(rule, now, deciding, among))
             return false;
         into.look_ahead(known.population().anybody_comes());
         if (into.looks_ahead() && may_fit(known, by, into, finder, placing, deciding) &&
@@ -95,16 +102,13 @@ private:
     /// False if sums show that there is too little room even without the leaving pods and all pods
     /// of the gangs that the rule admits.
     template<victim_rule Rule>
-    [[nodiscard]] static bool may_suffice(gang_index by, const Rule& rule, std::int64_t now,
+    [[nodiscard]] static bool may_suffice(const Rule& rule, std::int64_t now,
                                           const admission<Traits>& deciding,
                                           eviction_candidates<Traits>& among) {
-        // What a rule of time spares now it may admit later, and a sum does not say when.
-        if (Rule::none || !ignores_time(rule))
-            return true;
         const auto* needs = deciding.needs();
         resources<width> amount;
         return !needs || !need_of(deciding.members(), needs, amount) ||
-               among.may_suffice(by, rule, now, amount);
+               among.may_suffice(rule, now, amount);
     }
 
     /// False if a count shows that the gang does not fit as the plan stands.
@@ -139,32 +143,24 @@ private:
         borrowed_.begin(known, known[by].queue, amount, due_);
         if (!needs)
             return true;
-        const contender mine = contender_of(known, by);
+        const contender& mine = among.by();
         const auto& totals = among.totals_of(known);
-        const auto& queues = known.accounts().queues();
         std::array<int128, width> there = totals.free;
-        std::array<int128, width> loose = totals.in_use;
-        for (std::size_t at = 0; at < queues.size(); ++at)
-            if (!queues.parent(queue_index{at}))
-                for (std::size_t column = 0; column < width; ++column)
-                    loose[column] -= queues.future().used(queue_index{at})[column];
-        for (std::size_t at = 0; at < queues.size(); ++at) {
-            const queue_index queue{at};
-            const auto& spec = known[queue].spec;
-            const auto terms = rule(
-                mine,
-                contender::least_of(queue, spec.priority, known[queue].present && spec.preemptible),
-                now);
+        for (const auto& [least, own] : totals.queues) {
+            const auto terms = rule(mine, least, now);
             if (!terms)
                 continue;
-            const resources<width> most =
-                terms->only_borrowed ? borrowed_.most(queue, *terms) : totals.own[at];
+            resources<width> most = own;
+            if (terms->only_borrowed) {
+                borrowed_.read();
+                most = borrowed_.most(*least.queue, *terms);
+            }
             for (std::size_t column = 0; column < width; ++column)
-                there[column] += std::min(most[column], totals.own[at][column]);
+                there[column] += std::min(most[column], own[column]);
         }
         if (rule(mine, contender::least_of(std::nullopt, 0, true), now))
             for (std::size_t column = 0; column < width; ++column)
-                there[column] += std::max<int128>(0, loose[column]);
+                there[column] += std::max<int128>(0, totals.loose[column]);
         for (std::size_t column = 0; column < width; ++column)
             if (amount[column] > 0 && amount[column] > there[column]) {
                 short_of_ = {kind_id{column}, amount[column], saturate(there[column])};

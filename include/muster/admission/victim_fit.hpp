@@ -138,6 +138,9 @@ public:
 private:
     struct node_room {
         std::uint64_t round = 0;
+        bool counts = false;
+        /// Pods of the query that fit what is free, at most as many as are needed.
+        std::int64_t room = 0;
         resources<width> free;
     };
 
@@ -145,16 +148,18 @@ private:
         const auto& record = (*known_)[pod];
         const node_index node = *record.node;
         node_room& at = nodes_[node.value()];
-        if (at.round != round_)
-            at = {round_, known_->accounts().free(node)};
-        const bool counts = eligible(query_, node);
-        if (counts)
-            room_ -= fit_count(*query_.request, at.free, need_);
+        if (at.round != round_) {
+            at = {round_, eligible(query_, node), 0, known_->accounts().free(node)};
+            at.room = at.counts ? fit_count(*query_.request, at.free, need_) : 0;
+        }
         const resources<width>& amount = known_->request(pod);
         for (std::size_t column = 0; column < width; ++column)
             at.free[column] += by * amount[column];
-        if (counts)
-            room_ += fit_count(*query_.request, at.free, need_);
+        if (at.counts) {
+            room_ -= at.room;
+            at.room = fit_count(*query_.request, at.free, need_);
+            room_ += at.room;
+        }
         most_room_ = std::max(most_room_, room_);
     }
 

@@ -45,6 +45,8 @@ protected:
         units_.clear();
         budgets_.begin(known);
         list_.begin(known, by, rule, now, among);
+        if (list_.any_borrowed())
+            borrowed.read();
         slots_.assign(list_.size(), unopened);
     }
 

@@ -80,7 +80,8 @@ struct victim_unit {
 template<class Traits>
 class victim_list {
 public:
-    /// Finds the gangs that may lose pods. O(candidates + admitted gangs · log).
+    /// Finds the gangs that may lose pods for the gang that `among` was begun for.
+    /// O(queues · log candidates + admitted gangs · log).
     template<victim_rule Rule>
     void begin(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                std::int64_t now, eviction_candidates<Traits>& among) {
@@ -89,16 +90,15 @@ public:
         next_change_.reset();
         any_borrowed_ = false;
         const bool timeless = ignores_time(rule);
-        const contender mine = contender_of(known, by);
-        const auto& common = among.queues_in_common_with(mine.queue);
-        for (std::size_t at = 0; at < among.groups().size(); ++at)
-            for (std::size_t each = among.groups()[at].first; each < among.groups()[at].last;
-                 ++each) {
+        const contender& mine = among.by();
+        for (std::size_t at = 0; at < among.groups().size(); ++at) {
+            const std::size_t last = among.admitted_end(at, rule, now);
+            for (std::size_t each = among.groups()[at].first; each < last; ++each) {
                 const auto& one = among[each];
                 if (one.gang == by)
                     continue;
                 contender of = one.side;
-                of.queues_in_common = common[at];
+                of.queues_in_common = among.queues_in_common_with(at);
                 auto terms = rule(mine, of, now);
                 if (!terms)
                     continue;
@@ -113,6 +113,7 @@ public:
                 any_borrowed_ = any_borrowed_ || terms->only_borrowed;
                 found_.push_back({*terms, of.created, one.gang, one.place});
             }
+        }
         std::ranges::sort(found_, [](const entry& lhs, const entry& rhs) {
             return std::tuple(lhs.terms.outer, lhs.terms.inner, rhs.created, lhs.place) <
                    std::tuple(rhs.terms.outer, rhs.terms.inner, lhs.created, rhs.place);

@@ -222,6 +222,17 @@ struct engine {
         mine.known = members.queue && deciding.least_use(mine.least);
     }
 
+    /// What the minima of a waiting gang ask for, if that is known; null if a member changed since
+    /// the gang was asked. O(1).
+    [[nodiscard]] const resources<width>* least_use(const cluster_state<Traits>& known,
+                                                    gang_index which) const {
+        const auto& group = known[which];
+        if (group.dirty || group.nominated > 0 || which.value() >= uses.size() ||
+            !uses[which.value()].known)
+            return nullptr;
+        return &uses[which.value()].least;
+    }
+
     /// Whether the gang, if it waits, fits what is left of the quotas of its queue and of those
     /// above. O(depth × width) for one whose least use is known; else a search without nodes, whose
     /// steps are taken off `steps`.
@@ -230,10 +241,9 @@ struct engine {
         const auto& group = known[which];
         if (group.last.kind != answer::waiting && group.last.kind != answer::undecided)
             return fit_outcome::fits;
-        if (which.value() < uses.size() && uses[which.value()].known)
-            return known.accounts().admits(*group.charged_to(), uses[which.value()].least)
-                       ? fit_outcome::fits
-                       : fit_outcome::impossible;
+        if (const resources<width>* least = least_use(known, which))
+            return known.accounts().admits(*group.charged_to(), *least) ? fit_outcome::fits
+                                                                        : fit_outcome::impossible;
         return deciding.fits_quotas(known, which, steps);
     }
 };

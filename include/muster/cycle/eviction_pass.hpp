@@ -69,7 +69,6 @@ public:
             look_again = sooner(look_again, again);
             if (starts) {
                 kept_->refusals.something_happened();
-                kept_->candidates.forget();
             } else if (whole && !each.for_surplus) {
                 kept_->refusals.refused(*known_, each.gang, limit_.per_gang, again);
             }
@@ -170,7 +169,10 @@ private:
         if (rule.is_none() || (which.for_surplus && !rule.for_surplus()))
             return false;
         const eviction_request<Traits::width> asked{due_.all().empty() ? nullptr : &due_.all(),
-                                                    which.for_surplus, !told_};
+                                                    which.for_surplus, !told_,
+                                                    which.for_surplus
+                                                        ? nullptr
+                                                        : kept_->least_use(*known_, which.gang)};
         const bool starts =
             kept_->evicting.start(*known_, which.gang, rule, now_, *kept_->journal, kept_->finder,
                                   kept_->placing, kept_->deciding, kept_->candidates, steps, asked);
@@ -203,11 +205,24 @@ private:
         result_->counters.pods_moved += moves.size();
         known_->nominate_members(which.gang, placements);
         if (moves.empty())
+            note_candidates(which.gang, placements);
+        else
+            kept_->candidates.forget();
+        if (moves.empty())
             for (const pod_index pod : journal.evictions())
                 known_->told_to_go(pod);
         journal.commit_nominated();
         known_->told_to_move(moves, kept_until);
         known_->answered(which.gang, standing_after(*known_, made->outcome));
+    }
+
+    /// Evicted pods stay charged until they have left, so their gangs stay candidates.
+    void note_candidates(gang_index which, std::span<const placement> placements) {
+        kept_->candidates.note_nominated(which);
+        for (const auto& [pod, node] : placements)
+            kept_->candidates.note_free(node);
+        for (const pod_index pod : kept_->journal->evictions())
+            kept_->candidates.note_free(*(*known_)[pod].node);
     }
 
     cluster_state<Traits>* known_;
