@@ -143,8 +143,8 @@ public:
     [[nodiscard]] const detail::sequence<group>& groups() const noexcept { return groups_; }
     [[nodiscard]] const candidate& operator[](std::size_t at) const noexcept { return all_[at]; }
 
-    /// The functions below are about room for the gang `by`, with the terms of one rule at one time.
-    /// O(queues × depth²), once for all gangs of one queue in a row.
+    /// The functions below are about room for the gang `by`, with the terms of one rule at one
+    /// time. O(queues × depth²), once for all gangs of one queue in a row.
     void begin_for(gang_index by) {
         by_ = contender_of(*known_, by);
         make_row(by_.queue);

@@ -168,11 +168,9 @@ private:
         const any_victim_rule& rule = how_->victims;
         if (rule.is_none() || (which.for_surplus && !rule.for_surplus()))
             return false;
-        const eviction_request<Traits::width> asked{due_.all().empty() ? nullptr : &due_.all(),
-                                                    which.for_surplus, !told_,
-                                                    which.for_surplus
-                                                        ? nullptr
-                                                        : kept_->least_use(*known_, which.gang)};
+        const eviction_request<Traits::width> asked{
+            due_.all().empty() ? nullptr : &due_.all(), which.for_surplus, !told_,
+            which.for_surplus ? nullptr : kept_->least_use(*known_, which.gang)};
         const bool starts =
             kept_->evicting.start(*known_, which.gang, rule, now_, *kept_->journal, kept_->finder,
                                   kept_->placing, kept_->deciding, kept_->candidates, steps, asked);
