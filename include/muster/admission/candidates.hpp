@@ -39,12 +39,14 @@ public:
         std::optional<queue_index> queue;
         std::size_t first = 0;
         std::size_t last = 0;
+        std::int64_t lowest_priority = 0;
     };
 
     /// The state may have changed since `look` read it.
     void forget() noexcept {
         valid_ = false;
-        has_totals_ = false;
+        has_totals_ = has_node_totals_ = false;
+        changed_room_.clear();
     }
 
     /// Since `look` nothing happened but this: the gang was nominated, pods were told to go, and
@@ -53,7 +55,10 @@ public:
         has_totals_ = false;
         valid_ = valid_ && std::ranges::find(all_, which, &candidate::gang) == all_.end();
     }
-    void note_free(node_index changed) { changed_.push_back(changed); }
+    void note_free(node_index changed) {
+        changed_.push_back(changed);
+        changed_room_.push_back(changed);
+    }
 
     /// Reads the state, unless it did so since `forget`.
     /// O(gangs · log gangs + running pods × width + nodes × width), or O(changed nodes × width).
@@ -103,16 +108,22 @@ public:
         if (has_totals_)
             return totals_;
         has_totals_ = true;
-        totals_.free = totals_.loose = {};
         const auto& accounts = known.accounts();
-        for (std::size_t at = 0; at < accounts.nodes(); ++at) {
-            const resources<width>& free = accounts.free(node_index{at});
-            const resources<width>& all = accounts.allocatable(node_index{at});
-            for (std::size_t column = 0; column < width; ++column) {
-                totals_.free[column] += std::max<std::int64_t>(0, free[column]);
-                totals_.loose[column] += all[column] - free[column];
+        if (!has_node_totals_) {
+            has_node_totals_ = true;
+            on_nodes_ = {};
+            room_on_.assign(accounts.nodes(), {});
+            for (std::size_t at = 0; at < accounts.nodes(); ++at) {
+                for (std::size_t column = 0; column < width; ++column)
+                    on_nodes_.loose[column] += accounts.allocatable(node_index{at})[column];
+                see_room(node_index{at});
             }
         }
+        for (const node_index node : changed_room_)
+            see_room(node);
+        changed_room_.clear();
+        totals_.free = on_nodes_.free;
+        totals_.loose = on_nodes_.loose;
         const auto& queues = accounts.queues();
         own_.clear();
         for (std::size_t at = 0; at < queues.size(); ++at)
@@ -155,7 +166,7 @@ public:
     /// How many queues stand above the group that stand above the queue of the gang, too; see
     /// `queues_in_common`.
     [[nodiscard]] std::int64_t queues_in_common_with(std::size_t which) const noexcept {
-        return common_[which];
+        return least_[which].queues_in_common;
     }
     /// Where the candidates of the group end of which the rule may admit any: by its preconditions
     /// it spares all behind. O(log gangs) calls of the rule, then O(1).
@@ -164,25 +175,34 @@ public:
         if (admitted_[which] != unknown)
             return admitted_[which];
         const group& among = groups_[which];
-        contender least;
-        if (among.first < among.last)
-            least = all_[among.first].side;
-        least.preemptible = true;
-        least.created = std::numeric_limits<std::int64_t>::max();
-        least.queues_in_common = common_[which];
+        contender& least = least_[which];
+        const auto admits = [&](std::int64_t priority) {
+            least.priority = priority;
+            return rule(by_, least, now).has_value();
+        };
         std::size_t first = among.first;
-        // Most groups have no such candidate, so the first step asks for the lowest priority.
-        std::size_t middle = first;
-        for (std::size_t last = among.last; first < last; middle = first + (last - first) / 2) {
-            least.priority = all_[middle].side.priority;
-            if (rule(by_, least, now))
-                first = middle + 1;
-            else
-                last = middle;
+        // Most groups have no such candidate.
+        if (admits(among.lowest_priority)) {
+            ++first;
+            for (std::size_t last = among.last; first < last;) {
+                const std::size_t middle = first + (last - first) / 2;
+                if (admits(all_[middle].side.priority))
+                    first = middle + 1;
+                else
+                    last = middle;
+            }
         }
         return admitted_[which] = first;
     }
 
+    /// False if the rule admits no candidate for the gang. O(queues).
+    template<victim_rule Rule>
+    [[nodiscard]] bool any_admitted(const Rule& rule, std::int64_t now) {
+        for (std::size_t at = 0; at < groups_.size(); ++at)
+            if (admitted_end(at, rule, now) > groups_[at].first)
+                return true;
+        return false;
+    }
     /// False if the gang cannot fit even without all gangs that the rule admits: its `amount` is
     /// more than the nodes have free in sum then, or than the quota of a queue leaves. The
     /// preconditions of `victim_rule` make the search by priority exact.
@@ -196,10 +216,10 @@ public:
         for (std::size_t column = 0; column < width; ++column)
             rest[column] = amount[column];
         // The quotas of the lowest queues are tight most often, and few groups tell.
+        std::size_t next = 0;
         for (std::size_t level = 0; level <= chain_.size(); ++level) {
-            for (std::size_t at = 0; at < groups_.size(); ++at) {
-                if (meets_[at] != level)
-                    continue;
+            for (; next < by_level_.size() && meets_[by_level_[next]] == level; ++next) {
+                const std::size_t at = by_level_[next];
                 const std::size_t end = admitted_end(at, rule, now);
                 if (end == groups_[at].first)
                     continue;
@@ -243,10 +263,15 @@ private:
 
     void sum_up() {
         groups_.clear();
+        least_.clear();
         held_.assign(1, sum{});
         for (std::size_t at = 0; at < all_.size(); ++at) {
-            if (at == 0 || all_[at].side.queue != all_[at - 1].side.queue)
-                groups_.push_back({all_[at].side.queue, at, at});
+            if (at == 0 || all_[at].side.queue != all_[at - 1].side.queue) {
+                groups_.push_back({all_[at].side.queue, at, at, all_[at].side.priority});
+                least_.push_back(all_[at].side);
+                least_.back().preemptible = true;
+                least_.back().created = std::numeric_limits<std::int64_t>::max();
+            }
             groups_.back().last = at + 1;
             held_.push_back(held_.back());
             add_pods_of(all_[at].gang, held_.back());
@@ -259,6 +284,16 @@ private:
         free_on_.assign(known_->accounts().nodes(), {});
         for (std::size_t at = 0; at < free_on_.size(); ++at)
             see_free(node_index{at});
+    }
+    void see_room(node_index node) {
+        const resources<width>& room = known_->accounts().free(node);
+        resources<width>& before = room_on_[node.value()];
+        for (std::size_t column = 0; column < width; ++column) {
+            on_nodes_.free[column] += std::max<std::int64_t>(0, room[column]);
+            on_nodes_.free[column] -= std::max<std::int64_t>(0, before[column]);
+            on_nodes_.loose[column] += int128{before[column]} - room[column];
+        }
+        before = room;
     }
     void see_free(node_index node) {
         const auto later = known_->accounts().future(node);
@@ -298,16 +333,21 @@ private:
         chain_.clear();
         for (auto at = by; at; at = queues.parent(*at))
             chain_.push_back(*at);
-        common_.clear();
         meets_.clear();
-        for (const group& each : groups_) {
-            common_.push_back(queues_in_common(*known_, each.queue, by));
-            std::size_t level = 0;
-            while (level < chain_.size() &&
-                   !(each.queue && queues.within(*each.queue, chain_[level])))
-                ++level;
-            meets_.push_back(level);
+        for (std::size_t at = 0; at < groups_.size(); ++at) {
+            const auto& queue = groups_[at].queue;
+            auto level = chain_.end();
+            for (auto above = queue; above && level == chain_.end(); above = queues.parent(*above))
+                level = std::ranges::find(chain_, *above);
+            const std::int64_t common = chain_.end() - level;
+            least_[at].queues_in_common = common > 0 && *level == *queue ? common - 1 : common;
+            meets_.push_back(static_cast<std::size_t>(level - chain_.begin()));
         }
+        by_level_.clear();
+        for (std::size_t level = 0; level <= chain_.size(); ++level)
+            for (std::size_t at = 0; at < groups_.size(); ++at)
+                if (meets_[at] == level)
+                    by_level_.push_back(at);
     }
 
     const cluster_state<Traits>* known_ = nullptr;
@@ -315,6 +355,15 @@ private:
     bool any_guarantee_ = false;
     bool has_totals_ = false;
     totals totals_;
+    /// The parts of the nodes in the totals: all together, and per node what was free on it. They
+    /// follow the changed nodes.
+    bool has_node_totals_ = false;
+    struct {
+        sum free{};
+        sum loose{};
+    } on_nodes_;
+    detail::sequence<resources<width>> room_on_;
+    detail::sequence<node_index> changed_room_;
     /// Per queue, scratch of `totals_of`.
     detail::sequence<resources<width>> own_;
     detail::sequence<sort_key> order_;
@@ -328,11 +377,14 @@ private:
     detail::sequence<resources<width>> free_on_;
     detail::sequence<node_index> changed_;
     /// The queue that the members below are for. `chain_` is that queue and those above it;
-    /// `meets_` has per group the first queue of the chain that the group is below.
+    /// `meets_` has per group the first queue of the chain that the group is below, and its size if
+    /// there is none; `by_level_` has all groups in the order of `meets_`.
     std::optional<std::optional<queue_index>> row_of_;
     detail::sequence<queue_index> chain_;
-    detail::sequence<std::int64_t> common_;
     detail::sequence<std::size_t> meets_;
+    detail::sequence<std::size_t> by_level_;
+    /// Per group: no gang in it is easier to evict, but for its priority.
+    detail::sequence<contender> least_;
     /// The gang that room is for, and per group what `admitted_end` returned for it.
     contender by_;
     detail::sequence<std::size_t> admitted_;

@@ -67,15 +67,17 @@ public:
             return false;
         if (by_sums && !asked.amount && !may_suffice(rule, now, deciding, among))
             return false;
+        const bool any = !by_sums || among.any_admitted(rule, now);
         into.look_ahead(known.population().anybody_comes());
         if (into.looks_ahead() && may_fit(known, by, into, finder, placing, deciding) &&
             deciding.try_minima(known, into, finder, placing, steps) == answer::admitted)
             return true;
         const savepoint ahead = into.mark();
         bool starts = false;
-        if (!Rule::none && may_help(known, by, rule, now, deciding, among)) {
+        if (!Rule::none && any && may_help(known, by, rule, now, deciding, among)) {
             --steps;
-            starts = choose(known, by, rule, now, into, finder, placing, deciding, among, steps);
+            starts = choose(known, by, rule, now, into, finder, placing, deciding, among, steps,
+                            asked.brief);
         }
         into.rollback(starts ? ahead : savepoint{});
         if (!starts)
@@ -173,7 +175,7 @@ private:
     [[nodiscard]] bool choose(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                               std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
                               admission<Traits>& deciding, eviction_candidates<Traits>& among,
-                              std::int64_t& steps) {
+                              std::int64_t& steps, bool brief) {
         using outcome = typename victim_search<Traits>::outcome;
         outcome found = outcome::open;
         const auto& members = deciding.members();
@@ -189,12 +191,12 @@ private:
                            finder.room(known, shape, nodes, need));
             const bool within = quotas_.fits();
             counted_.mind(quotas_);
-            found = search_.run(known, by, rule, now, among, borrowed_, counted_, steps);
+            found = search_.run(known, by, rule, now, among, borrowed_, counted_, steps, brief);
             if (found == outcome::impossible && within)
                 short_of_ = {std::nullopt, need, counted_.most_room()};
         } else {
             tried_fit<Traits, Finder, Placer> tried(known, into, finder, placing, deciding, steps);
-            found = search_.run(known, by, rule, now, among, borrowed_, tried, steps);
+            found = search_.run(known, by, rule, now, among, borrowed_, tried, steps, brief);
             if (!tried.sure() && found == outcome::impossible)
                 found = outcome::open;
         }

@@ -10,6 +10,7 @@
 #include <muster/admission/admit.hpp>
 #include <muster/admission/affinity_members.hpp>
 #include <muster/admission/quota_tally.hpp>
+#include <muster/admission/victims.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
@@ -59,6 +60,38 @@ public:
         room_ = most_room_ = room;
         nodes_.resize(known.accounts().nodes());
         ++round_;
+    }
+
+    /// False if there is too little room, or the quotas leave too little, even once all members of
+    /// these gangs are gone. Takes the number of members from `steps` then. Precondition: no pod is
+    /// taken. O(members × depth × width).
+    [[nodiscard]] bool may_suffice(const victim_list<Traits>& gangs, std::int64_t& steps) {
+        std::int64_t members = 0;
+        without_ = quotas_;
+        touched_.clear();
+        for (std::size_t at = 0; at < gangs.size(); ++at)
+            for (const pod_index member : (*known_)[gangs.gang(at)].members)
+                if (const auto& record = (*known_)[member]; record.charged()) {
+                    ++members;
+                    without_.take(member);
+                    node_room& on = nodes_[record.node->value()];
+                    if (on.round != round_) {
+                        see(*record.node);
+                        touched_.push_back(*record.node);
+                    }
+                    const resources<width>& amount = known_->request(member);
+                    for (std::size_t column = 0; column < width; ++column)
+                        on.free[column] += amount[column];
+                }
+        std::int64_t most = room_;
+        for (std::size_t at = 0; at < touched_.size() && most < need_; ++at)
+            if (const node_room& on = nodes_[touched_[at].value()]; on.counts)
+                most += fit_count(*query_.request, on.free, need_) - on.room;
+        ++round_;
+        if (most >= need_ && without_.fits())
+            return true;
+        steps -= members;
+        return false;
     }
 
     /// The ceilings of these quotas must admit the gang as well.
@@ -144,14 +177,17 @@ private:
         resources<width> free;
     };
 
+    void see(node_index node) {
+        node_room& at = nodes_[node.value()];
+        at = {round_, eligible(query_, node), 0, known_->accounts().free(node)};
+        at.room = at.counts ? fit_count(*query_.request, at.free, need_) : 0;
+    }
     void shift(pod_index pod, std::int64_t by) {
         const auto& record = (*known_)[pod];
         const node_index node = *record.node;
         node_room& at = nodes_[node.value()];
-        if (at.round != round_) {
-            at = {round_, eligible(query_, node), 0, known_->accounts().free(node)};
-            at.room = at.counts ? fit_count(*query_.request, at.free, need_) : 0;
-        }
+        if (at.round != round_)
+            see(node);
         const resources<width>& amount = known_->request(pod);
         for (std::size_t column = 0; column < width; ++column)
             at.free[column] += by * amount[column];
@@ -172,6 +208,9 @@ private:
     quota_tally<Traits> quotas_;
     detail::sequence<node_room> nodes_;
     std::uint64_t round_ = 0;
+    /// Scratch of `may_suffice`.
+    quota_tally<Traits> without_;
+    detail::sequence<node_index> touched_;
 };
 
 /// For all gangs: they are placed, and that is undone again.

@@ -47,12 +47,17 @@ public:
 
     /// Precondition: no pod is taken. `fit` says whether the gang fits, and is told of each pod
     /// that is taken or put back; each such change uses one of `steps`. On return no pod is taken.
+    /// `brief`: `fit` need not see how much room all evictions together would make.
     template<victim_rule Rule, class Fit>
     [[nodiscard]] outcome run(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                               std::int64_t now, eviction_candidates<Traits>& among,
-                              borrowing<Traits>& borrowed, Fit& fit, std::int64_t& steps) {
+                              borrowing<Traits>& borrowed, Fit& fit, std::int64_t& steps,
+                              bool brief) {
         this->begin_taking(known, by, rule, now, among, borrowed, steps);
         chosen_.clear();
+        if constexpr (Fit::cheap)
+            if (brief && !fit.may_suffice(list_, steps))
+                return outcome::impossible;
         outcome found = outcome::open;
         if (!takes_in_order(rule) && is_small())
             found = least_of_all(fit);

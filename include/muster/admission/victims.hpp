@@ -126,6 +126,7 @@ public:
     /// How many gangs the rule admits; they are in the order of levels, then newest first, then by
     /// key.
     [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
+    [[nodiscard]] gang_index gang(std::size_t at) const noexcept { return found_[at].gang; }
     /// What is borrowed counts for some of them.
     [[nodiscard]] bool any_borrowed() const noexcept { return any_borrowed_; }
     /// Where the level of that gang ends.
