@@ -37,7 +37,9 @@ inline std::optional<std::size_t> broken_by(const world_state& known,
         std::int64_t all = 0;
         for (const pod_index member : group.members) {
             ++all;
-            if (std::find(pods.begin(), pods.end(), member) == pods.end())
+            // A shrunk world may have members of roles that their gang does not have.
+            if (known[member].role.value() < stay.size() &&
+                std::find(pods.begin(), pods.end(), member) == pods.end())
                 ++stay[known[member].role.value()];
         }
         if (group.spec.max_disrupted && number > *group.spec.max_disrupted)
