@@ -21,9 +21,9 @@ namespace muster {
 inline namespace v0_1 {
 
 /// Improves the choice of surplus pods to evict from contested gangs. A gang is contested if its
-/// surplus pods cannot all go together: with three pods and a minimum of one, any two may go. The
-/// victim search takes surplus in a fixed order, which may spare the very pods whose room is
-/// needed.
+/// surplus pods cannot all go together: with three pods and a minimum of one, any two may go; if it
+/// may lose one pod at a time, any one. The victim search takes surplus in a fixed order, which may
+/// spare the very pods whose room is needed.
 template<class Traits>
 class victim_keeping : protected victim_taking<Traits> {
     using taking = victim_taking<Traits>;
@@ -218,13 +218,26 @@ private:
             if (!keeps_minima(of) && !keep_vertex(of, 0, pods, fit) &&
                 !(may_break && of.as_a_whole))
                 return false;
-            if (of.broken())
+            if (of.broken()) {
+                keep_whole(of, pods, fit);
                 continue;
+            }
             for (const taken_pod& each : pods)
                 if (of.taken[each.at])
                     static_cast<void>(keep_pod(of, each.at, fit));
         }
         return is_allowed(may_break) && fit.fits();
+    }
+
+    /// Puts back a gang that was taken whole, if its room is not needed.
+    template<class Fit>
+    void keep_whole(victim& of, std::span<const taken_pod> pods, Fit& fit) {
+        for (const taken_pod& each : pods)
+            put_back_pod(of, each.at, fit);
+        if (*steps_ > 0 && fit.fits())
+            return;
+        for (const taken_pod& each : pods)
+            take_pod(of, each.at, fit);
     }
 
     template<class Fit>
@@ -253,7 +266,9 @@ private:
             ++left_[role_of(of, candidates_[from].at)];
             --count;
         }
-        return count <= of.most && reaches_minima((*known_)[of.gang].spec.tree, left_, standing_);
+        // A gang below its minima may stay as it is.
+        return count == 0 ||
+               (count <= of.most && reaches_minima((*known_)[of.gang].spec.tree, left_, standing_));
     }
     [[nodiscard]] bool is_allowed(bool may_break) const {
         std::size_t broken = 0;

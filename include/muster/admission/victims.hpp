@@ -38,8 +38,8 @@ struct victim {
     /// Per vertex (leaves only): members that hold.
     std::vector<std::int64_t> holding;
     bool any_spare = false;
-    /// The gang would not meet its minima without all pods of `spare` together, so only some of
-    /// them may go.
+    /// Without all pods of `spare` together, the gang would not meet its minima or would lose more
+    /// pods than it may, so only some of them may go.
     bool contested = false;
     /// All of it may be taken.
     bool as_a_whole = false;
@@ -236,7 +236,9 @@ private:
                 of.holding[(*known_)[of.pods[at]].role.value()] += of.spare[at] != 0 ? by : 0;
         };
         shift(-1);
-        of.contested = !reaches_minima(tree, of.holding);
+        of.contested = of.most < std::ranges::count_if(
+                                     of.spare, [](char each) { return each; }) ||
+                       !reaches_minima(tree, of.holding);
         shift(1);
     }
 

@@ -88,6 +88,54 @@ TEST_CASE("if a subgroup is surplus, it is evicted whole and the other one stays
     }
 }
 
+TEST_CASE("of a gang that may lose one pod at a time, the pod goes whose room is needed") {
+    cluster known = machines(3);
+    auto picky = gang_of(0, "low");
+    picky.created = 2;
+    picky.max_disrupted = 1;
+    ok(known.upsert_gang("picky", picky));
+    run(known, "newer", "picky", vertex_index{0}, 2, "n0", 2);
+    run(known, "older", "picky", vertex_index{0}, 8, "n1", 1);
+    ok(known.upsert_gang("whole", gang_of(2, "low")));
+    run(known, "whole-0", "whole", vertex_index{0}, 4, "n2");
+    run(known, "whole-1", "whole", vertex_index{0}, 4, "n2");
+    ok(known.upsert_gang("other", gang_of(1, "high")));
+    run(known, "other-0", "other", vertex_index{0}, 6, "n0");
+    add_gang(known, "new", 1, 8, "high");
+    CHECK(evicted(known, in_order) == keys{"older"});
+}
+
+/// A gang "below" that lacks members, and "halves" of pods on n0, of which only some may go.
+void add_gang_below(cluster& known, int halves) {
+    auto below = gang_of(9, "low");
+    below.created = 9;
+    ok(known.upsert_gang("below", below));
+    run(known, "below-0", "below", vertex_index{0}, 8, "n1");
+    gang_tree tree;
+    tree.require_subgroups(vertex_index{0}, 1);
+    const auto one = tree.add(vertex_index{0}, 1, "one");
+    const auto rest = tree.add(vertex_index{0}, halves, "rest");
+    auto gang = gang_of(tree, "low");
+    gang.max_disrupted = halves;
+    ok(known.upsert_gang("halves", gang));
+    run(known, "one", "halves", one, 1, "n0", 99);
+    for (int at = 0; at < halves; ++at)
+        run(known, "rest-" + std::to_string(10 + at), "halves", rest, 1, "n0", at);
+}
+
+TEST_CASE("a gang below its minima stays if its room is not needed") {
+    for (const int halves : {7, 15}) {
+        cluster known = machines(2);
+        ok(known.upsert_node("n0", machine(halves + 1)));
+        add_gang_below(known, halves);
+        add_gang(known, "new", 1, halves, "high");
+        const keys gone = evicted(known, in_order);
+        CHECK(gone.size() == static_cast<std::size_t>(halves));
+        CHECK(node_of(known, "below-0") == "n1");
+        CHECK(std::ranges::find(gone, "below-0") == gone.end());
+    }
+}
+
 TEST_CASE("any member beyond the minimum may be evicted, even the oldest") {
     cluster known = machines(3);
     ok(known.upsert_node("n2", machine(4)));
