@@ -102,13 +102,10 @@ public:
         volume_handout<Make> handout(demands, std::move(candidates), std::move(reaches), places_,
                                      make);
         auto made = handout.run(gangs);
-        for (const auto& [gang, missed] : made.missed) {
-            const std::vector<std::size_t>& claims = gangs.at(gang);
-            const std::string text =
-                why(claims) + ", and claim " + demands[missed].key.name + " gets none";
+        for (const auto& [gang, claims] : gangs)
             for (const std::size_t claim : claims)
-                wait(demands[claim], text);
-        }
+                if (!made.given[claim])
+                    wait(demands[claim], why(claims));
         return made;
     }
 

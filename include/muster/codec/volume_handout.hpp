@@ -10,6 +10,7 @@
 
 #include <muster/codec/volume_demand.hpp>
 #include <muster/codec/volume_places.hpp>
+#include <muster/resource/resources.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -17,20 +18,19 @@ namespace codec {
 
 /// What volume_handout chose.
 struct handed_out {
-    /// Per claim; absent = its gang gets nothing.
+    /// Per claim; absent = it gets nothing.
     std::vector<std::optional<std::size_t>> given;
     /// Per claim: chosen beside what gangs before have.
     std::vector<char> beside;
-    /// Of a gang that gets nothing, by its place: a claim that no supply was left for.
-    std::map<std::size_t, std::size_t> missed;
 };
 
 /// Chooses a supply (a free volume or a storage pool) for each claim, before nodes are chosen, for
-/// supplies that several nodes reach. Each gang gets supplies for all its claims or for none.
-/// Gangs get supplies beside those of the gangs before them where that is possible. A gang for
-/// which too little is left gets supplies as if it were alone, and so does a gang with a pod that
-/// no node has room for: gangs that do not start never keep others from starting. The caller
-/// must add terms that keep such a gang and the gangs with the same supplies apart.
+/// supplies that several nodes reach. Gangs get supplies beside those of the gangs before them
+/// where that is possible. A gang for which too little is left gets supplies as if it were alone,
+/// and so does a gang with a pod that no node has room for: gangs that do not start never keep
+/// others from starting. The caller must add terms that keep such a gang and the gangs with the
+/// same supplies apart. If there is too little for all claims of a gang even then, as many of its
+/// pods as possible get supplies, those that ask least first: its minimum may need no more.
 ///
 /// `Make(claims)` makes an assignment for these claims: volume_assignment or pool_assignment.
 template<class Make>
@@ -64,7 +64,7 @@ public:
                     made.beside[claim] = 1;
                 continue;
             }
-            serve_alone(claims, own, gang, made);
+            serve_alone(together, claims, own, made);
         }
         for (std::size_t claim = 0; claim < made.given.size(); ++claim)
             if (made.beside[claim] != 0)
@@ -121,18 +121,85 @@ private:
         return assign_all(together, claims, narrow ? *narrow : own.of_claim);
     }
 
-    void serve_alone(const std::vector<std::size_t>& claims, const choices& own, std::size_t gang,
-                     handed_out& made) {
+    template<class Assignment>
+    void serve_alone(Assignment& together, const std::vector<std::size_t>& claims,
+                     const choices& own, handed_out& made) {
         const auto narrow =
             own.startable ? on_nodes(claims, own.of_claim) : std::optional<candidate_lists>{};
         auto alone = (*make_)(claims, narrow ? *narrow : own.of_claim);
-        for (std::size_t at = 0; at < claims.size(); ++at)
-            if (!alone.assign(at)) {
-                made.missed.emplace(gang, claims[at]);
-                return;
-            }
+        bool all = true;
+        for (std::size_t at = 0; at < claims.size() && all; ++at)
+            all = alone.assign(at);
+        if (!all) {
+            serve_some(together, claims, own, made);
+            return;
+        }
         for (std::size_t at = 0; at < claims.size(); ++at)
             made.given[claims[at]] = alone.given_to(at);
+    }
+
+    /// Serves as many pods as possible, beside the gangs before if that serves no fewer.
+    template<class Assignment>
+    void serve_some(Assignment& together, const std::vector<std::size_t>& claims,
+                    const choices& own, handed_out& made) {
+        auto alone = (*make_)(claims, own.of_claim);
+        std::vector<std::size_t> places(claims.size());
+        for (std::size_t at = 0; at < places.size(); ++at)
+            places[at] = at;
+        const std::size_t most = assign_some(alone, claims, places);
+        for (std::size_t at = 0; at < claims.size(); ++at)
+            together.set_candidates(claims[at], own.of_claim[at]);
+        if (own.startable && assign_some(together, claims, claims) == most) {
+            for (const std::size_t claim : claims)
+                made.beside[claim] = together.given_to(claim) ? 1 : 0;
+            return;
+        }
+        for (std::size_t at = 0; at < claims.size(); ++at) {
+            together.release(claims[at]);
+            together.set_candidates(claims[at], {});
+            made.given[claims[at]] = alone.given_to(at);
+        }
+    }
+
+    /// Assigns supplies to the claims of one pod after the other, to all of a pod's claims or to
+    /// none. `places[i]` is the place of the i-th claim in the assignment. Returns the number of
+    /// claims that got one.
+    template<class Assignment>
+    [[nodiscard]] std::size_t assign_some(Assignment& in, const std::vector<std::size_t>& claims,
+                                          const std::vector<std::size_t>& places) const {
+        std::map<std::size_t, std::vector<std::size_t>> claims_of;
+        for (std::size_t at = 0; at < claims.size(); ++at)
+            for (const std::size_t user : (*demands_)[claims[at]].users)
+                claims_of[user].push_back(at);
+        const auto bytes = [&](const std::vector<std::size_t>& of) {
+            int128 sum = 0;
+            for (const std::size_t at : of)
+                sum += (*demands_)[claims[at]].asks->bytes;
+            return sum;
+        };
+        std::vector<std::pair<int128, std::size_t>> order;
+        for (const auto& [user, own] : claims_of)
+            order.emplace_back(bytes(own), user);
+        std::ranges::sort(order);
+        std::size_t served = 0;
+        for (const auto& [sum, user] : order) {
+            std::vector<std::size_t> fresh;
+            bool all = true;
+            for (const std::size_t at : claims_of.at(user)) {
+                if (in.given_to(places[at]))
+                    continue;
+                all = in.assign(places[at]);
+                if (!all)
+                    break;
+                fresh.push_back(at);
+            }
+            if (all)
+                served += fresh.size();
+            else
+                for (const std::size_t at : fresh)
+                    in.release(places[at]);
+        }
+        return served;
     }
 
     template<class Assignment>
