@@ -14,7 +14,6 @@
 #    tree, when the program is built, and prints that text; exit code 3 (something waits) is fine;
 #  - every command of the other ```sh blocks exists (see `check_command`); they are not run, as they
 #    need a cluster, install something or take long;
-#  - the lines in the table of headers are right within a tenth, for g++ 12.
 set -euo pipefail
 . "$(dirname "$0")/script_tools.sh"
 tree=${1:-$source}
@@ -206,23 +205,6 @@ check_outputs() {
     done
 }
 
-check_costs() {
-    [[ $("$cxx" -dumpversion) == 12 ]] || { echo "costs: not compared: not g++ 12"; return; }
-    local header said lines
-    while IFS=' ' read -r header said; do
-        if ! lines=$(echo "#include <$header>" |
-            "$cxx" -std=c++20 -I "$source/include" -E -x c++ - 2>"$work/log" |
-            awk '/^#/ { next } length($0) > 0 { ++n } END { print n }'); then
-            head -n 1 "$work/log"
-            echo "costs: $header cannot be measured here"
-            continue
-        fi
-        ((lines * 10 <= said * 11 && lines * 10 >= said * 9)) ||
-            fault "README.md: $header costs $lines lines, not $said"
-    done < <(sed -nE 's/^\| `(muster\/[^`]*)` \|.*\| ([0-9,]+) \|$/\1 \2/p' "$tree/README.md" |
-        tr -d ,)
-}
-
 for page in $pages; do
     check_page "$page"
 done
@@ -230,6 +212,5 @@ end_programs
 check_front
 check_commands
 check_outputs
-check_costs
 ((faults == 0)) || { echo "$faults faults"; exit 1; }
 echo "$(wc -w <<<"$pages") pages are as they say"
