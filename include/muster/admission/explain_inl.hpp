@@ -414,7 +414,7 @@ private:
     std::optional<alike_nodes<Traits>> alike_;
     /// Of the last question.
     mutable grouped_problem<width> problem_;
-    /// The constraints in `problem_`, if it confines nobody to domains.
+    /// The constraints in `problem_`, if it confines no member to domains.
     mutable std::optional<constraints_in_force> posed_;
     /// Per vertex: members at or below it that have nodes, and how many more members the vertex
     /// needs to meet its own minimum.

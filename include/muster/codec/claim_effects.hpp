@@ -87,8 +87,8 @@ public:
         return found;
     }
 
-    /// Assigns supplies to gangs. The claims of a gang that gets no supply wait;
-    /// `why(claims)` returns what these claims lack.
+    /// Assigns supplies to the claims of gangs. Claims that get none wait; `why(claims)` returns
+    /// what the claims of their gang lack.
     template<class Make, class Why>
     [[nodiscard]] handed_out hand_out(const std::vector<volume_demand>& demands,
                                       std::vector<std::vector<std::size_t>> candidates,

@@ -209,11 +209,11 @@ template<class Holder>
     std::vector<std::string> known;
     std::vector<std::string> unknown;
     for (const auto& [mark, names] : claims) {
-        std::string who;
-        for (auto user = plan.pods.begin(); user != plan.pods.end() && who.empty(); ++user)
+        std::string other;
+        for (auto user = plan.pods.begin(); user != plan.pods.end() && other.empty(); ++user)
             if (const std::string* const value = user->second.labels.find(mark);
                 value && *value != own[mark])
-                who = holder(user->first);
+                other = holder(user->first);
         // The mark is volume:NAME or pool:CLASS/NAME.
         const std::size_t colon = mark.find(':') + 1;
         const std::size_t slash = mark.rfind('/');
@@ -225,8 +225,8 @@ template<class Holder>
                                  detail::few_names({names.begin(), names.end()}, "claim") +
                                  (names.size() == 1 ? " was" : " were") + " to get " + what +
                                  ", which ";
-        (who.empty() ? unknown : known)
-            .push_back(text + (who.empty() ? "another gang" : who) + " got");
+        (other.empty() ? unknown : known)
+            .push_back(text + (other.empty() ? "another gang" : other) + " got");
     }
     const std::vector<std::string>& all = known.empty() ? unknown : known;
     constexpr std::size_t most = 3;

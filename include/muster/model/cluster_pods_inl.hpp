@@ -21,9 +21,9 @@ namespace muster {
 inline namespace v0_1 {
 
 /// Changes what a pod is by `change(record)`, and with it what it is charged with. False and
-/// nothing changed when a sum would overflow. The caller says whom that concerns: mark_dirty(),
-/// moved(), more_used(), population_.moved(). Precondition: the pod is not on its gang's list by
-/// what `change` changes.
+/// nothing changed when a sum would overflow. The caller moves the epochs: mark_dirty(), moved(),
+/// more_used(), population_.moved(). Precondition: `change` keeps the pod's place in the order of
+/// the gang's members, or the pod is not in the list of members.
 template<class Traits>
 template<class Change>
 bool cluster_state<Traits>::transition(pod_index pod, const Change& change) {
