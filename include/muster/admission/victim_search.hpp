@@ -68,8 +68,12 @@ public:
         if constexpr (Fit::cheap)
             if (found == outcome::open && *steps_ > 0)
                 found = node_by_node(fit);
-        if (found == outcome::open && *steps_ > 0)
-            found = settle(this->take_all_and_keep(fit), fit);
+        if (found == outcome::open && *steps_ > 0) {
+            const bool kept = this->take_all_and_keep(fit);
+            if (kept)
+                this->keep_more(fit, false);
+            found = settle(kept, fit);
+        }
         return found;
     }
 

@@ -136,6 +136,24 @@ TEST_CASE("a gang below its minima stays if its room is not needed") {
     }
 }
 
+TEST_CASE("one surplus pod is evicted rather than one beside a gang below its minima") {
+    cluster known = machines(2);
+    ok(known.upsert_node("n0", machine(5)));
+    ok(known.upsert_node("n1", machine(5)));
+    auto surplus = gang_of(1, "low");
+    surplus.max_disrupted = 1;
+    ok(known.upsert_gang("surplus", surplus));
+    run(known, "newest", "surplus", vertex_index{0}, 1, "n0", 3);
+    run(known, "newer", "surplus", vertex_index{0}, 3, "n1", 1);
+    run(known, "oldest", "surplus", vertex_index{0}, 2, "n0", 0);
+    auto below = gang_of(2, "low");
+    below.created = 9;
+    ok(known.upsert_gang("below", below));
+    run(known, "below-0", "below", vertex_index{0}, 2, "n1");
+    add_gang(known, "new", 1, 4, "high");
+    CHECK(evicted(known, in_order) == keys{"oldest"});
+}
+
 TEST_CASE("any member beyond the minimum may be evicted, even the oldest") {
     cluster known = machines(3);
     ok(known.upsert_node("n2", machine(4)));

@@ -115,11 +115,11 @@ bool any_with(const helping_changes& found) {
 }
 
 bool takes_a_member(const world_state& known, gang_index which, node_index node) {
-    constexpr unsigned lasting = obstacle_selector | obstacle_taint;
     return known[node].present && std::ranges::any_of(known[which].members, [&](pod_index pod) {
                return known[pod].placeable() &&
                       fits(known.request(pod), known[node].spec.allocatable) &&
-                      (obstacles(known.where(pod).value, known[node].spec) & lasting) == 0;
+                      (obstacles(known.where(pod).value, known[node].spec) & detail::places_off) ==
+                          0;
            });
 }
 
