@@ -17,7 +17,7 @@ using namespace muster::codec;
 
 struct load {
     std::map<std::string, int128> milli;
-    std::vector<muster::host_port> ports;
+    muster::claimed_on_node claims;
 };
 
 /// A capacity in thousandths; requests are rounded up to what the kind is counted in.
@@ -80,8 +80,7 @@ public:
             const auto to = placed_->find(pod.metadata.key);
             if (stays(pod)) {
                 add(on_node_[pod.node], pod);
-                auto& ports = on_node_[pod.node].ports;
-                ports.insert(ports.end(), pod.where.ports.begin(), pod.where.ports.end());
+                on_node_[pod.node].claims.take(pod.where.claims);
             }
             if (to != placed_->end())
                 add(on_node_[to->second], pod);
@@ -133,9 +132,9 @@ private:
             if (asks && sum > most)
                 say(pod.metadata.key, "overcommits " + kind + " of node " + name);
         }
-        if (muster::conflicts(pod.where.ports, on.ports))
+        if (!on.claims.admits(pod.where.claims))
             say(pod.metadata.key, "claims a host port that is taken on node " + name);
-        on.ports.insert(on.ports.end(), pod.where.ports.begin(), pod.where.ports.end());
+        on.claims.take(pod.where.claims);
     }
 
     /// Judges what placed pods request of nodes that serve it from devices, by the device classes.

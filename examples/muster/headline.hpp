@@ -88,7 +88,7 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
         texts.insert("node(s) didn't match Pod's node affinity/selector");
         return;
     }
-    if (muster::conflicts(*of.ports, into.accounts().ports(node))) {
+    if (!into.accounts().claims(node).admits(*of.claims)) {
         texts.insert("node(s) didn't have free ports for the requested pod ports");
         return;
     }
@@ -189,7 +189,7 @@ refusals(const muster::state<Traits>& known, const muster::kind_table& kinds,
             query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
         const auto node =
             muster::best_node(into.accounts(), known.node_order(), query, weights, score);
-        if (node && into.try_place(members.of(of)[used[turn]++], *node, of.request, *of.ports, {}))
+        if (node && into.try_place(members.of(of)[used[turn]++], *node, of.request, *of.claims, {}))
             continue;
         for (const muster::node_index each : known.node_order()) {
             std::set<std::string> own;

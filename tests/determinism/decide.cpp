@@ -135,7 +135,7 @@ constraints where(numbers& draw) {
     if (draw.percent(25))
         made.tolerations.push_back({"dedicated", {}, {}});
     if (draw.percent(10))
-        made.ports.push_back({"TCP", "", static_cast<std::int32_t>(draw.between(80, 81))});
+        made.claims.ports.push_back({"TCP", "", static_cast<std::int32_t>(draw.between(80, 81))});
     made.unsupported = draw.percent(2);
     return made;
 }

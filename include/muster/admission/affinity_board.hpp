@@ -134,8 +134,7 @@ public:
         const affinity_class<width>& from = sorted_.classes[of_class];
         return fits(*from.query.request, into_->accounts().free(node)) &&
                eligible(from.query, node) && confined_.admits(of_class, node) &&
-               (from.shape->ports->empty() ||
-                !conflicts(*from.shape->ports, into_->accounts().ports(node))) &&
+               into_->accounts().claims(node).admits(*from.shape->claims) &&
                counts_.hindrance(of_class, node).kind == pod_obstacle::none &&
                (bonds_.empty() || !is_bound_elsewhere(from.role, node));
     }
@@ -170,7 +169,7 @@ public:
         const affinity_class<width>& from = sorted_.classes[of_class];
         const savepoint before = into_->mark();
         if (!into_->try_place(from.pods[used_[of_class]], node, *from.query.request,
-                              *from.shape->ports, queue_))
+                              *from.shape->claims, queue_))
             return false;
         ++used_[of_class];
         ++held_[from.role];

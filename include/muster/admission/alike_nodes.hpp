@@ -20,7 +20,7 @@ inline namespace v0_1 {
 namespace detail {
 
 /// Groups the nodes that are alike for a gang: whatever constraints are in force, its fit problem
-/// has the same row for each of them. They have the same obstacles and host ports for its members,
+/// has the same row for each of them. They have the same obstacles and claims for its members,
 /// are in the same domains of its required levels, and have the same free amounts of the kinds that
 /// its members request, in steps of these requests and up to their sum.
 template<class Traits>
@@ -83,7 +83,7 @@ private:
         }
         for (const auto& each : members_->classes) {
             std::int64_t bits = known_->constraint_sets()[each.where].obstacles[node.value()];
-            if (now_ && !each.ports->empty() && conflicts(*each.ports, accounts.ports(node)))
+            if (now_ && !accounts.claims(node).admits(*each.claims))
                 bits |= std::int64_t{1} << 16;
             key_.push_back(bits);
         }

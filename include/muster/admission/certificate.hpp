@@ -31,7 +31,7 @@ enum class certificate_scope : std::uint8_t {
 /// w ≥ 0 per class and prices p ≥ 0 per quota-listed kind holds when D > B + p·max(quota left, 0),
 /// where
 ///  - B is the sum over the nodes of the largest Σ w·x among the patterns x that the node can take
-///    (requests and ports beside what it holds, eligibility, `caps`, l ≤ x ≤ h, and no more of a
+///    (requests and claims beside what it holds, eligibility, `caps`, l ≤ x ≤ h, and no more of a
 ///    class than wait); when some node has no such pattern the leaf holds at once;
 ///  - D is the least Σ (w + p·q)·m over the choices m of waiting members that, with those holding,
 ///    meet every minimum of the tree, where m of a class is at least the sum of its l over the

@@ -44,7 +44,7 @@ counted_class(const cluster_state<Traits>& known, gang_index by,
     for (std::size_t at = 0; at < needs->size(); ++at) {
         if ((*needs)[at] == 0)
             continue;
-        if (only || !members.classes[at].ports->empty())
+        if (only || !members.classes[at].claims->empty())
             return std::nullopt;
         only = at;
     }

@@ -64,7 +64,7 @@ look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::w
         }
         auto query = detail::query_for(known, each.shape, queue_nodes);
         query.obstacles = obstacles_in_force({}, scope);
-        const bool alone = conflicts(*each.ports, *each.ports);
+        const bool alone = !compatible(*each.claims, *each.claims);
         std::int64_t room = 0;
         for (const node_index node : known.topologies()[of->within][domain].nodes) {
             if (now)

@@ -27,7 +27,7 @@ struct constraints_in_force {
     bool cordon = true;
     /// By the order of `gang_members::together`; all from the 64th on share a bit.
     std::uint64_t topologies = ~std::uint64_t{0};
-    bool ports = true;
+    bool claims = true;
     bool volumes = true;
 
     [[nodiscard]] static constexpr constraints_in_force none() noexcept {
@@ -208,11 +208,12 @@ void pose_on(const cluster_state<Traits>& known, const gang_members<Traits::widt
     }
 
     problem.apart.assign(classes * classes, 0);
-    if (force.ports)
+    if (force.claims)
         for (std::size_t one = 0; one < classes; ++one)
             for (std::size_t other = 0; other < classes; ++other)
                 problem.apart[one * classes + other] =
-                    conflicts(*members.classes[one].ports, *members.classes[other].ports);
+                    compatible(*members.classes[one].claims, *members.classes[other].claims) ? 0
+                                                                                             : 1;
 
     for (const node_index node : nodes) {
         const resources<width>& free = now ? accounts.free(node) : accounts.allocatable(node);
@@ -224,8 +225,8 @@ void pose_on(const cluster_state<Traits>& known, const gang_members<Traits::widt
             if (!eligible(queries[at], node) ||
                 !admits(known, *members.tree, among, problem.members[at].role, node))
                 continue;
-            const auto& ports = *members.classes[at].ports;
-            if (force.ports && now && !ports.empty() && conflicts(ports, accounts.ports(node)))
+            const auto& claims = *members.classes[at].claims;
+            if (force.claims && now && !accounts.claims(node).admits(claims))
                 continue;
             const bool one_per_node = problem.apart[at * classes + at] != 0;
             most = fit_count(problem.members[at].request, free,

@@ -34,8 +34,8 @@ public:
     /// Forgets the refusal: whoever waited is asked.
     void clear() noexcept { slack_ = 0; }
 
-    /// Takes a refusal over. Members that claim ports cannot be watched: a port that is given back
-    /// shows in no amount. O(classes).
+    /// Takes a refusal over. Members that claim more than amounts cannot be watched: a port that is
+    /// given back shows in no amount. O(classes).
     void watch(const cluster_state<Traits>& known, const gang_members<width>& members,
                std::optional<constraint_index> queue_nodes,
                const std::vector<std::int64_t>& weights, int128 slack) {
@@ -48,7 +48,7 @@ public:
             if (weights[at] == 0)
                 continue;
             const member_class<width>& from = members.classes[at];
-            if (!from.ports->empty())
+            if (!from.claims->empty())
                 return;
             problem_.members.push_back(
                 {from.role.value(), from.request, from.request, from.waiting()});

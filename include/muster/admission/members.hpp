@@ -28,7 +28,7 @@ struct member_class {
     shape_index shape;
     resources<Width> request;
     constraint_index where;
-    const std::vector<host_port>* ports = nullptr;
+    const node_claims* claims = nullptr;
     std::size_t first = 0;
     std::size_t count = 0;
 
@@ -157,7 +157,7 @@ private:
         if (where.held())
             return found.of;
         into.classes.push_back(
-            {record.role, record.shape, shape.request, shape.where, &where.ports, 0, 0});
+            {record.role, record.shape, shape.request, shape.where, &where.claims, 0, 0});
         share_volumes_ = share_volumes_ || detail::shares_new_volume(where);
         return found.of;
     }

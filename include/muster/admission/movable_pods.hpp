@@ -105,17 +105,17 @@ public:
         taken_[at] = 0;
     }
 
-    /// The pod leaves its node in the plan; its part of the quota goes with it. O(width + ports).
+    /// The pod leaves its node in the plan; its part of the quota goes with it. O(width + claims).
     void vacate(std::size_t at, plan<width>& in) const {
         const movable_pod& one = pods_[at];
-        in.vacate(one.pod, one.node, known_->request(one.pod), known_->where(one.pod).value.ports,
+        in.vacate(one.pod, one.node, known_->request(one.pod), known_->where(one.pod).value.claims,
                   std::nullopt);
     }
-    /// Puts it on that node in the plan, if there is room. O(width + ports).
+    /// Puts it on that node in the plan, if there is room. O(width + claims).
     [[nodiscard]] bool put(std::size_t at, node_index node, plan<width>& in) const {
         const movable_pod& one = pods_[at];
         return in.try_place(one.pod, node, known_->request(one.pod),
-                            known_->where(one.pod).value.ports, std::nullopt);
+                            known_->where(one.pod).value.claims, std::nullopt);
     }
 
     /// It may stand on that node, another than its own, as far as constraints go.
@@ -148,7 +148,7 @@ public:
                 continue;
             const std::int64_t left = weights.key(free);
             if ((best && left >= least) || !in_domain(one, node) ||
-                conflicts(query.where->value.ports, accounts.ports(node)) || !use(node))
+                !accounts.claims(node).admits(query.where->value.claims) || !use(node))
                 continue;
             best = node;
             least = left;

@@ -49,7 +49,7 @@ struct named_constraint {
             break;
         }
         case reason_code::host_port_taken:
-            force.ports = on;
+            force.claims = on;
             break;
         default:
             MUSTER_ASSERT(false, "not a constraint");

@@ -150,7 +150,7 @@ private:
         const member_class<width>& from = members_->classes[of_class];
         const auto pods =
             members_->of(from).subspan(used_[of_class], static_cast<std::size_t>(count));
-        if (!into_->try_place(pods, node, from.request, *from.ports, members_->queue))
+        if (!into_->try_place(pods, node, from.request, *from.claims, members_->queue))
             return false;
         used_[of_class] += pods.size();
         counts_[from.role.value()] += count;

@@ -188,9 +188,9 @@ public:
                 continue;
             auto query = detail::query_for(known, members.classes[at].shape, queue_nodes);
             query.obstacles = obstacles_in_force({}, certificate_scope::emptied);
-            const auto& ports = *members.classes[at].ports;
+            const auto& claims = *members.classes[at].claims;
             const std::int64_t most =
-                conflicts(ports, ports) ? 1 : std::numeric_limits<std::int64_t>::max();
+                most_beside_itself(claims, std::numeric_limits<std::int64_t>::max());
             std::int64_t apart = 0;
             std::int64_t alone = 0;
             for (const node_index node : known.node_order()) {

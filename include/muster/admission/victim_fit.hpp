@@ -20,11 +20,11 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The pod, which stands, is told to go in the plan. O(width + ports).
+/// The pod, which stands, is told to go in the plan. O(width + claims).
 template<class Traits>
 void vacate_pod(const cluster_state<Traits>& known, pod_index pod, plan<Traits::width>& in) {
     const auto& record = known[pod];
-    in.vacate(pod, *record.node, known.request(pod), known.where(pod).value.ports,
+    in.vacate(pod, *record.node, known.request(pod), known.where(pod).value.claims,
               known[record.gang].charged_to());
 }
 

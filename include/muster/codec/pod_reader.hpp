@@ -102,7 +102,7 @@ inline void read_ports(const field& at, bool host_network, constraints& where) {
         each.finish();
         if (port && *port > 0) {
             one.port = static_cast<std::int32_t>(*port);
-            where.ports.push_back(std::move(one));
+            where.claims.ports.push_back(std::move(one));
         }
     });
 }
@@ -264,12 +264,12 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     const field init_at = spec.optional("initContainers");
     const array_reader init = init_at.as_array();
     init.for_each_object([&](object_reader& each) {
-        const auto ports = read.where.ports.size();
+        const auto ports = read.where.claims.ports.size();
         const named_amounts amounts = with_set_aside(each);
         const auto restart = each.optional("restartPolicy").as_string();
         const bool sidecar = restart && *restart == "Always";
         if (!sidecar)
-            read.where.ports.resize(ports);
+            read.where.claims.ports.resize(ports);
         request.add_init_container(amounts, sidecar);
         detail::finish_container(each);
     });

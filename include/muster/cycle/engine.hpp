@@ -200,8 +200,8 @@ struct engine {
             return;
         const auto& members = deciding.members();
         const auto shortage = deciding.short_of();
-        // No amount shows that a port was released, so gangs with host ports do not watch amounts.
-        if (shortage && members.classes[shortage->member_class].ports->empty()) {
+        // No amount shows that a claim was given back, so gangs with claims do not watch amounts.
+        if (shortage && members.classes[shortage->member_class].claims->empty()) {
             const auto& of = members.classes[shortage->member_class];
             refresh(known);
             entry.watch = finder.watch(of.shape, placing.queue_nodes(), shortage->room);

@@ -31,7 +31,7 @@ struct asked_shape {
     resources<Width> request;
     Query prepared;
     std::size_t predicate = 0;
-    const std::vector<host_port>* ports = nullptr;
+    const node_claims* claims = nullptr;
     std::int64_t room = unknown;
     bool remembered = false;
     emptied_room emptied;

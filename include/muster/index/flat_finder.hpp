@@ -31,15 +31,15 @@ template<class Traits>
     return query;
 }
 
-/// How many pods of the query the node can take: as many as fit, or one when they claim ports.
+/// How many pods of the query the node can take: as many as fit and as are
+/// compatible by their claims.
 template<std::size_t Width>
 [[nodiscard]] std::int64_t room_on(const ledger<Width>& accounts, const node_query<Width>& query,
                                    node_index node, std::int64_t most) {
-    const std::vector<host_port>& ports = query.where->value.ports;
-    if (!eligible(query, node) || conflicts(ports, accounts.ports(node)))
+    const node_claims& claims = query.where->value.claims;
+    if (!eligible(query, node) || !accounts.claims(node).admits(claims))
         return 0;
-    return fit_count(*query.request, accounts.free(node),
-                     conflicts(ports, ports) ? std::min<std::int64_t>(1, most) : most);
+    return fit_count(*query.request, accounts.free(node), most_beside_itself(claims, most));
 }
 
 } // namespace detail

@@ -58,8 +58,7 @@ best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
         const std::int64_t value = node_score(score, weights, accounts, node, *query.request);
         if (best && liked == best_preference && value <= best_score)
             continue;
-        if (!query.where->value.ports.empty() &&
-            conflicts(query.where->value.ports, accounts.ports(node)))
+        if (!accounts.claims(node).admits(query.where->value.claims))
             continue;
         best = node;
         best_preference = liked;

@@ -124,7 +124,7 @@ public:
         return want - left;
     }
 
-    /// Remembers that there is room for so many pods of the shape, which claims no port, and no
+    /// Remembers that there is room for so many pods of the shape, which claims nothing, and no
     /// more, while nothing tentative stands. The number to ask `room_seen` by holds as long as the
     /// shape and the queue's selector do.
     [[nodiscard]] std::uint32_t
@@ -157,7 +157,7 @@ public:
         emptied_obstacles_ = obstacles;
         auto query = detail::query_for(*known_, shape, queue_nodes);
         query.obstacles = obstacles;
-        const std::int64_t most_here = about.ports->empty() ? most_room : 1;
+        const std::int64_t most_here = most_beside_itself(*about.claims, most_room);
         const detail::node_predicate& allowed = predicates_[about.predicate];
         // Whoever is admitted with every obstacle in force is with fewer.
         if (allowed.shape == detail::node_predicate::form::list) {
@@ -280,7 +280,7 @@ private:
             const auto query = detail::query_for(*known_, about.shape, about.queue_nodes);
             auto emptied = query;
             emptied.obstacles = emptied_obstacles_;
-            const std::int64_t most_here = query.where->value.ports.empty() ? most_room : 1;
+            const std::int64_t most_here = most_beside_itself(query.where->value.claims, most_room);
             for (const auto& each : renewed_.all()) {
                 if (each.size_known) {
                     about.emptied.resized(*known_, emptied, each.node, each.size, most_here);
@@ -358,17 +358,17 @@ private:
 
     void refresh(asked& about, const typename shape_table<width>::row& row) {
         index_.refresh(about.prepared);
-        about.ports = &known_->constraint_sets()[row.where].value.ports;
+        about.claims = &known_->constraint_sets()[row.where].value.claims;
         about.predicate =
             predicates_.find(*known_, index_, row.where, about.queue_nodes, about.predicate);
     }
 
     [[nodiscard]] std::int64_t room_on(const asked& about, node_index node,
                                        const resources<width>& free, std::int64_t most) const {
-        if (!about.ports->empty()) {
-            if (conflicts(*about.ports, accounts_->ports(node)))
+        if (!about.claims->empty()) {
+            if (!accounts_->claims(node).admits(*about.claims))
                 return 0;
-            most = std::min<std::int64_t>(most, 1);
+            most = most_beside_itself(*about.claims, most);
         }
         return fit_count(about.request, free, most);
     }

@@ -155,20 +155,20 @@ event_result cluster_state<Traits>::finish_gang(gang_index which) {
         end(member);
         const shape_index shape = record.shape;
         const auto& what = shapes_[shape];
-        const auto& ports = constraints_[what.where].value.ports;
+        const auto& claims = constraints_[what.where].value.claims;
         // Members were mostly placed node by node: give back what a node holds at once.
         std::int64_t count = 1;
         for (; at < group.members.size(); ++at, ++count) {
             const pod_record& next = pods_[group.members[at].value()];
             if (!next.charged() || next.node != record.node || next.shape != shape ||
-                next.charged_as() != tenure::lasting || how != tenure::lasting || !ports.empty())
+                next.charged_as() != tenure::lasting || how != tenure::lasting || !claims.empty())
                 break;
             end(group.members[at]);
         }
         resources<width> amount = what.request;
         for (std::size_t column = 0; column < width; ++column)
             amount[column] *= count;
-        ledger_.give(*record.node, group.charged_to(), amount, ports, how);
+        ledger_.give(*record.node, group.charged_to(), amount, claims, how);
     }
     if (!any)
         return event_result::unexpected;
@@ -268,7 +268,7 @@ bool cluster_state<Traits>::assume_nominated(gang_index which) {
                 break;
             const auto& shape = shapes_[record.shape];
             if (!fits(shape.request, left) ||
-                !claims_alone(constraints_[shape.where].value.ports, node))
+                !ledger_.claims(node).admits_others_beside(constraints_[shape.where].value.claims))
                 return false;
             for (std::size_t column = 0; column < width; ++column)
                 left[column] -= shape.request[column];
@@ -285,18 +285,6 @@ bool cluster_state<Traits>::assume_nominated(gang_index which) {
     population_.moved();
     more_used(which);
     return true;
-}
-
-/// True if no other pod on the node has ports that conflict with these, which are already claimed
-/// there.
-template<class Traits>
-bool cluster_state<Traits>::claims_alone(const std::vector<host_port>& ports,
-                                         node_index node) const {
-    return std::ranges::all_of(ports, [&](const host_port& mine) {
-        return std::ranges::count_if(ledger_.ports(node), [&](const host_port& other) {
-                   return conflicts(mine, other);
-               }) == 1;
-    });
 }
 
 template<class Traits>

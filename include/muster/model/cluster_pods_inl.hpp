@@ -69,14 +69,14 @@ template<class Traits>
 bool cluster_state<Traits>::take(const pod_record& of) {
     const auto& shape = shapes_[of.shape];
     return ledger_.take(*of.node, gangs_[of.gang.value()].charged_to(), shape.request,
-                        constraints_[shape.where].value.ports, of.charged_as());
+                        constraints_[shape.where].value.claims, of.charged_as());
 }
 
 template<class Traits>
 void cluster_state<Traits>::give(const pod_record& of) noexcept {
     const auto& shape = shapes_[of.shape];
     ledger_.give(*of.node, gangs_[of.gang.value()].charged_to(), shape.request,
-                 constraints_[shape.where].value.ports, of.charged_as());
+                 constraints_[shape.where].value.claims, of.charged_as());
 }
 
 /// A pod that takes room comes to stand on its node (1), or stands there no more (-1).
@@ -97,7 +97,7 @@ bool cluster_state<Traits>::gives_something_back(const pod_record& from,
     const auto& after = shapes_[to.shape];
     return !to.charged() || to.node != from.node || to.charged_as() != from.charged_as() ||
            !dominates(after.request, before.request) ||
-           constraints_[after.where].value.ports != constraints_[before.where].value.ports;
+           constraints_[after.where].value.claims != constraints_[before.where].value.claims;
 }
 
 /// Terms on other pods see no difference between the two.

@@ -70,15 +70,15 @@ void cluster_state<Traits>::resume_reservation(std::size_t at) noexcept {
 
 template<class Traits>
 bool cluster_state<Traits>::hold(const reservation_type& what) {
-    const std::vector<host_port> no_ports;
+    const node_claims none;
     const std::optional<queue_index> queue = what.queue;
     if (queue && !ledger_.queues_.take(queue_charge(*queue), what.quota))
         return false;
     for (std::size_t at = 0; at < what.parts.size(); ++at) {
-        if (ledger_.take(what.parts[at].node, std::nullopt, what.parts[at].amount, no_ports))
+        if (ledger_.take(what.parts[at].node, std::nullopt, what.parts[at].amount, none))
             continue;
         while (at-- > 0)
-            ledger_.give(what.parts[at].node, std::nullopt, what.parts[at].amount, no_ports);
+            ledger_.give(what.parts[at].node, std::nullopt, what.parts[at].amount, none);
         if (queue)
             ledger_.queues_.give(queue_charge(*queue), what.quota);
         return false;
@@ -88,9 +88,9 @@ bool cluster_state<Traits>::hold(const reservation_type& what) {
 
 template<class Traits>
 void cluster_state<Traits>::let_go(const reservation_type& what) noexcept {
-    const std::vector<host_port> no_ports;
+    const node_claims none;
     for (const auto& part : what.parts)
-        ledger_.give(part.node, std::nullopt, part.amount, no_ports);
+        ledger_.give(part.node, std::nullopt, part.amount, none);
     if (what.queue)
         ledger_.queues_.give(queue_charge(*what.queue), what.quota);
 }

@@ -423,7 +423,6 @@ private:
     [[nodiscard]] event_result stay(pod_index pod);
     [[nodiscard]] bool nominate_on(pod_index pod, node_index node);
     [[nodiscard]] bool gives_way_first(gang_index lhs, gang_index rhs) const;
-    [[nodiscard]] bool claims_alone(const std::vector<host_port>& ports, node_index node) const;
 
     // ---- moves (cluster_moves_inl.hpp) ---------------------------------------------------------
 

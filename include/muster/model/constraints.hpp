@@ -11,6 +11,7 @@
 
 #include <muster/model/labels.hpp>
 #include <muster/model/node.hpp>
+#include <muster/model/node_claims.hpp>
 #include <muster/model/pod_terms.hpp>
 #include <muster/model/taints.hpp>
 
@@ -44,30 +45,6 @@ struct preferred_node_term {
                                           const preferred_node_term&) = default;
 };
 
-/// A port that a pod claims on its node. An empty address is every address.
-struct host_port {
-    std::string protocol = "TCP";
-    std::string address;
-    std::int32_t port = 0;
-
-    [[nodiscard]] friend auto operator<=>(const host_port&, const host_port&) = default;
-};
-
-/// Two pods with conflicting ports never share a node.
-[[nodiscard]] inline bool conflicts(const host_port& lhs, const host_port& rhs) noexcept {
-    return lhs.port == rhs.port && lhs.protocol == rhs.protocol &&
-           (lhs.address == rhs.address || lhs.address.empty() || rhs.address.empty());
-}
-
-[[nodiscard]] inline bool conflicts(const std::vector<host_port>& lhs,
-                                    const std::vector<host_port>& rhs) noexcept {
-    for (const host_port& one : lhs)
-        for (const host_port& other : rhs)
-            if (conflicts(one, other))
-                return true;
-    return false;
-}
-
 /// The nodes that can use one volume of a pod.
 struct volume_reach {
     /// A node qualifies if at least one of the terms matches it.
@@ -89,7 +66,8 @@ struct constraints {
     std::optional<std::vector<node_term>> affinity;
     std::vector<preferred_node_term> preferred;
     std::vector<toleration> tolerations;
-    std::vector<host_port> ports;
+    /// What it claims of the node beside amounts.
+    node_claims claims;
     /// Required: the node can use every volume.
     std::vector<volume_reach> volumes;
     /// With regard to other pods; absent = none does matter.

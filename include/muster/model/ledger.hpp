@@ -13,7 +13,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/constraints.hpp>
+#include <muster/model/node_claims.hpp>
 #include <muster/model/queue_books.hpp>
 #include <muster/model/tenure.hpp>
 #include <muster/resource/limits.hpp>
@@ -31,7 +31,7 @@ class cluster_state;
 /// what it is (it came or went, labels, taints, a cordon), and with it perhaps all that.
 enum class node_change : std::uint8_t { none, amounts, size, properties };
 
-/// The accounts of a state: free amounts and claimed ports per node, use and quota per queue. Only
+/// The accounts of a state: free amounts and claims per node, use and quota per queue. Only
 /// the state (observed events) and the plan (tentative placements) write it. Free amounts may be
 /// negative, if a node shrank under its pods.
 ///
@@ -62,12 +62,12 @@ public:
         return rows_[node.value()].allocatable;
     }
     /// Claimed on the node, now or later.
-    [[nodiscard]] const std::vector<host_port>& ports(node_index node) const noexcept {
-        return rows_[node.value()].ports;
+    [[nodiscard]] const claimed_on_node& claims(node_index node) const noexcept {
+        return rows_[node.value()].claims;
     }
     /// Those of them whose pods are on their way out.
-    [[nodiscard]] const std::vector<host_port>& leaving_ports(node_index node) const noexcept {
-        return margins_[node.value()].ports;
+    [[nodiscard]] const claimed_on_node& leaving_claims(node_index node) const noexcept {
+        return margins_[node.value()].claims;
     }
     /// What all nodes have of the kind.
     [[nodiscard]] int128 total(kind_id kind) const noexcept { return totals_[kind.value()]; }
@@ -121,7 +121,7 @@ public:
         ledger copy = *this;
         for (row& each : copy.rows_) {
             each.free = each.allocatable;
-            each.ports.clear();
+            each.claims.clear();
         }
         copy.queues_.empty();
         copy.margins_.assign(copy.rows_.size(), {});
@@ -143,28 +143,27 @@ private:
     struct row {
         resources<Width> allocatable;
         resources<Width> free;
-        /// Sorted, so that taking and giving back is the identity.
-        std::vector<host_port> ports;
+        claimed_on_node claims;
         /// What of it is in the list of changes.
         change changed = change::none;
 
         [[nodiscard]] friend bool operator==(const row& lhs, const row& rhs) {
             return lhs.allocatable == rhs.allocatable && lhs.free == rhs.free &&
-                   lhs.ports == rhs.ports;
+                   lhs.claims == rhs.claims;
         }
     };
     /// What differs on a node between now and later: mostly nothing.
     struct margin {
         /// Free later less free now.
         resources<Width> gap;
-        /// Claimed by pods on their way out, sorted.
-        std::vector<host_port> ports;
+        /// Of pods on their way out.
+        claimed_on_node claims;
         /// Pods on their way out, and where the node stands among those with any.
         std::size_t leaving = 0;
         std::size_t place = 0;
 
         [[nodiscard]] friend bool operator==(const margin& lhs, const margin& rhs) {
-            return lhs.gap == rhs.gap && lhs.ports == rhs.ports && lhs.leaving == rhs.leaving;
+            return lhs.gap == rhs.gap && lhs.claims == rhs.claims && lhs.leaving == rhs.leaving;
         }
     };
     using both = now_and_later<Width>;
@@ -234,7 +233,7 @@ private:
 
     /// False and nothing changed when a sum leaves int64.
     [[nodiscard]] bool take(node_index from, std::optional<queue_charge> on,
-                            const resources<Width>& amount, const std::vector<host_port>& claimed,
+                            const resources<Width>& amount, const node_claims& claimed,
                             tenure when = tenure::lasting) {
         row& at = rows_[from.value()];
         both left;
@@ -251,7 +250,7 @@ private:
         }
         if (on && !queues_.take(*on, amount, when))
             return false;
-        insert(at.ports, claimed);
+        at.claims.take(claimed);
         if (when == tenure::lasting) {
             at.free = left.now;
             note(from, change::amounts);
@@ -265,7 +264,7 @@ private:
 
     /// The inverse of a `take` that succeeded.
     void give(node_index back, std::optional<queue_charge> on, const resources<Width>& amount,
-              const std::vector<host_port>& claimed, tenure when = tenure::lasting) noexcept {
+              const node_claims& claimed, tenure when = tenure::lasting) noexcept {
         if (when == tenure::lasting) {
             row& at = rows_[back.value()];
             add(at.free, amount);
@@ -277,7 +276,7 @@ private:
         }
         if (on)
             queues_.give(*on, amount, when);
-        erase(rows_[back.value()].ports, claimed);
+        rows_[back.value()].claims.give(claimed);
         if (when == tenure::leaving)
             see_gone(back, claimed);
     }
@@ -292,26 +291,26 @@ private:
             queues_.postpone(*on, amount, pods);
     }
 
-    /// Raises the free amounts to the future ones if these are larger, and treats the ports of
+    /// Raises the free amounts to the future ones if these are larger, and treats the claims of
     /// terminating pods as free. Returns the added amounts. The inverse is `await_again`.
     resources<Width> look_ahead(node_index node) noexcept {
         both left = room(node);
         const resources<Width> raise = gain(left.now, left.later);
         add(left.now, raise);
         set_room(node, left);
-        erase(rows_[node.value()].ports, margins_[node.value()].ports);
+        rows_[node.value()].claims.give(margins_[node.value()].claims.all());
         return raise;
     }
     void await_again(node_index node, const resources<Width>& raise) noexcept {
         both left = room(node);
         subtract(left.now, raise);
         set_room(node, left);
-        insert(rows_[node.value()].ports, margins_[node.value()].ports);
+        rows_[node.value()].claims.take(margins_[node.value()].claims.all());
     }
-    /// Inserting so many ports on the node will not allocate.
-    void reserve_ports(node_index node, std::size_t count) {
-        rows_[node.value()].ports.reserve(rows_[node.value()].ports.size() + count);
-        margins_[node.value()].ports.reserve(margins_[node.value()].ports.size() + count);
+    /// So many claims more on the node will not allocate.
+    void reserve_claims(node_index node, std::size_t more) {
+        rows_[node.value()].claims.reserve(more);
+        margins_[node.value()].claims.reserve(more);
     }
 
     /// How much more `to` is than `from`, where it is.
@@ -330,30 +329,18 @@ private:
         for (std::size_t column = 0; column < Width; ++column)
             from[column] -= amount[column];
     }
-    static void insert(std::vector<host_port>& into, const std::vector<host_port>& claimed) {
-        for (const host_port& one : claimed)
-            into.insert(std::ranges::lower_bound(into, one), one);
-    }
-    static void erase(std::vector<host_port>& from,
-                      const std::vector<host_port>& claimed) noexcept {
-        for (const host_port& one : claimed) {
-            const auto where = std::ranges::lower_bound(from, one);
-            if (where != from.end() && *where == one)
-                from.erase(where);
-        }
-    }
 
-    void see_off(node_index from, const std::vector<host_port>& claimed) {
+    void see_off(node_index from, const node_claims& claimed) {
         margin& at = margins_[from.value()];
-        insert(at.ports, claimed);
+        at.claims.take(claimed);
         if (at.leaving++ > 0)
             return;
         at.place = departures_;
         leaving_[departures_++] = from;
     }
-    void see_gone(node_index from, const std::vector<host_port>& claimed) noexcept {
+    void see_gone(node_index from, const node_claims& claimed) noexcept {
         margin& at = margins_[from.value()];
-        erase(at.ports, claimed);
+        at.claims.give(claimed);
         if (--at.leaving > 0)
             return;
         const node_index last = leaving_[--departures_];

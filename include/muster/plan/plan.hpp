@@ -11,8 +11,8 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/constraints.hpp>
 #include <muster/model/ledger.hpp>
+#include <muster/model/node_claims.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster {
@@ -61,11 +61,10 @@ public:
     }
 
     /// True and placed when all these pods, each with that request, fit what is free on the node,
-    /// their ports are free there, and the queue and those above admit them; false and nothing
-    /// changed otherwise. `ports` must outlive the plan. O(depth × width + pods + ports).
+    /// their claims are free there, and the queue and those above admit them; false and nothing
+    /// changed otherwise. `claims` must outlive the plan. O(depth × width + pods + claims).
     [[nodiscard]] bool try_place(std::span<const pod_index> pods, node_index node,
-                                 const resources<Width>& request,
-                                 const std::vector<host_port>& ports,
+                                 const resources<Width>& request, const node_claims& claims,
                                  std::optional<queue_charge> queue) {
         const auto count = static_cast<std::int64_t>(pods.size());
         resources<Width> amount;
@@ -73,18 +72,17 @@ public:
         for (std::size_t column = 0; column < Width; ++column)
             within &= !__builtin_mul_overflow(request[column], count, &amount[column]);
         if (!within || !fits(amount, accounts_->free(node)) ||
-            (!ports.empty() &&
-             (conflicts(ports, accounts_->ports(node)) || (count > 1 && conflicts(ports, ports)))))
+            !accounts_->claims(node).admits(claims) || most_beside_itself(claims, count) < count)
             return false;
         if (queue && !accounts_->admits(*queue, amount))
             return false;
         const savepoint before = mark();
-        if (!ports.empty() && looks_ahead())
-            accounts_->reserve_ports(node, ports.size() + vacated_ports_);
-        journal_.push_back({step::placed, placements_.size(), node, amount, &ports, queue});
+        if (!claims.empty() && looks_ahead())
+            accounts_->reserve_claims(node, claims.size() + vacated_claims_);
+        journal_.push_back({step::placed, placements_.size(), node, amount, &claims, queue});
         for (const pod_index pod : pods)
             placements_.push_back({pod, node});
-        if (accounts_->take(node, queue, amount, ports))
+        if (accounts_->take(node, queue, amount, claims))
             return true;
         journal_.pop_back();
         placements_.resize(before.placements);
@@ -93,15 +91,14 @@ public:
 
     /// The same for one pod.
     [[nodiscard]] bool try_place(pod_index pod, node_index node, const resources<Width>& request,
-                                 const std::vector<host_port>& ports,
-                                 std::optional<queue_charge> queue) {
-        return try_place(std::span<const pod_index>(&pod, 1), node, request, ports, queue);
+                                 const node_claims& claims, std::optional<queue_charge> queue) {
+        return try_place(std::span<const pod_index>(&pod, 1), node, request, claims, queue);
     }
 
     /// A temporary would not outlive the plan.
-    bool try_place(std::span<const pod_index>, node_index, const resources<Width>&,
-                   std::vector<host_port>&&, std::optional<queue_charge>) = delete;
-    bool try_place(pod_index, node_index, const resources<Width>&, std::vector<host_port>&&,
+    bool try_place(std::span<const pod_index>, node_index, const resources<Width>&, node_claims&&,
+                   std::optional<queue_charge>) = delete;
+    bool try_place(pod_index, node_index, const resources<Width>&, node_claims&&,
                    std::optional<queue_charge>) = delete;
 
     /// What pods on their way out still hold counts as free from here on, and as unused by their
@@ -113,7 +110,7 @@ public:
         if (departures.empty() && !others_come)
             return;
         for (const node_index node : departures) {
-            count_ports(node, accounts_->leaving_ports(node).size());
+            count_claims(node, accounts_->leaving_claims(node).size());
             journal_.push_back({step::room_awaited, 0, node, {}, nullptr, std::nullopt});
             journal_.back().amount = accounts_->look_ahead(node);
         }
@@ -121,18 +118,18 @@ public:
         accounts_->queues_.look_ahead(true);
     }
 
-    /// The pod, which stands on that node and is charged with the rest, goes. `ports` must outlive
-    /// the plan. O(width + ports).
+    /// The pod, which stands on that node and is charged with the rest, goes. `claims` must outlive
+    /// the plan. O(width + claims).
     void vacate(pod_index pod, node_index node, const resources<Width>& request,
-                const std::vector<host_port>& ports, std::optional<queue_charge> queue) {
-        if (!ports.empty())
-            count_ports(node, ports.size());
-        journal_.push_back({step::vacated, evictions_.size(), node, request, &ports, queue});
+                const node_claims& claims, std::optional<queue_charge> queue) {
+        if (!claims.empty())
+            count_claims(node, claims.size());
+        journal_.push_back({step::vacated, evictions_.size(), node, request, &claims, queue});
         evictions_.push_back(pod);
-        accounts_->give(node, queue, request, ports);
+        accounts_->give(node, queue, request, claims);
     }
 
-    void vacate(pod_index, node_index, const resources<Width>&, std::vector<host_port>&&,
+    void vacate(pod_index, node_index, const resources<Width>&, node_claims&&,
                 std::optional<queue_charge>) = delete;
 
     /// So much of the node is not there for whatever is placed from here on. What was placed beside
@@ -152,7 +149,7 @@ public:
             const entry& last = journal_.back();
             switch (last.what) {
             case step::placed:
-                accounts_->give(last.node, last.queue, last.amount, *last.ports);
+                accounts_->give(last.node, last.queue, last.amount, *last.claims);
                 placements_.resize(last.first);
                 break;
             case step::kept:
@@ -170,7 +167,7 @@ public:
             journal_.pop_back();
         }
         if (journal_.empty())
-            vacated_ports_ = 0;
+            vacated_claims_ = 0;
     }
 
     /// Whether what stands was placed in the cluster as it will be.
@@ -224,7 +221,7 @@ private:
         std::size_t first = 0;
         node_index node;
         resources<Width> amount;
-        const std::vector<host_port>* ports;
+        const node_claims* claims;
         std::optional<queue_charge> queue;
     };
 
@@ -238,28 +235,28 @@ private:
         return true;
     }
     void retake(const entry& of, tenure when) noexcept {
-        const bool taken = accounts_->take(of.node, of.queue, of.amount, *of.ports, when);
+        const bool taken = accounts_->take(of.node, of.queue, of.amount, *of.claims, when);
         MUSTER_ASSERT(taken, "what was charged a moment ago can be charged again");
         static_cast<void>(taken);
     }
-    /// So many more ports may be claimed on the node again when this is undone or committed.
-    void count_ports(node_index node, std::size_t more) {
-        vacated_ports_ += more;
+    /// So many more claims may be made on the node again when this is undone or committed.
+    void count_claims(node_index node, std::size_t more) {
+        vacated_claims_ += more;
         if (more > 0)
-            accounts_->reserve_ports(node, vacated_ports_);
+            accounts_->reserve_claims(node, vacated_claims_);
     }
     void forget_journal() noexcept {
         journal_.clear();
         placements_.clear();
         evictions_.clear();
-        vacated_ports_ = 0;
+        vacated_claims_ = 0;
     }
 
     ledger<Width>* accounts_;
     detail::sequence<entry> journal_;
     std::vector<placement> placements_;
     std::vector<pod_index> evictions_;
-    std::size_t vacated_ports_ = 0;
+    std::size_t vacated_claims_ = 0;
 };
 
 } // namespace v0_1

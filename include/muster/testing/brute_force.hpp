@@ -168,10 +168,10 @@ private:
             return false;
         if (!(force & rule::ports))
             return true;
-        if (clash(pod.where.ports, node.ports))
+        if (clash(pod.where.claims.ports, node.ports))
             return false;
         return std::none_of(others.begin(), others.end(), [&](const auto* other) {
-            return clash(pod.where.ports, other->where.ports);
+            return clash(pod.where.claims.ports, other->where.claims.ports);
         });
     }
 

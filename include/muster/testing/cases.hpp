@@ -88,7 +88,7 @@ using world_maker = std::function<world(std::uint64_t seed)>;
         reset(
             &world::pods, [](auto& of) -> auto& { return of.where.tolerations; });
         reset(
-            &world::pods, [](auto& of) -> auto& { return of.where.ports; });
+            &world::pods, [](auto& of) -> auto& { return of.where.claims.ports; });
         reset(
             &world::pods, [](auto& of) -> auto& { return of.where.affinity; });
         reset(

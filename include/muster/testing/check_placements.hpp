@@ -128,7 +128,7 @@ private:
                 at.domains_open_to(vertex).count(at.domain_of(vertex, *place.spec)) == 0)
                 return "members are kept apart that must stand together";
         }
-        if (node_rules::clash(spec.where.ports, place.ports))
+        if (node_rules::clash(spec.where.claims.ports, place.ports))
             return "host ports conflict";
         for (std::size_t kind = 0; kind < Traits::width; ++kind) {
             const std::int64_t asks = spec.request[kind];
@@ -140,7 +140,8 @@ private:
             if (at.left[kind])
                 *at.left[kind] -= asks;
         }
-        place.ports.insert(place.ports.end(), spec.where.ports.begin(), spec.where.ports.end());
+        place.ports.insert(place.ports.end(), spec.where.claims.ports.begin(),
+                           spec.where.claims.ports.end());
         at.standing.push_back({spec.role.value(), place.spec});
         ++at.holding[spec.role.value()];
         return {};

@@ -312,7 +312,7 @@ template<class Traits>
                     continue;
                 for (std::size_t kind = 0; kind < width; ++kind)
                     node.free[kind] -= known.request(entry.second)[kind];
-                const auto& ports = known.where(entry.second).value.ports;
+                const auto& ports = known.where(entry.second).value.claims.ports;
                 node.ports.insert(node.ports.end(), ports.begin(), ports.end());
             }
         }

@@ -267,9 +267,9 @@ private:
         if (rarely(4))
             where.tolerations.push_back({});
         if (rarely(15))
-            where.ports.push_back({chance_.percent(85) ? "TCP" : "UDP",
-                                   chance_.percent(75) ? "" : "10.0.0.1",
-                                   static_cast<std::int32_t>(chance_.between(80, 81))});
+            where.claims.ports.push_back({chance_.percent(85) ? "TCP" : "UDP",
+                                          chance_.percent(75) ? "" : "10.0.0.1",
+                                          static_cast<std::int32_t>(chance_.between(80, 81))});
         where.unsupported = rarely(5);
         where.volume_not_ready = rarely(3);
         if (rarely(15))

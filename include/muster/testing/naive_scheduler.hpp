@@ -99,8 +99,9 @@ private:
         for (std::size_t node = 0; node < view_.nodes.size(); ++node) {
             const auto& target = view_.nodes[node];
             resources<width> rest = target.free;
-            if (!view_.welcome(pod.where, *target.spec) || clash(pod.where.ports, target.ports) ||
-                !draw(pod.request, rest) || !is_chosen(view_.waiting[at].role, *target.spec))
+            if (!view_.welcome(pod.where, *target.spec) ||
+                clash(pod.where.claims.ports, target.ports) || !draw(pod.request, rest) ||
+                !is_chosen(view_.waiting[at].role, *target.spec))
                 continue;
             const std::pair rank{liking(pod.where, *target.spec), points(target.free)};
             if (best && rank <= best_rank)
@@ -124,7 +125,7 @@ private:
             if (view_.quota_left[kind])
                 *view_.quota_left[kind] -= sign * member.spec->request[kind];
         }
-        const auto& ports = member.spec->where.ports;
+        const auto& ports = member.spec->where.claims.ports;
         if (sign > 0)
             target.ports.insert(target.ports.end(), ports.begin(), ports.end());
         else

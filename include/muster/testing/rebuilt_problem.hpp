@@ -221,7 +221,7 @@ private:
         const auto put_pod = [&](pod_index pod, std::optional<node_index> on) {
             const auto& group = known_[known_[pod].gang];
             put({on, group.queue, known_.request(pod), !group.spec.preemptible},
-                known_.where(pod).value.ports);
+                known_.where(pod).value.claims.ports);
         };
         claims_.clear();
         for (const auto& [key, gang] : known_.gang_keys())

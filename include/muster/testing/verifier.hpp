@@ -182,13 +182,14 @@ private:
                                     const resources<width>& free) const {
         const muster::pod<width>& asks = asked_.classes[which].spec;
         const auto apart = [&](const std::vector<host_port>& others) {
-            return !node_rules::clash(asks.where.ports, others);
+            return !node_rules::clash(asks.where.claims.ports, others);
         };
         bool may = apart(asked_.places[at].ports);
         for (std::size_t other = 0; other < beside.size(); ++other)
-            may = may && (beside[other] == 0 || (apart(asked_.classes[other].spec.where.ports) &&
-                                                 !terms_.apart(proof_, which, other, at)));
-        if (!apart(asks.where.ports))
+            may = may &&
+                  (beside[other] == 0 || (apart(asked_.classes[other].spec.where.claims.ports) &&
+                                          !terms_.apart(proof_, which, other, at)));
+        if (!apart(asks.where.claims.ports))
             most = std::min<std::int64_t>(most, 1);
         for (std::size_t kind = 0; kind < width; ++kind)
             if (asks.request[kind] > 0)

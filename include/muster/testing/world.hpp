@@ -192,7 +192,7 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
                (one.effect ? std::to_string(static_cast<int>(*one.effect)) : "*") + ")";
     if (of.pods)
         out += " terms(" + text(*of.pods) + ")";
-    for (const host_port& one : of.ports)
+    for (const host_port& one : of.claims.ports)
         out += " port " + one.protocol + "/" + one.address + ":" + std::to_string(one.port);
     for (const volume_reach& one : of.volumes) {
         out += one.bound ? " volume(" : " unbound-volume(";

@@ -320,7 +320,7 @@ TEST_CASE("a port that is taken everywhere is blocking") {
     cluster known;
     ok(known.upsert_node("n", machine(4)));
     cluster::pod_type web = asking(1);
-    web.where.ports.push_back({"TCP", "", 80});
+    web.where.claims.ports.push_back({"TCP", "", 80});
     ok(known.upsert_gang("r", gang_of(1)));
     ok(known.upsert_pod("r-0", "r", in_phase(pod_phase::running, web), "n"));
     ok(known.upsert_gang("g", gang_of(1)));

@@ -83,7 +83,7 @@ TEST_CASE_FIXTURE(fixture, "members that claim one port stand one to a node") {
     ok(known.upsert_node("b", machine(9)));
     ok(known.upsert_gang("g", gang_of(2)));
     cluster::pod_type web = asking(1);
-    web.where.ports.push_back({"TCP", "", 80});
+    web.where.claims.ports.push_back({"TCP", "", 80});
     add_members(known, "g", 3, web);
     CHECK(posed("g").most == std::vector<std::int64_t>{1, 1});
     ok(known.upsert_gang("r", gang_of(1)));

@@ -197,7 +197,7 @@ TEST_CASE_FIXTURE(fixture, "of pods that claim a port a node takes one") {
     ok(known.upsert_node("a", machine(9)));
     ok(known.upsert_gang("g", gang_of(2)));
     cluster::pod_type pod = asking(1);
-    pod.where.ports.push_back({"TCP", "", 80});
+    pod.where.claims.ports.push_back({"TCP", "", 80});
     add_members(known, "g", 2, pod);
     CHECK(look() == emptied_outcome::impossible);
     CHECK(short_of == 0);

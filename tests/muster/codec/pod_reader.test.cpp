@@ -381,10 +381,10 @@ spec:
     - {containerPort: 54, hostPort: 54, hostIP: 0.0.0.0}
 )");
     CHECK(findings.empty());
-    REQUIRE(pod.where.ports.size() == 3);
-    CHECK(pod.where.ports[0] == muster::host_port{"TCP", "", 8080});
-    CHECK(pod.where.ports[1] == muster::host_port{"UDP", "10.0.0.1", 53});
-    CHECK(pod.where.ports[2] == muster::host_port{"TCP", "", 54});
+    REQUIRE(pod.where.claims.ports.size() == 3);
+    CHECK(pod.where.claims.ports[0] == muster::host_port{"TCP", "", 8080});
+    CHECK(pod.where.claims.ports[1] == muster::host_port{"UDP", "10.0.0.1", 53});
+    CHECK(pod.where.claims.ports[2] == muster::host_port{"TCP", "", 54});
 }
 
 TEST_CASE("on the host's network every container port is a host port") {
@@ -395,10 +395,10 @@ spec:
   - ports: [{containerPort: 80}, {containerPort: 81, hostPort: 0}, {containerPort: 82, hostPort: 82}]
 )")
                          .pod;
-    REQUIRE(pod.where.ports.size() == 3);
-    CHECK(pod.where.ports[0].port == 80);
-    CHECK(pod.where.ports[1].port == 81);
-    CHECK(pod.where.ports[2].port == 82);
+    REQUIRE(pod.where.claims.ports.size() == 3);
+    CHECK(pod.where.claims.ports[0].port == 80);
+    CHECK(pod.where.claims.ports[1].port == 81);
+    CHECK(pod.where.claims.ports[2].port == 82);
 }
 
 TEST_CASE("ports of sidecars are claimed, those of other init containers are not") {
@@ -411,9 +411,9 @@ spec:
   - ports: [{containerPort: 3, hostPort: 3}]
 )")
                          .pod;
-    REQUIRE(pod.where.ports.size() == 2);
-    CHECK(pod.where.ports[0].port == 1);
-    CHECK(pod.where.ports[1].port == 3);
+    REQUIRE(pod.where.claims.ports.size() == 2);
+    CHECK(pod.where.claims.ports[0].port == 1);
+    CHECK(pod.where.claims.ports[1].port == 3);
     CHECK(read_text("metadata: {name: p}\nspec:\n  containers:\n  - ports: [{hostPort: 65536}]\n")
               .findings == "f:4:24: spec.containers[0].ports[0].hostPort: found 65536, expected a "
                            "whole number from 0 to 65535\n");

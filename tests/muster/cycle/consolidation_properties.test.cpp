@@ -80,7 +80,7 @@ world scattered(std::uint64_t seed, std::int64_t most_nodes, std::size_t most_po
                                       : draw.between(1, 6);
             one.request[made.pods_kind()] = 1;
             if (draw.percent(10))
-                one.where.ports.push_back({"TCP", "", 80});
+                one.where.claims.ports.push_back({"TCP", "", 80});
             std::optional<std::string> on;
             if (stands) {
                 one.phase = pod_phase::running;
@@ -94,10 +94,10 @@ world scattered(std::uint64_t seed, std::int64_t most_nodes, std::size_t most_po
                 on = "n" + std::to_string(node);
                 const bool taken =
                     std::any_of(made.pods.begin(), made.pods.end(), [&](const auto& other) {
-                        return other.on == on && !other.spec.where.ports.empty();
+                        return other.on == on && !other.spec.where.claims.ports.empty();
                     });
                 if (taken)
-                    one.where.ports.clear();
+                    one.where.claims.ports.clear();
             } else if (draw.percent(10)) {
                 one.where.selector.requirements.push_back({"is", label_operator::in, {"n0"}});
             }

@@ -82,14 +82,14 @@ world crowded(std::uint64_t seed) {
             one.request[cpu] = draw.between(1, 3);
             one.request[made.pods_kind()] = 1;
             if (draw.percent(10))
-                one.where.ports.push_back({"TCP", "", 80});
+                one.where.claims.ports.push_back({"TCP", "", 80});
             std::optional<std::string> on;
             if (stands) {
                 one.phase = pod_phase::running;
                 on = take(left, draw, one.request[cpu]);
                 if (!on)
                     continue;
-                one.where.ports.clear();
+                one.where.claims.ports.clear();
             }
             made.pods.push_back({key + "-" + std::to_string(at), key, one, on});
         }

@@ -395,7 +395,7 @@ TEST_CASE("gangs of several roles and of pods with ports find room among victims
         const std::string name = "old" + std::to_string(at);
         ok(known.upsert_gang(name, ranked(1, "low", 0)));
         auto pod = in_phase(pod_phase::running, asking(4));
-        pod.where.ports.push_back({"TCP", "", 80});
+        pod.where.claims.ports.push_back({"TCP", "", 80});
         ok(known.upsert_pod(name + "-0", name, pod, "n" + std::to_string(at)));
     }
     gang_tree roles(2);
@@ -403,7 +403,7 @@ TEST_CASE("gangs of several roles and of pods with ports find room among victims
     const auto worker = roles.add(vertex_index{0}, 1, "worker");
     ok(known.upsert_gang("new", gang_of(roles, "high")));
     auto listening = in_role(server, asking(3));
-    listening.where.ports.push_back({"TCP", "", 80});
+    listening.where.claims.ports.push_back({"TCP", "", 80});
     ok(known.upsert_pod("new-0", "new", listening));
     ok(known.upsert_pod("new-1", "new", in_role(worker, asking(4))));
     CHECK(evicted(known, t9k).size() == 1);

@@ -51,7 +51,7 @@ std::string check_accounts(const world_state& known) {
             auto ports = node.ports;
             std::sort(ports.begin(), ports.end());
             if (known.accounts().free(node.node) != node.free ||
-                known.accounts().ports(node.node) != ports)
+                known.accounts().claims(node.node).all().ports != ports)
                 return "accounts: node " + known.key(node.node);
         }
     }
@@ -270,7 +270,7 @@ world disturbed(const world& from, testing::random& chance) {
     for (auto& pod : other.pods) {
         pod.spec.request[0] += chance.between(0, 3);
         if (chance.percent(30))
-            pod.spec.where.ports.push_back({"TCP", "", 99});
+            pod.spec.where.claims.ports.push_back({"TCP", "", 99});
         if (chance.percent(30)) {
             pod.spec.phase = pod_phase::running;
             pod.on = chance.percent(80) ? other.nodes.front().key : "other-node";

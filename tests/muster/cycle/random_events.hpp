@@ -169,7 +169,7 @@ private:
             spec.phase = spec.phase == pod_phase::pending ? pod_phase::gated : pod_phase::pending;
             break;
         case 7:
-            spec.where.ports.clear();
+            spec.where.claims.ports.clear();
             spec.where.unsupported = false;
             break;
         case 8:

@@ -270,7 +270,7 @@ TEST_CASE_TEMPLATE("room that comes back and is taken by another in the same cyc
 template<class Traits>
 void add_port_waiter(backlog<Traits>& in, typename backlog<Traits>::pod_type holder) {
     auto web = in.asking(2);
-    web.where.ports.push_back({"TCP", "", 80});
+    web.where.claims.ports.push_back({"TCP", "", 80});
     holder.phase = pod_phase::running;
     holder.where = web.where;
     in.ok(in.known.upsert_node("n", in.machine(8)));

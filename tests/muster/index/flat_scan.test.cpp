@@ -76,7 +76,7 @@ TEST_CASE_FIXTURE(fixture, "a node whose port is taken is passed over, however g
     ok(known.upsert_node("tight", machine(3)));
     ok(known.upsert_node("wide", machine(8)));
     cluster::pod_type pod = asking(1);
-    pod.where.ports.push_back({"TCP", "", 80});
+    pod.where.claims.ports.push_back({"TCP", "", 80});
     ok(known.upsert_pod("there", "other", in_phase(pod_phase::running, pod), "tight"));
     CHECK(best(asking(1)) == "tight");
     CHECK(best(pod) == "wide");

@@ -100,7 +100,8 @@ struct walk {
         if (chance.percent(30))
             where.tolerations.push_back({"mine", {}, {}});
         if (with_ports && chance.percent(40))
-            where.ports.push_back({"TCP", "", static_cast<std::int32_t>(chance.between(80, 82))});
+            where.claims.ports.push_back(
+                {"TCP", "", static_cast<std::int32_t>(chance.between(80, 82))});
         return where;
     }
     [[nodiscard]] cluster::pod_type some_pod() {
@@ -209,12 +210,12 @@ struct walk {
         plan<traits::width> tentative(known.tentative());
         std::vector<node_index> found;
         std::vector<node_run> runs;
-        const auto& ports = known.where(about.pod).value.ports;
+        const auto& claims = known.where(about.pod).value.claims;
         while (static_cast<std::int64_t>(found.size()) < want) {
             runs.clear();
             if (flat.find(known, about.shape, about.queue_nodes, 1, runs) == 0)
                 break;
-            if (!tentative.try_place(about.pod, runs.front().node, known.request(about.pod), ports,
+            if (!tentative.try_place(about.pod, runs.front().node, known.request(about.pod), claims,
                                      {}))
                 say("flat: a node that it found has no room");
             found.push_back(runs.front().node);
@@ -253,7 +254,7 @@ struct walk {
             if (eligible(query, node))
                 sum = std::min(everything,
                                sum + fit_count(*query.request, known.accounts().allocatable(node),
-                                               query.where->value.ports.empty() ? everything : 1));
+                                               query.where->value.claims.empty() ? everything : 1));
         return sum;
     }
     void compare_holds() {
@@ -274,7 +275,7 @@ struct walk {
         const question about = some_question();
         const std::int64_t room = flat.room(known, about.shape, about.queue_nodes, everything);
         // Ports that are given back show in no amount: who claims them does not watch.
-        if (room >= everything || !known.where(about.pod).value.ports.empty())
+        if (room >= everything || !known.where(about.pod).value.claims.empty())
             return;
         finder.refresh_rooms([](node_index, const auto&) {});
         const std::uint32_t number = finder.watch(about.shape, about.queue_nodes, room);

@@ -321,7 +321,7 @@ TEST_CASE("a port is free once who claims it has left, and a nominated pod waits
     ok(known.upsert_node("n", machine(8)));
     const auto claiming = [](pod_phase phase) {
         cluster::pod_type pod = in_phase(phase, asking(1));
-        pod.where.ports.push_back({"TCP", "", 80});
+        pod.where.claims.ports.push_back({"TCP", "", 80});
         return pod;
     };
     ok(known.upsert_gang("old", gang_of(1)));
@@ -329,13 +329,13 @@ TEST_CASE("a port is free once who claims it has left, and a nominated pod waits
     ok(known.upsert_gang("new", gang_of(1)));
     ok(known.upsert_pod("new-0", "new", claiming(pod_phase::pending)));
     ok(known.evict("old-0"));
-    CHECK(known.accounts().leaving_ports(known.find_node("n")->index).size() == 1);
+    CHECK(known.accounts().leaving_claims(known.find_node("n")->index).size() == 1);
     ok(known.nominate("new-0", "n"));
-    CHECK(known.accounts().ports(known.find_node("n")->index).size() == 2);
+    CHECK(known.accounts().claims(known.find_node("n")->index).size() == 2);
     CHECK(cycle(known, 0).counters.pods_placed == 0);
     ok(known.remove_pod("old-0"));
     CHECK(cycle(known, 1).counters.pods_placed == 1);
-    CHECK(known.accounts().ports(known.find_node("n")->index).size() == 1);
+    CHECK(known.accounts().claims(known.find_node("n")->index).size() == 1);
 }
 
 TEST_CASE("members beyond the minima of a nominated gang follow once it has come") {

@@ -124,20 +124,6 @@ TEST_CASE("a preference never keeps a pod off a node") {
     CHECK(preference(of, avoided) == 0);
 }
 
-TEST_CASE("ports conflict by number and protocol, and an empty address is every address") {
-    const host_port any{"TCP", "", 80};
-    CHECK(conflicts(any, any));
-    CHECK(conflicts(any, {"TCP", "10.0.0.1", 80}));
-    CHECK(conflicts({"TCP", "10.0.0.1", 80}, any));
-    CHECK_FALSE(conflicts({"TCP", "10.0.0.2", 80}, {"TCP", "10.0.0.1", 80}));
-    CHECK_FALSE(conflicts(any, {"UDP", "", 80}));
-    CHECK_FALSE(conflicts(any, {"TCP", "", 81}));
-    const std::vector<host_port> two{{"TCP", "", 1}, {"TCP", "", 2}};
-    CHECK(conflicts(two, {{"TCP", "", 2}}));
-    CHECK_FALSE(conflicts(two, {{"TCP", "", 3}}));
-    CHECK_FALSE(conflicts(two, {}));
-}
-
 } // namespace
 
 } // namespace model_constraints_test

@@ -56,16 +56,16 @@ TEST_CASE("emptied, a cluster has its nodes and quotas and nobody in them") {
     ok(known.upsert_queue("q", quota_of(10)));
     ok(known.upsert_gang("g", gang_of(1, "q")));
     cluster::pod_type pod = in_phase(pod_phase::running, asking(3));
-    pod.where.ports.push_back({"TCP", "", 80});
+    pod.where.claims.ports.push_back({"TCP", "", 80});
     ok(known.upsert_pod("p", "g", pod, "n"));
     const auto node = known.find_node("n")->index;
     const auto queue = known.find_queue("q")->index;
-    CHECK(known.accounts().ports(node).size() == 1);
+    CHECK(known.accounts().claims(node).size() == 1);
 
     const auto emptied = known.accounts().emptied();
     CHECK(emptied.free(node) == units(8));
     CHECK(emptied.allocatable(node) == units(8));
-    CHECK(emptied.ports(node).empty());
+    CHECK(emptied.claims(node).empty());
     CHECK(emptied.used(queue) == amounts{});
     CHECK(emptied.quota(queue)[cpu] == 10);
     CHECK(free_cpu(known, "n") == 5);
@@ -77,7 +77,7 @@ TEST_CASE("taking and giving back is the identity, ports in any order among them
     ok(known.upsert_gang("g", gang_of(1)));
     const auto claiming = [](std::int32_t port) {
         cluster::pod_type pod = in_phase(pod_phase::running, asking(1));
-        pod.where.ports.push_back({"TCP", "", port});
+        pod.where.claims.ports.push_back({"TCP", "", port});
         return pod;
     };
     ok(known.upsert_pod("p80", "g", claiming(80), "n"));
@@ -188,11 +188,11 @@ TEST_CASE("what was placed tentatively and undone is a change, and nothing is lo
     add_gang(known, "g", 1, 3);
     static_cast<void>(changed(known));
     {
-        // A plan keeps the address of the ports that it claimed until it is committed or undone.
-        const std::vector<host_port> no_ports;
+        // A plan keeps the address of the claims until it is committed or undone.
+        const node_claims none;
         plan<traits::width> tentative(known.tentative());
         CHECK(tentative.try_place(known.find_pod("g-0")->index, known.find_node("n")->index,
-                                  units(3), no_ports, {}));
+                                  units(3), none, {}));
     }
     CHECK(free_cpu(known, "n") == 8);
     CHECK(changed(known) == lines{"n amounts"});

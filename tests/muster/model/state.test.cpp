@@ -473,9 +473,9 @@ TEST_CASE("a gang that finished has succeeded where it stood, and its room and q
     ok(known.upsert_pod("g-4", "g", asking(2)));
     ok(known.upsert_pod("g-5", "g", asking(99)));
     cluster::pod_type claiming = in_phase(pod_phase::running, asking(1));
-    claiming.where.ports.push_back({"TCP", "", 80});
+    claiming.where.claims.ports.push_back({"TCP", "", 80});
     ok(known.upsert_pod("g-6", "g", claiming, "b"));
-    claiming.where.ports.front().port = 81;
+    claiming.where.claims.ports.front().port = 81;
     ok(known.upsert_pod("g-7", "g", claiming, "b"));
     add_running(known, "other", 1, "b", "q");
     static_cast<void>(cycle(known, 0));
@@ -486,7 +486,7 @@ TEST_CASE("a gang that finished has succeeded where it stood, and its room and q
     ok(known.finish_gang("g"));
     CHECK(free_cpu(known, "a") == 4);
     CHECK(free_cpu(known, "b") == 8);
-    CHECK(known.accounts().ports(known.find_node("b")->index).empty());
+    CHECK(known.accounts().claims(known.find_node("b")->index).empty());
     CHECK(used_cpu(known, "q") == 1);
     CHECK(known.release_epoch() != release);
     for (const char* name : {"g-0", "g-2", "g-4", "g-7"}) {

@@ -17,7 +17,7 @@ struct fixture {
     node_index node;
     queue_charge queue{queue_index{}};
     pod_index pod{0};
-    std::vector<host_port> no_ports;
+    node_claims none;
 
     fixture() {
         ok(known.upsert_node("n", machine(8)));
@@ -30,7 +30,7 @@ struct fixture {
 TEST_CASE_FIXTURE(fixture, "what is placed is taken at once and given back by a rollback") {
     const auto before = known.accounts();
     plan<traits::width> tentative(known.tentative());
-    CHECK(tentative.try_place(pod, node, units(2), no_ports, queue));
+    CHECK(tentative.try_place(pod, node, units(2), none, queue));
     CHECK(known.accounts().free(node) == units(6));
     CHECK(known.accounts().used(queue) == units(2));
     CHECK(tentative.size() == 1);
@@ -42,11 +42,11 @@ TEST_CASE_FIXTURE(fixture, "what is placed is taken at once and given back by a 
 
 TEST_CASE_FIXTURE(fixture, "a rollback undoes what came after the savepoint, and no more") {
     plan<traits::width> tentative(known.tentative());
-    CHECK(tentative.try_place(pod, node, units(1), no_ports, queue));
+    CHECK(tentative.try_place(pod, node, units(1), none, queue));
     const auto between = known.accounts();
     const savepoint here = tentative.mark();
-    CHECK(tentative.try_place(pod_index{1}, node, units(2), no_ports, queue));
-    CHECK(tentative.try_place(pod_index{2}, node, units(3), no_ports, queue));
+    CHECK(tentative.try_place(pod_index{1}, node, units(2), none, queue));
+    CHECK(tentative.try_place(pod_index{2}, node, units(3), none, queue));
     tentative.rollback(here);
     CHECK(known.accounts() == between);
     CHECK(tentative.size() == 1);
@@ -56,12 +56,12 @@ TEST_CASE_FIXTURE(fixture, "a plan that goes away takes with it what was not com
     const auto before = known.accounts();
     {
         plan<traits::width> tentative(known.tentative());
-        CHECK(tentative.try_place(pod, node, units(2), no_ports, queue));
+        CHECK(tentative.try_place(pod, node, units(2), none, queue));
     }
     CHECK(known.accounts() == before);
     {
         plan<traits::width> tentative(known.tentative());
-        CHECK(tentative.try_place(pod, node, units(2), no_ports, queue));
+        CHECK(tentative.try_place(pod, node, units(2), none, queue));
         tentative.commit();
         CHECK(tentative.size() == 0);
     }
@@ -71,16 +71,16 @@ TEST_CASE_FIXTURE(fixture, "a plan that goes away takes with it what was not com
 TEST_CASE_FIXTURE(fixture, "a placement that does not fit changes nothing") {
     const auto before = known.accounts();
     plan<traits::width> tentative(known.tentative());
-    CHECK_FALSE(tentative.try_place(pod, node, units(9), no_ports, std::nullopt));
-    CHECK_FALSE(tentative.try_place(pod, node, units(1, 1), no_ports, queue));
-    CHECK_FALSE(tentative.try_place(pod, node, units(7), no_ports, queue));
+    CHECK_FALSE(tentative.try_place(pod, node, units(9), none, std::nullopt));
+    CHECK_FALSE(tentative.try_place(pod, node, units(1, 1), none, queue));
+    CHECK_FALSE(tentative.try_place(pod, node, units(7), none, queue));
     CHECK(tentative.size() == 0);
     CHECK(known.accounts() == before);
-    CHECK(tentative.try_place(pod, node, units(7), no_ports, std::nullopt));
+    CHECK(tentative.try_place(pod, node, units(7), none, std::nullopt));
 }
 
 TEST_CASE_FIXTURE(fixture, "a port is claimed by one pod per node, until it is given back") {
-    const std::vector<host_port> web{{"TCP", "", 80}};
+    const node_claims web{{{"TCP", "", 80}}};
     plan<traits::width> tentative(known.tentative());
     CHECK(tentative.try_place(pod, node, units(1), web, queue));
     CHECK_FALSE(tentative.try_place(pod_index{1}, node, units(1), web, queue));
@@ -91,23 +91,23 @@ TEST_CASE_FIXTURE(fixture, "a port is claimed by one pod per node, until it is g
 TEST_CASE_FIXTURE(fixture, "a request for nothing is placed even where free is negative") {
     add_running(known, "g", 9, "n");
     plan<traits::width> tentative(known.tentative());
-    CHECK(tentative.try_place(pod, node, units(0), no_ports, queue));
-    CHECK_FALSE(tentative.try_place(pod, node, units(1), no_ports, queue));
+    CHECK(tentative.try_place(pod, node, units(0), none, queue));
+    CHECK_FALSE(tentative.try_place(pod, node, units(1), none, queue));
 }
 
 // ---- the cluster as it will be -----------------------------------------------------------------
 
 /// A full node, two pods on it of which one is on its way out, both with a port.
 struct crowded : fixture {
-    std::vector<host_port> web{{"TCP", "", 80}};
-    std::vector<host_port> ssh{{"TCP", "", 22}};
+    node_claims web{{{"TCP", "", 80}}};
+    node_claims ssh{{{"TCP", "", 22}}};
     pod_index staying;
     pod_index leaving;
 
     crowded() {
-        const auto standing = [&](std::int64_t cpus, const std::vector<host_port>& ports) {
+        const auto standing = [&](std::int64_t cpus, const node_claims& claims) {
             auto made = in_phase(pod_phase::running, asking(cpus));
-            made.where.ports = ports;
+            made.where.claims = claims;
             return made;
         };
         ok(known.upsert_gang("g", gang_of(1, "q")));
@@ -167,7 +167,7 @@ TEST_CASE_FIXTURE(crowded, "who is told to go makes room at once, until that is 
 TEST_CASE_FIXTURE(crowded, "what is nominated is kept as the events would leave it") {
     ok(known.upsert_gang("h", gang_of(1, "q")));
     auto waiting = asking(5);
-    waiting.where.ports = web;
+    waiting.where.claims = web;
     ok(known.upsert_pod("h-0", "h", waiting));
     cluster told = known;
     ok(told.evict("staying"));
@@ -184,8 +184,8 @@ TEST_CASE_FIXTURE(crowded, "what is nominated is kept as the events would leave 
     CHECK(known.accounts() == told.accounts());
     CHECK(known.accounts().present(node) == units(2));
     CHECK(known.accounts().future(node) == units(3));
-    CHECK(known.accounts().ports(node).size() == 3);
-    CHECK(known.accounts().leaving_ports(node).size() == 2);
+    CHECK(known.accounts().claims(node).size() == 3);
+    CHECK(known.accounts().leaving_claims(node).size() == 2);
 }
 
 TEST_CASE_FIXTURE(fixture, "what is kept of a node is there for nobody until that is undone") {
@@ -193,7 +193,7 @@ TEST_CASE_FIXTURE(fixture, "what is kept of a node is there for nobody until tha
     plan<traits::width> tentative(known.tentative());
     tentative.keep(node, units(9));
     CHECK(known.accounts().free(node) == units(-1));
-    CHECK_FALSE(tentative.try_place(pod, node, units(1), no_ports, queue));
+    CHECK_FALSE(tentative.try_place(pod, node, units(1), none, queue));
     tentative.rollback({});
     CHECK(known.accounts() == before);
 }

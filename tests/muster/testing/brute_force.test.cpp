@@ -136,13 +136,13 @@ TEST_CASE("pods with the same host port never share a node") {
     world made = two_of_three_on_two_nodes();
     for (auto& pod : made.pods) {
         pod.spec.request = {};
-        pod.spec.where.ports = {{"TCP", "", 80}};
+        pod.spec.where.claims.ports = {{"TCP", "", 80}};
     }
     CHECK(fits(made));
     made.gangs.front().spec.tree = gang_tree(3);
     CHECK_FALSE(fits(made));
     CHECK(fits(made, rule::all & ~rule::ports));
-    made.pods[0].spec.where.ports[0].protocol = "UDP";
+    made.pods[0].spec.where.claims.ports[0].protocol = "UDP";
     CHECK(fits(made));
 }
 

@@ -186,12 +186,12 @@ TEST_CASE("host ports are claimed once on a node") {
     world made = two_and_two();
     made.nodes[0].spec.allocatable = amounts({9, 9});
     const words said{{{"p", "a"}, {"q", "a"}}};
-    made.pods[0].spec.where.ports = {{"TCP", "", 80}};
-    made.pods[1].spec.where.ports = {{"TCP", "10.0.0.1", 80}};
+    made.pods[0].spec.where.claims.ports = {{"TCP", "", 80}};
+    made.pods[1].spec.where.claims.ports = {{"TCP", "10.0.0.1", 80}};
     CHECK(fault(made, said) == "host ports conflict");
-    made.pods[1].spec.where.ports = {{"UDP", "10.0.0.1", 80}};
+    made.pods[1].spec.where.claims.ports = {{"UDP", "10.0.0.1", 80}};
     CHECK(fault(made, said) == "");
-    made.pods[2].spec.where.ports = {{"UDP", "", 80}};
+    made.pods[2].spec.where.claims.ports = {{"UDP", "", 80}};
     CHECK(fault(made, said) == "host ports conflict");
 }
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// A port that a pod claims on its node. An empty address is every address.
+struct host_port {
+    std::string protocol = "TCP";
+    std::string address;
+    std::int32_t port = 0;
+
+    [[nodiscard]] friend auto operator<=>(const host_port&, const host_port&) = default;
+};
+
+/// True if two pods that claim these ports can share a node.
+[[nodiscard]] inline bool compatible(const host_port& lhs, const host_port& rhs) noexcept {
+    return lhs.port != rhs.port || lhs.protocol != rhs.protocol ||
+           (lhs.address != rhs.address && !lhs.address.empty() && !rhs.address.empty());
+}
+
+/// What a pod claims of its node that does not add up: it has no amount, and a pod with one claim
+/// can or cannot stand beside a pod with another. Amounts are `resources`. A new constraint of this
+/// kind is a member here and a rule in `compatible`.
+struct node_claims {
+    std::vector<host_port> ports;
+
+    /// True if the pod claims nothing, so that it is compatible with every other pod.
+    [[nodiscard]] bool empty() const noexcept { return ports.empty(); }
+    /// How many single claims it makes.
+    [[nodiscard]] std::size_t size() const noexcept { return ports.size(); }
+
+    [[nodiscard]] friend auto operator<=>(const node_claims&, const node_claims&) = default;
+};
+
+/// True if a pod with the one and another pod with the other can share a node. Symmetric; equal
+/// claims need not be compatible. O(lhs × rhs).
+[[nodiscard]] inline bool compatible(const node_claims& lhs, const node_claims& rhs) noexcept {
+    return std::ranges::all_of(lhs.ports, [&](const host_port& one) {
+        return std::ranges::all_of(rhs.ports,
+                                   [&](const host_port& other) { return compatible(one, other); });
+    });
+}
+
+/// How many of `most` pods that claim the same can share a node without other pods: all or one.
+[[nodiscard]] inline std::int64_t most_beside_itself(const node_claims& each,
+                                                     std::int64_t most) noexcept {
+    return compatible(each, each) ? most : std::min<std::int64_t>(1, most);
+}
+
+/// What the pods on one node claim together. `take` and `give` of the same claims are inverse.
+class claimed_on_node {
+public:
+    /// True if no pod claims anything here.
+    [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+    /// How many single claims there are.
+    [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+    [[nodiscard]] const node_claims& all() const noexcept { return all_; }
+
+    /// True if a pod with these claims can join. O(claims of the pod × claims here).
+    [[nodiscard]] bool admits(const node_claims& claims) const noexcept {
+        return compatible(claims, all_);
+    }
+    /// True if the pod, whose claims are here already, is compatible with all others here.
+    [[nodiscard]] bool admits_others_beside(const node_claims& claims) const noexcept {
+        return std::ranges::all_of(claims.ports, [&](const host_port& mine) {
+            return std::ranges::count_if(all_.ports, [&](const host_port& other) {
+                       return !compatible(mine, other);
+                   }) == 1;
+        });
+    }
+
+    void take(const node_claims& claims) {
+        for (const host_port& one : claims.ports)
+            all_.ports.insert(std::ranges::lower_bound(all_.ports, one), one);
+    }
+    void give(const node_claims& claims) noexcept {
+        for (const host_port& one : claims.ports) {
+            const auto where = std::ranges::lower_bound(all_.ports, one);
+            if (where != all_.ports.end() && *where == one)
+                all_.ports.erase(where);
+        }
+    }
+    /// Taking so many single claims more will not allocate.
+    void reserve(std::size_t more) { all_.ports.reserve(all_.ports.size() + more); }
+    void clear() noexcept { all_.ports.clear(); }
+
+    [[nodiscard]] friend bool operator==(const claimed_on_node&, const claimed_on_node&) = default;
+
+private:
+    /// Sorted, so that taking and giving back is the identity.
+    node_claims all_;
+};
+
+} // namespace v0_1
+} // namespace muster
