@@ -34,7 +34,7 @@ std::vector<constraints_in_force> some_forces() {
         made.back().resources &= ~kind;
     }
     for (const auto member : {&constraints_in_force::selector, &constraints_in_force::taints,
-                              &constraints_in_force::cordon, &constraints_in_force::ports,
+                              &constraints_in_force::cordon, &constraints_in_force::claims,
                               &constraints_in_force::volumes}) {
         made.push_back(constraints_in_force::none());
         made.back().*member = true;
