@@ -87,9 +87,7 @@ public:
         // What others give back may let the gang's own queues stay within their shares later.
         if (terms.lenient)
             return is_above_both(queue) ? resources<width>{} : used_[queue.value()];
-        resources<width> least;
-        for (std::size_t column = 0; column < width; ++column)
-            least[column] = std::max<std::int64_t>(0, used_[queue.value()][column]);
+        resources<width> least = greater(used_[queue.value()], {});
         if (!own_stays_within(queue, fair))
             return {};
         for (std::optional<queue_index> at = queue; at && !is_above_both(*at);
@@ -123,10 +121,9 @@ private:
         return (*known_)[(*known_)[pod].gang].queue;
     }
     void shift(pod_index pod, std::int64_t by) noexcept {
-        const resources<width>& amount = known_->request(pod);
+        const resources<width> amount = known_->request(pod) * by;
         for (auto at = queue_of(pod); at; at = known_->accounts().queues().parent(*at))
-            for (std::size_t column = 0; column < width; ++column)
-                used_[at->value()][column] += by * amount[column];
+            used_[at->value()] += amount;
     }
     [[nodiscard]] bool within(queue_index queue, const resources<width>& more, bool fair) const {
         const auto& deserved = (*known_)[queue].spec.deserved;

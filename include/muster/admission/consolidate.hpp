@@ -255,9 +255,7 @@ private:
             return true;
         resources<width> free = on.known.accounts().free(node);
         const std::int64_t before = fit_count(*query.request, free, on.need());
-        const auto& amount = on.known.request(pods_.all()[pod].pod);
-        for (std::size_t column = 0; column < width; ++column)
-            free[column] -= amount[column];
+        free -= on.known.request(pods_.all()[pod].pod);
         return before == 0 || fit_count(*query.request, free, on.need()) == before;
     }
 

@@ -68,8 +68,7 @@ public:
     [[nodiscard]] resources<width> least_request() const noexcept {
         resources<width> least = problem_.members.front().request;
         for (const auto& member : problem_.members)
-            for (std::size_t column = 0; column < width; ++column)
-                least[column] = std::min(least[column], member.request[column]);
+            least = lesser(least, member.request);
         return least;
     }
 

@@ -78,12 +78,9 @@ private:
         // The last class has no rival: as many as fit is best.
         const std::int64_t lower = at + 1 == classes ? upper : at_least_[at];
         for (std::int64_t take = upper; take >= lower && take >= at_least_[at]; --take) {
-            resources<Width> rest = free;
-            for (std::size_t column = 0; column < Width; ++column)
-                rest[column] -= request[column] * take;
             current_[at] = take;
-            explore(at + 1, rest, weight + static_cast<int128>((*weights_)[at]) * take,
-                    count + take);
+            explore(at + 1, free - request * take,
+                    weight + static_cast<int128>((*weights_)[at]) * take, count + take);
         }
         current_[at] = 0;
     }

@@ -79,9 +79,7 @@ public:
                         see(*record.node);
                         touched_.push_back(*record.node);
                     }
-                    const resources<width>& amount = known_->request(member);
-                    for (std::size_t column = 0; column < width; ++column)
-                        on.free[column] += amount[column];
+                    on.free += known_->request(member);
                 }
         std::int64_t most = room_;
         for (std::size_t at = 0; at < touched_.size() && most < need_; ++at)
@@ -138,8 +136,7 @@ public:
                                                       : std::max(inner, pods[at].inner);
                 count = std::max(count, next.count);
                 rank = std::max(rank, pods[at].rank);
-                for (std::size_t column = 0; column < width; ++column)
-                    free[column] += known_->request(pods[at].pod)[column];
+                free += known_->request(pods[at].pod);
                 const std::int64_t now = fit_count(*query_.request, free, need_);
                 if (!counts || now == room)
                     continue;
@@ -188,9 +185,7 @@ private:
         node_room& at = nodes_[node.value()];
         if (at.round != round_)
             see(node);
-        const resources<width>& amount = known_->request(pod);
-        for (std::size_t column = 0; column < width; ++column)
-            at.free[column] += by * amount[column];
+        at.free += known_->request(pod) * by;
         if (at.counts) {
             room_ -= at.room;
             at.room = fit_count(*query_.request, at.free, need_);

@@ -104,8 +104,7 @@ protected:
                 if (reaches_minima((*known_)[each.gang].spec.tree, left))
                     continue;
                 ++role;
-                for (std::size_t column = 0; column < Traits::width; ++column)
-                    core[column] = saturating_add(core[column], known_->request(pod)[column]);
+                core = saturating_add(core, known_->request(pod));
             }
             return last_of(each, core);
         });

@@ -326,9 +326,7 @@ private:
                            : missing[0] <= 0 || (role != 0 && tree[role].min_member > 0 && !more)))
                     continue;
                 count(member);
-                for (std::size_t column = 0; column < Traits::width; ++column)
-                    next.amount[column] =
-                        saturating_add(next.amount[column], known.request(member)[column]);
+                next.amount = saturating_add(next.amount, known.request(member));
             }
         return next;
     }

@@ -69,12 +69,9 @@ private:
             resources<width> more;
             for (const pod_index member : group.members)
                 if (known[member].placeable())
-                    for (std::size_t column = 0; column < width; ++column)
-                        more[column] = saturating_add(more[column], known.request(member)[column]);
+                    more = saturating_add(more, known.request(member));
             for (std::optional<queue_index> at = group.queue; at; at = queues.parent(*at))
-                for (std::size_t column = 0; column < width; ++column)
-                    wanted_[at->value()][column] =
-                        saturating_add(wanted_[at->value()][column], more[column]);
+                wanted_[at->value()] = saturating_add(wanted_[at->value()], more);
         }
     }
 

@@ -31,9 +31,7 @@ template<class Traits>
                                    const resources<Traits::width>& stands,
                                    const fair_shares<Traits>* due,
                                    const next_gang<Traits::width>& next = {}) {
-    resources<Traits::width> used;
-    for (std::size_t column = 0; column < Traits::width; ++column)
-        used[column] = saturating_add(stands[column], next.amount[column]);
+    const resources<Traits::width> used = saturating_add(stands, next.amount);
     const auto& accounts = known.accounts();
     const auto& spec = known[which].spec;
     queue_rank made;

@@ -252,14 +252,6 @@ private:
         return duration_ ? saturate(static_cast<int128>(start) + *duration_) : never;
     }
 
-    [[nodiscard]] static resources<width> excess(const resources<width>& of,
-                                                 const resources<width>& over) noexcept {
-        resources<width> out;
-        for (std::size_t column = 0; column < width; ++column)
-            out[column] = std::max<std::int64_t>(0, of[column] - over[column]);
-        return out;
-    }
-
     /// What the placements that stand take of each node, in the order of nodes.
     [[nodiscard]] std::vector<part> placed_parts() {
         std::vector<part> parts;
@@ -269,8 +261,7 @@ private:
         std::size_t left = 0;
         for (std::size_t at = 0; at < parts.size(); ++at) {
             if (left > 0 && parts[left - 1].node == parts[at].node)
-                for (std::size_t column = 0; column < width; ++column)
-                    parts[left - 1].amount[column] += parts[at].amount[column];
+                parts[left - 1].amount += parts[at].amount;
             else
                 parts[left++] = parts[at];
         }
@@ -289,8 +280,7 @@ private:
             for (std::size_t at = 0; at < each.parts.size(); ++at)
                 for (const part& taken : mine.parts)
                     if (taken.node == each.parts[at].node)
-                        for (std::size_t column = 0; column < width; ++column)
-                            each.rest[at][column] -= taken.amount[column];
+                        each.rest[at] -= taken.amount;
         }
         reservation_type made;
         made.owner = {which, (*known_)[which].generation};
@@ -324,8 +314,7 @@ private:
             return;
         }
         for (const part& each : made.parts)
-            for (std::size_t column = 0; column < width; ++column)
-                made.quota[column] += each.amount[column];
+            made.quota += each.amount;
     }
 
     // ---- by nodes ------------------------------------------------------------------------------

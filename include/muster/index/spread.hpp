@@ -78,8 +78,7 @@ private:
             heap_.pop_back();
             return;
         }
-        for (std::size_t column = 0; column < Width; ++column)
-            best.free[column] -= (*request_)[column];
+        best.free -= *request_;
         best.rank = ~weights_->key(best.free);
         std::ranges::push_heap(heap_, after);
     }

@@ -49,8 +49,7 @@ public:
         for (resources<Width> each : requests) {
             if (count_ == Thresholds)
                 break;
-            for (std::size_t column = 0; column < Width; ++column)
-                each[column] = std::max<std::int64_t>(0, each[column]);
+            each = greater(each, {});
             const auto end = thresholds_.begin() + static_cast<std::ptrdiff_t>(count_);
             if (each != resources<Width>{} && std::find(thresholds_.begin(), end, each) == end)
                 thresholds_[count_++] = each;

@@ -165,10 +165,7 @@ event_result cluster_state<Traits>::finish_gang(gang_index which) {
                 break;
             end(group.members[at]);
         }
-        resources<width> amount = what.request;
-        for (std::size_t column = 0; column < width; ++column)
-            amount[column] *= count;
-        ledger_.give(*record.node, group.charged_to(), amount, claims, how);
+        ledger_.give(*record.node, group.charged_to(), what.request * count, claims, how);
     }
     if (!any)
         return event_result::unexpected;
@@ -270,8 +267,7 @@ bool cluster_state<Traits>::assume_nominated(gang_index which) {
             if (!fits(shape.request, left) ||
                 !ledger_.claims(node).admits_others_beside(constraints_[shape.where].value.claims))
                 return false;
-            for (std::size_t column = 0; column < width; ++column)
-                left[column] -= shape.request[column];
+            left -= shape.request;
         }
     }
     for (const pod_index pod : coming) {

@@ -267,11 +267,11 @@ private:
               const node_claims& claimed, tenure when = tenure::lasting) noexcept {
         if (when == tenure::lasting) {
             row& at = rows_[back.value()];
-            add(at.free, amount);
+            at.free += amount;
             note(back, change::amounts);
         } else {
             both left = room(back);
-            add(when == tenure::leaving ? left.now : left.later, amount);
+            (when == tenure::leaving ? left.now : left.later) += amount;
             set_room(back, left);
         }
         if (on)
@@ -285,7 +285,7 @@ private:
     void postpone(node_index node, std::optional<queue_charge> on, const resources<Width>& amount,
                   std::size_t pods) noexcept {
         both left = room(node);
-        add(left.now, amount);
+        left.now += amount;
         set_room(node, left);
         if (on)
             queues_.postpone(*on, amount, pods);
@@ -295,15 +295,15 @@ private:
     /// terminating pods as free. Returns the added amounts. The inverse is `await_again`.
     resources<Width> look_ahead(node_index node) noexcept {
         both left = room(node);
-        const resources<Width> raise = gain(left.now, left.later);
-        add(left.now, raise);
+        const resources<Width> raise = excess(left.later, left.now);
+        left.now += raise;
         set_room(node, left);
         rows_[node.value()].claims.give(margins_[node.value()].claims.all());
         return raise;
     }
     void await_again(node_index node, const resources<Width>& raise) noexcept {
         both left = room(node);
-        subtract(left.now, raise);
+        left.now -= raise;
         set_room(node, left);
         rows_[node.value()].claims.take(margins_[node.value()].claims.all());
     }
@@ -311,23 +311,6 @@ private:
     void reserve_claims(node_index node, std::size_t more) {
         rows_[node.value()].claims.reserve(more);
         margins_[node.value()].claims.reserve(more);
-    }
-
-    /// How much more `to` is than `from`, where it is.
-    [[nodiscard]] static resources<Width> gain(const resources<Width>& from,
-                                               const resources<Width>& to) noexcept {
-        resources<Width> out;
-        for (std::size_t column = 0; column < Width; ++column)
-            out[column] = std::max<std::int64_t>(0, to[column] - from[column]);
-        return out;
-    }
-    static void add(resources<Width>& to, const resources<Width>& amount) noexcept {
-        for (std::size_t column = 0; column < Width; ++column)
-            to[column] += amount[column];
-    }
-    static void subtract(resources<Width>& from, const resources<Width>& amount) noexcept {
-        for (std::size_t column = 0; column < Width; ++column)
-            from[column] -= amount[column];
     }
 
     void see_off(node_index from, const node_claims& claimed) {

@@ -220,14 +220,14 @@ public:
         if (!can_add(queue, amount))
             return false;
         shift(queue, amount, amount, {}, queue.firm ? amount : resources<Width>{});
-        add(amount, accounts_[queue.queue.value()].own);
+        accounts_[queue.queue.value()].own += amount;
         return true;
     }
     /// The inverse of a `take` that succeeded.
     void give(queue_charge queue, const resources<Width>& amount) noexcept {
-        const resources<Width> less = negative(amount);
+        const resources<Width> less = -amount;
         shift(queue, less, less, {}, queue.firm ? less : resources<Width>{});
-        add(less, accounts_[queue.queue.value()].own);
+        accounts_[queue.queue.value()].own += less;
     }
 
     /// The same queues with every pod gone. O(queues).
@@ -256,10 +256,7 @@ private:
 
         /// What it claims of its parent.
         [[nodiscard]] resources<Width> passed_on(const resources<Width>& of) const noexcept {
-            resources<Width> most;
-            for (std::size_t column = 0; column < Width; ++column)
-                most[column] = std::max(of[column], guarantee[column]);
-            return most;
+            return greater(of, guarantee);
         }
         /// What its parent keeps for it and it does not claim itself.
         [[nodiscard]] std::int64_t unclaimed(const resources<Width>& of,
@@ -269,23 +266,11 @@ private:
         [[nodiscard]] friend bool operator==(const account&, const account&) = default;
     };
 
-    [[nodiscard]] static resources<Width> negative(const resources<Width>& of) noexcept {
-        resources<Width> less;
-        for (std::size_t column = 0; column < Width; ++column)
-            less[column] = -of[column];
-        return less;
-    }
-    static void add(const resources<Width>& amount, resources<Width>& to) noexcept {
-        for (std::size_t column = 0; column < Width; ++column)
-            to[column] += amount[column];
-    }
     /// Adds to `sum`, and makes of `by` what that adds to the claim on the parent.
     static void raise(const account& of, resources<Width>& sum, resources<Width>& by) noexcept {
         const resources<Width> before = of.passed_on(sum);
-        add(by, sum);
-        const resources<Width> after = of.passed_on(sum);
-        for (std::size_t column = 0; column < Width; ++column)
-            by[column] = after[column] - before[column];
+        sum += by;
+        by = of.passed_on(sum) - before;
     }
 
     /// No claim leaves int64. Uses and reserves are never above claims.
@@ -306,14 +291,14 @@ private:
             account& of = accounts_[at->value()];
             raise(of, of.claimed, claim);
             raise(of, of.reserved, reserve);
-            add(use, of.used);
-            add(firm, of.firm);
+            of.used += use;
+            of.firm += firm;
         }
     }
     void detach(const account& of) noexcept {
         if (of.parent)
-            shift(*of.parent, negative(of.passed_on(of.claimed)), negative(of.used),
-                  negative(of.passed_on(of.reserved)), negative(of.firm));
+            shift(*of.parent, -of.passed_on(of.claimed), -of.used, -of.passed_on(of.reserved),
+                  -of.firm);
     }
     [[nodiscard]] bool attach(const account& of) noexcept {
         if (!of.parent)

@@ -181,8 +181,7 @@ private:
             return (now_.*of)(queue);
         resources<Width> most = (later_.*of)(queue);
         if (!looks_ahead_)
-            for (std::size_t column = 0; column < Width; ++column)
-                most[column] = std::max(most[column], (now_.*of)(queue)[column]);
+            most = muster::greater(most, (now_.*of)(queue));
         return most;
     }
     /// One pod more leaves or is nominated.

@@ -30,25 +30,10 @@ struct now_and_later {
     /// Both, from the lesser and `later - now`.
     [[nodiscard]] static constexpr now_and_later from_least(const resources<Width>& least,
                                                             const resources<Width>& gap) noexcept {
-        now_and_later both{least, least};
-        for (std::size_t column = 0; column < Width; ++column) {
-            both.later[column] += std::max<std::int64_t>(0, gap[column]);
-            both.now[column] -= std::min<std::int64_t>(0, gap[column]);
-        }
-        return both;
+        return {least - lesser(gap, {}), least + greater(gap, {})};
     }
-    [[nodiscard]] constexpr resources<Width> least() const noexcept {
-        resources<Width> out;
-        for (std::size_t column = 0; column < Width; ++column)
-            out[column] = std::min(now[column], later[column]);
-        return out;
-    }
-    [[nodiscard]] constexpr resources<Width> gap() const noexcept {
-        resources<Width> out;
-        for (std::size_t column = 0; column < Width; ++column)
-            out[column] = later[column] - now[column];
-        return out;
-    }
+    [[nodiscard]] constexpr resources<Width> least() const noexcept { return lesser(now, later); }
+    [[nodiscard]] constexpr resources<Width> gap() const noexcept { return later - now; }
 };
 
 } // namespace v0_1

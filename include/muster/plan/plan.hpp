@@ -68,10 +68,7 @@ public:
                                  std::optional<queue_charge> queue) {
         const auto count = static_cast<std::int64_t>(pods.size());
         resources<Width> amount;
-        bool within = true;
-        for (std::size_t column = 0; column < Width; ++column)
-            within &= !__builtin_mul_overflow(request[column], count, &amount[column]);
-        if (!within || !fits(amount, accounts_->free(node)) ||
+        if (!checked_multiply(request, count, amount) || !fits(amount, accounts_->free(node)) ||
             !accounts_->claims(node).admits(claims) || most_beside_itself(claims, count) < count)
             return false;
         if (queue && !accounts_->admits(*queue, amount))

@@ -36,6 +36,38 @@ public:
         return amounts_[column];
     }
 
+    /// Sums, differences and multiples of each amount. Precondition: no amount leaves int64; where
+    /// one may, use `checked_add`, `checked_subtract`, `checked_multiply` or `saturating_add`.
+    constexpr resources& operator+=(const resources& by) noexcept {
+        for (std::size_t column = 0; column < Width; ++column)
+            amounts_[column] += by[column];
+        return *this;
+    }
+    constexpr resources& operator-=(const resources& by) noexcept {
+        for (std::size_t column = 0; column < Width; ++column)
+            amounts_[column] -= by[column];
+        return *this;
+    }
+    constexpr resources& operator*=(std::int64_t by) noexcept {
+        for (std::int64_t& amount : amounts_)
+            amount *= by;
+        return *this;
+    }
+    [[nodiscard]] friend constexpr resources operator+(resources lhs,
+                                                       const resources& rhs) noexcept {
+        return lhs += rhs;
+    }
+    [[nodiscard]] friend constexpr resources operator-(resources lhs,
+                                                       const resources& rhs) noexcept {
+        return lhs -= rhs;
+    }
+    [[nodiscard]] friend constexpr resources operator-(const resources& of) noexcept {
+        return resources{} - of;
+    }
+    [[nodiscard]] friend constexpr resources operator*(resources lhs, std::int64_t rhs) noexcept {
+        return lhs *= rhs;
+    }
+
     [[nodiscard]] friend constexpr auto operator<=>(const resources&, const resources&) = default;
 
 private:
@@ -82,6 +114,51 @@ template<std::size_t Width>
     for (std::size_t column = 0; column < Width; ++column)
         ok &= !__builtin_sub_overflow(lhs[column], rhs[column], &out[column]);
     return ok;
+}
+
+/// `of` times `by` into `out`; false, with `out` unspecified, when a column overflows. O(width).
+template<std::size_t Width>
+[[nodiscard]] constexpr bool checked_multiply(const resources<Width>& of, std::int64_t by,
+                                              resources<Width>& out) noexcept {
+    bool ok = true;
+    for (std::size_t column = 0; column < Width; ++column)
+        ok &= !__builtin_mul_overflow(of[column], by, &out[column]);
+    return ok;
+}
+
+/// The sum of each amount, or the bound of int64 that it would pass. O(width).
+template<std::size_t Width>
+[[nodiscard]] constexpr resources<Width> saturating_add(resources<Width> lhs,
+                                                        const resources<Width>& rhs) noexcept {
+    for (std::size_t column = 0; column < Width; ++column)
+        lhs[column] = saturating_add(lhs[column], rhs[column]);
+    return lhs;
+}
+
+/// Of each amount the lesser. O(width).
+template<std::size_t Width>
+[[nodiscard]] constexpr resources<Width> lesser(resources<Width> lhs,
+                                                const resources<Width>& rhs) noexcept {
+    for (std::size_t column = 0; column < Width; ++column)
+        lhs[column] = rhs[column] < lhs[column] ? rhs[column] : lhs[column];
+    return lhs;
+}
+
+/// Of each amount the greater. O(width).
+template<std::size_t Width>
+[[nodiscard]] constexpr resources<Width> greater(resources<Width> lhs,
+                                                 const resources<Width>& rhs) noexcept {
+    for (std::size_t column = 0; column < Width; ++column)
+        lhs[column] = lhs[column] < rhs[column] ? rhs[column] : lhs[column];
+    return lhs;
+}
+
+/// By how much each amount of `of` is above that of `over`, at least 0. Precondition: no difference
+/// leaves int64. O(width).
+template<std::size_t Width>
+[[nodiscard]] constexpr resources<Width> excess(const resources<Width>& of,
+                                                const resources<Width>& over) noexcept {
+    return greater(of - over, resources<Width>{});
 }
 
 /// How many equal requests fit into `free`, at most `most`. O(width).

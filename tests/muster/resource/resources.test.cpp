@@ -71,6 +71,37 @@ TEST_CASE("a difference that leaves int64 in any column is refused") {
     CHECK_FALSE(checked_subtract(of(0), of(bottom), out));
 }
 
+TEST_CASE("sums, differences and multiples are of each amount") {
+    amounts some = of(1, -2, 3);
+    some += of(4, 5, 6);
+    CHECK(some == of(5, 3, 9));
+    some -= of(1, 1, 1);
+    CHECK(some == of(4, 2, 8));
+    some *= -2;
+    CHECK(some == of(-8, -4, -16));
+    CHECK(of(1, 2) + of(3, 4) == of(4, 6));
+    CHECK(of(1, 2) - of(3, 4) == of(-2, -2));
+    CHECK(of(1, 2) * 3 == of(3, 6));
+    CHECK(-of(1, -2) == of(-1, 2));
+}
+
+TEST_CASE("a multiple that leaves int64 in any column is refused") {
+    amounts out;
+    CHECK(checked_multiply(of(2, -3), 4, out));
+    CHECK(out == of(8, -12));
+    CHECK_FALSE(checked_multiply(of(1, top), 2, out));
+}
+
+TEST_CASE("a saturating sum ends at the bounds of int64") {
+    CHECK(saturating_add(of(top, bottom, 1), of(1, -1, 2)) == of(top, bottom, 3));
+}
+
+TEST_CASE("the lesser, the greater and the excess are of each amount") {
+    CHECK(lesser(of(1, 5, -3), of(2, 4, -4)) == of(1, 4, -4));
+    CHECK(greater(of(1, 5, -3), of(2, 4, -4)) == of(2, 5, -3));
+    CHECK(excess(of(5, 1, 3), of(2, 4, 3)) == of(3, 0, 0));
+}
+
 TEST_CASE("as many fit as the scarcest kind allows") {
     CHECK(fit_count(of(2, 3), of(9, 9), 100) == 3);
     CHECK(fit_count(of(2, 3), of(5, 9), 100) == 2);
