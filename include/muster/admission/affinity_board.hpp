@@ -156,9 +156,9 @@ public:
             scores_.score(counts_, of_class, nodes_);
         for (std::size_t at = 0; at < nodes_.size(); ++at) {
             const node_index node = nodes_[at];
-            into.push_back(
-                {node, at, from.query.where->preference[node.value()] + (wishes ? scores_[at] : 0),
-                 node_score(*score_, weights_, into_->accounts(), node, *from.query.request)});
+            into.push_back({node, at,
+                            from.query.where->preference[node.value()] + (wishes ? scores_[at] : 0),
+                            node_score(*score_, weights_, into_->accounts(), node, from.query)});
         }
     }
 

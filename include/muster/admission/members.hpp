@@ -38,6 +38,7 @@ struct member_class {
 /// A gang's members as the decision sees them.
 template<std::size_t Width>
 struct gang_members {
+    const gang<queue_index>* spec = nullptr;
     const gang_tree* tree = nullptr;
     /// What they are charged to.
     std::optional<queue_charge> queue;
@@ -71,6 +72,7 @@ public:
     void sort(const cluster_state<Traits>& known, gang_index which, gang_members<Width>& into) {
         const auto& group = known[which];
         const std::size_t vertices = group.spec.tree.size();
+        into.spec = &group.spec;
         into.tree = &group.spec.tree;
         into.queue = group.charged_to();
         into.classes.clear();

@@ -57,6 +57,7 @@ public:
         into_ = &into;
         others_ = into.size();
         finder_ = &finder;
+        finder.serve(*members.spec);
         flat_ = is_flat(*members.tree);
         const std::size_t classes = members.classes.size();
         const std::size_t turns = members.turns.size();
@@ -218,7 +219,7 @@ private:
             [&](node_index node) {
                 return admits(*known_, *members_->tree, among_, from.role.value(), node);
             },
-            from.shape, queue_nodes_, want, runs_);
+            from.shape, queue_nodes_, members_->spec, want, runs_);
     }
 
     /// What an attempt changes, and what it is to be as before when it fails.

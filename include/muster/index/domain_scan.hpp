@@ -39,8 +39,9 @@ public:
     std::int64_t find(const cluster_state<Traits>& known, const placement_weights<width>& weights,
                       const Score& score, std::span<const node_index> nodes, const Admits& admits,
                       shape_index shape, std::optional<constraint_index> queue_nodes,
-                      std::int64_t want, std::vector<node_run>& into) {
-        const auto query = detail::query_for(known, shape, queue_nodes);
+                      const gang<queue_index>* of, std::int64_t want, std::vector<node_run>& into) {
+        auto query = detail::query_for(known, shape, queue_nodes);
+        query.of = of;
         const auto& accounts = known.accounts();
         found_.clear();
         for (std::size_t place = 0; place < nodes.size(); ++place) {
@@ -51,8 +52,7 @@ public:
             const std::int64_t room = detail::room_on(accounts, query, node, want);
             if (room > 0)
                 found_.push_back({query.where->preference[node.value()],
-                                  node_score(score, weights, accounts, node, *query.request), place,
-                                  room});
+                                  node_score(score, weights, accounts, node, query), place, room});
         }
         if (!exhaustive(score)) {
             const auto best = std::ranges::min_element(found_, better);

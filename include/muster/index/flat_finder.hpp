@@ -68,13 +68,17 @@ public:
 
     void follow() noexcept {}
 
+    /// The pods to be found nodes for are of this gang from here on, for scores that look at it.
+    void serve(const gang<queue_index>& of) noexcept { of_ = &of; }
+
     /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many:
     /// 0 when no node has room. O(nodes × width).
     template<class Traits>
     std::int64_t find(const cluster_state<Traits>& known, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
                       std::vector<node_run>& into) {
-        const auto query = detail::query_for(known, shape, queue_nodes);
+        auto query = detail::query_for(known, shape, queue_nodes);
+        query.of = of_;
         const auto best = best_node(known.accounts(), known.node_order(), query, weights_, score_);
         if (!best)
             return 0;
@@ -125,6 +129,7 @@ public:
 private:
     placement_weights<Width> weights_;
     Score score_;
+    const gang<queue_index>* of_ = nullptr;
 };
 
 } // namespace v0_1

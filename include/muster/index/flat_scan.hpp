@@ -10,6 +10,7 @@
 #include <muster/index/node_score.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/model/constraint_table.hpp>
+#include <muster/model/gang.hpp>
 #include <muster/model/ledger.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -23,9 +24,20 @@ struct node_query {
     const constraint_table::row* where = nullptr;
     /// The queue's own node selector, if it has one.
     const constraint_table::row* queue_nodes = nullptr;
+    /// The gang of the pod, for scores that look at it.
+    const gang<queue_index>* of = nullptr;
     /// The obstacles that count.
     std::uint8_t obstacles = 0xff;
 };
+
+/// What a score says of the node for that pod.
+template<std::size_t Width, class Score>
+[[nodiscard]] std::int64_t node_score(const Score& score, const placement_weights<Width>& weights,
+                                      const ledger<Width>& accounts, node_index node,
+                                      const node_query<Width>& query) noexcept {
+    return node_score<Width>(score, {node, accounts.allocatable(node), accounts.free(node), weights,
+                                     *query.request, query.where->value, query.of});
+}
 
 template<std::size_t Width>
 [[nodiscard]] bool eligible(const node_query<Width>& query, node_index node) noexcept {
@@ -55,7 +67,7 @@ best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
         const std::int32_t liked = query.where->preference[node.value()];
         if (best && liked < best_preference)
             continue;
-        const std::int64_t value = node_score(score, weights, accounts, node, *query.request);
+        const std::int64_t value = node_score(score, weights, accounts, node, query);
         if (best && liked == best_preference && value <= best_score)
             continue;
         if (!accounts.claims(node).admits(query.where->value.claims))

@@ -4,25 +4,24 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <muster/base/id.hpp>
-#include <muster/index/weights.hpp>
-#include <muster/model/ledger.hpp>
-#include <muster/resource/resources.hpp>
+#include <muster/index/offered_node.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 
-/// What a score says of a node for a request that fits it. Scores that look at what the node has
-/// take that before what is free of it.
+/// What a score says of a node for a pod that fits it. A score takes all of `offered`, or of it the
+/// weights, what the node has, what is free, and the request, or the same without what it has.
 template<std::size_t Width, class Score>
-[[nodiscard]] std::int64_t node_score(const Score& score, const placement_weights<Width>& weights,
-                                      const ledger<Width>& accounts, node_index node,
-                                      const resources<Width>& request) noexcept {
-    const resources<Width>& free = accounts.free(node);
-    if constexpr (requires { score(weights, accounts.allocatable(node), free, request); })
-        return score(weights, accounts.allocatable(node), free, request);
+[[nodiscard]] std::int64_t node_score(const Score& score,
+                                      const offered_node<Width>& offered) noexcept {
+    if constexpr (requires { score(offered); })
+        return score(offered);
+    else if constexpr (requires {
+                           score(offered.weights, offered.capacity, offered.free, offered.request);
+                       })
+        return score(offered.weights, offered.capacity, offered.free, offered.request);
     else
-        return score(weights, free, request);
+        return score(offered.weights, offered.free, offered.request);
 }
 
 } // namespace v0_1

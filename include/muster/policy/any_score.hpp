@@ -25,7 +25,6 @@ inline namespace v0_1 {
 template<std::size_t Width>
 class any_score {
     using weights = placement_weights<Width>;
-    using amounts = resources<Width>;
 
 public:
     any_score() : any_score(best_fit{}) {}
@@ -39,10 +38,8 @@ public:
             scan_ = &scan<Score>;
     }
 
-    [[nodiscard]] std::int64_t operator()(const weights& by, const amounts& capacity,
-                                          const amounts& free,
-                                          const amounts& request) const noexcept {
-        return call_(value_, by, capacity, free, request);
+    [[nodiscard]] std::int64_t operator()(const offered_node<Width>& offered) const noexcept {
+        return call_(value_, offered);
     }
     [[nodiscard]] std::optional<placement_order> kept_order() const noexcept { return order_; }
 
@@ -60,14 +57,9 @@ public:
 
 private:
     template<class Score>
-    static std::int64_t call(const detail::any_value& value, const weights& by,
-                             const amounts& capacity, const amounts& free,
-                             const amounts& request) noexcept {
-        const Score& score = value.as<Score>();
-        if constexpr (capacity_score<Score, Width>)
-            return score(by, capacity, free, request);
-        else
-            return score(by, free, request);
+    static std::int64_t call(const detail::any_value& value,
+                             const offered_node<Width>& offered) noexcept {
+        return node_score(value.as<Score>(), offered);
     }
     template<class Score>
     static std::optional<node_index>
@@ -78,8 +70,7 @@ private:
 
     std::optional<placement_order> order_;
     detail::any_value value_;
-    std::int64_t (*call_)(const detail::any_value&, const weights&, const amounts&, const amounts&,
-                          const amounts&) noexcept;
+    std::int64_t (*call_)(const detail::any_value&, const offered_node<Width>&) noexcept;
     std::optional<node_index> (*scan_)(const detail::any_value&, const ledger<Width>&,
                                        const std::vector<node_index>&, const node_query<Width>&,
                                        const weights&) = nullptr;

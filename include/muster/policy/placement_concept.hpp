@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <muster/index/offered_node.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -20,13 +21,20 @@ concept capacity_score = requires(const Score score, const placement_weights<Wid
     noexcept->std::same_as<std::int64_t>;
 };
 
+/// A score that looks at the pod and its gang as well.
+template<class Score, std::size_t Width>
+concept pod_score = requires(const Score score, const offered_node<Width>& offered) {
+    { score(offered) }
+    noexcept->std::same_as<std::int64_t>;
+};
+
 /// Says how good a node is for a request that fits it: the highest score wins, ties go to the node
 /// whose key comes first. A small value. One that is an `ordered_score` is served
 /// by the index, any other by looking at every node. One with members needs `==`: what a cycle
 /// keeps is kept for scores of equal value, and without it is made anew in every call.
 template<class Score, std::size_t Width>
 concept placement_score = std::copyable<Score> &&
-    (capacity_score<Score, Width> ||
+    (capacity_score<Score, Width> || pod_score<Score, Width> ||
      requires(const Score score, const placement_weights<Width>& weights,
               const resources<Width>& free, const resources<Width>& request) {
          { score(weights, free, request) }

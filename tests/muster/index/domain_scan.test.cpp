@@ -46,8 +46,8 @@ struct scene {
         const auto pod = known.find_pod("p")->index;
         found = scan.find(
             known, weigh(known.accounts(), std::nullopt), score, known.node_order(),
-            [&](node_index at) { return known.key(at) != without; }, known[pod].shape, {}, want,
-            runs);
+            [&](node_index at) { return known.key(at) != without; }, known[pod].shape, {}, nullptr,
+            want, runs);
         std::vector<std::pair<std::string, std::int64_t>> named;
         for (const node_run& run : runs)
             named.push_back({known.key(run.node), run.count});

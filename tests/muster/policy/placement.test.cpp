@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <optional>
+#include <utility>
+
 #include <muster/policy/placement.hpp>
 
 #include "../builders.hpp"
@@ -33,7 +37,20 @@ struct fractional {
         return 0.5;
     }
 };
+/// Urgent gangs go where most is free; pods that claim a port, where least is; others to the first.
+struct by_pod_and_gang {
+    template<std::size_t Width>
+    std::int64_t operator()(const offered_node<Width>& offered) const noexcept {
+        if (offered.of->priority > 0)
+            return offered.free[cpu];
+        if (!offered.pod.claims.empty())
+            return -offered.free[cpu];
+        return -static_cast<std::int64_t>(offered.node.value());
+    }
+    [[nodiscard]] friend bool operator==(by_pod_and_gang, by_pod_and_gang) = default;
+};
 static_assert(placement_score<most_gpus_left, 3>);
+static_assert(pod_score<by_pod_and_gang, 3> && placement_score<by_pod_and_gang, 3>);
 static_assert(!placement_score<may_throw, 3>);
 static_assert(!placement_score<fractional, 3>, "scores are integers");
 
@@ -64,6 +81,37 @@ TEST_CASE("best fit takes the node with the least left, all kinds weighed alike"
 
 TEST_CASE("worst fit takes the node with the most left") {
     CHECK(placed_by<worst_fit>() == "b");
+}
+
+TEST_CASE("a score may look at the pod and at its gang") {
+    cluster known;
+    for (const auto& [key, cpus] : {std::pair("a", 6), std::pair("b", 4), std::pair("c", 8)}) {
+        auto node = machine(cpus);
+        node.labels = {{"zone", "z"}, {"host", key}};
+        ok(known.upsert_node(key, node));
+    }
+    auto gang = gang_of(1);
+    auto pod = asking(3);
+    SUBCASE("among all nodes") {}
+    SUBCASE("in a domain") {
+        gang.tree.keep_together(vertex_index{0}, {{{"zone"}}, 0, std::nullopt});
+    }
+    SUBCASE("beside pods with terms") {
+        pod.where.pods.emplace();
+        pod.where.pods->anti_affinity.push_back({{}, "host"});
+    }
+    const auto placed = [&] {
+        cluster copy = known;
+        ok(copy.upsert_gang("h", gang));
+        ok(copy.upsert_pod("h-0", "h", pod));
+        static_cast<void>(cycle(copy, 0, policy<by_pod_and_gang>{}));
+        return node_of(copy, "h-0");
+    };
+    CHECK(placed() == "a");
+    pod.where.claims.ports.push_back({"TCP", "", 80});
+    CHECK(placed() == "b");
+    gang.priority = 1;
+    CHECK(placed() == "c");
 }
 
 TEST_CASE("first fit takes the first key that fits") {
