@@ -92,6 +92,10 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
     const auto& gang = known[which];
     const muster::kind_table& kinds = cluster->objects().kinds();
     const muster::explain_options options = explain_options_of(*cluster, gang.last.kind);
+    if (gang.last.at == muster::gate::none)
+        return surplus_text(surplus_lines(known, which, options, [&](const codec::object_key& pod) {
+            return live_facts{cluster, known.key(which), queue_name(known, gang.queue), &pod};
+        }));
     const auto reasons =
         reason_lines(known, kinds, which, *options.scope, muster::explain(known, which, options),
                      live_facts{cluster, known.key(which), queue_name(known, gang.queue), nullptr});

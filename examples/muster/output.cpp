@@ -15,6 +15,7 @@
 #include <muster/base/timestamp.hpp>
 #include <muster/codec/diagnostic.hpp>
 
+#include "reason_lines.hpp"
 #include "reason_text.hpp"
 
 namespace cli {
@@ -574,17 +575,6 @@ std::string reasons_text(const std::vector<reason_line>& reasons) {
     return out;
 }
 
-std::string surplus_text(const surplus_line& of) {
-    constexpr std::size_t most = 3;
-    std::string pods;
-    for (std::size_t at = 0; at < std::min(most, of.pods.size()); ++at)
-        pods += (at > 0 ? ", " : "") + of.pods[at];
-    if (of.pods.size() > most)
-        pods += muster::codec::more_text(of.pods.size() - most, "pod");
-    return pods + (of.pods.size() == 1 ? " waits" : " wait") + " beyond the minimum:\n" +
-           reasons_text(of.reasons);
-}
-
 } // namespace
 
 std::string explanation(const group_line& group, const request& asked, bool with_header) {
@@ -602,7 +592,7 @@ std::string explanation(const group_line& group, const request& asked, bool with
     if (!group.reasons.empty())
         out += "\n" + reasons_text(group.reasons);
     for (const surplus_line& each : group.surplus)
-        out += "\n" + surplus_text(each);
+        out += "\n" + surplus_headline(each) + ":\n" + reasons_text(each.reasons);
     out += room_text(group);
     for (std::size_t at = 0; at < group.lost.size(); ++at)
         out += (at == 0 ? "\n" : "") + group.lost[at].pod +

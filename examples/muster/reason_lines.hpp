@@ -215,4 +215,26 @@ surplus_lines(const muster::state<Traits>& known, muster::gang_index which,
     return lines;
 }
 
+/// Returns which surplus members wait, e.g. "a, b wait beyond the minimum".
+[[nodiscard]] inline std::string surplus_headline(const surplus_line& of) {
+    constexpr std::size_t most = 3;
+    std::string pods;
+    for (std::size_t at = 0; at < std::min(most, of.pods.size()); ++at)
+        pods += (at > 0 ? ", " : "") + of.pods[at];
+    if (of.pods.size() > most)
+        pods += muster::codec::more_text(of.pods.size() - most, "pod");
+    return pods + (of.pods.size() == 1 ? " waits" : " wait") + " beyond the minimum";
+}
+
+/// Returns the same for all surplus members of a gang in one line, each with its first reason.
+[[nodiscard]] inline std::string surplus_text(const std::vector<surplus_line>& all) {
+    std::string text;
+    for (const surplus_line& each : all) {
+        text += (text.empty() ? "" : "; ") + surplus_headline(each);
+        if (!each.reasons.empty())
+            text += ": " + each.reasons.front().message;
+    }
+    return text;
+}
+
 } // namespace cli

@@ -34,6 +34,8 @@ template<class Traits>
     gang_standing<Traits> found;
     gang_status& status = found.status;
     std::vector<std::int64_t> counts(group.spec.tree.size(), 0);
+    std::int64_t unplaced = 0;
+    std::int64_t without_volumes = 0;
     for (const pod_index member : group.members) {
         const auto& record = known[member];
         if (record.promised)
@@ -50,6 +52,10 @@ template<class Traits>
             continue;
         ++status.alive;
         status.waiting += waits ? 1 : 0;
+        if (waits && record.placeable()) {
+            ++unplaced;
+            without_volumes += known.where(member).value.volume_not_ready ? 1 : 0;
+        }
         if (waits)
             continue;
         ++status.holding;
@@ -68,8 +74,13 @@ template<class Traits>
     if (status.waiting > 0 && group.last.known) {
         status.verdict = group.last.kind;
         status.at = group.last.at;
+        // Until the next cycle nothing is decided of what has changed.
+        status.surplus_waits = status.at == gate::none && status.verdict == answer::admitted &&
+                               !group.dirty && status.holds_minima && unplaced > 0;
         status.lacks_volumes =
-            status.at == gate::unsupported && muster::detail::only_volumes_hold(known, which);
+            status.surplus_waits
+                ? unplaced == without_volumes
+                : status.at == gate::unsupported && muster::detail::only_volumes_hold(known, which);
     }
     return found;
 }

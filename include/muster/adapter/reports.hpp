@@ -195,7 +195,7 @@ private:
             // The last cycle left out the members of a held-back gang, so its verdict says nothing.
             status.verdict.reset();
             status.at = gate::none;
-            status.lacks_volumes = false;
+            status.surplus_waits = status.lacks_volumes = false;
             if (!last.is_wordless)
                 status.message = hold->message;
         }
@@ -204,8 +204,10 @@ private:
         if (at_->now < last.not_before)
             return last.not_before;
         std::int64_t again = never_comes;
-        if (status.waiting > 0 && status.at != gate::none && !last.is_wordless) {
+        const bool waits = status.at != gate::none || status.surplus_waits;
+        if (status.waiting > 0 && waits && !last.is_wordless) {
             if (last.said && last.said->at == status.at && last.said->verdict == status.verdict &&
+                last.said->surplus_waits == status.surplus_waits &&
                 last.said->lacks_volumes == status.lacks_volumes && !last.said->message.empty() &&
                 at_->now < last.words_from) {
                 status.message = last.said->message;

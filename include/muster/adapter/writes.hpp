@@ -126,7 +126,10 @@ struct gang_status {
     /// their way.
     std::optional<answer> verdict{};
     gate at = gate::none;
-    /// At `gate::unsupported`: only volumes and claims that are not ready hold members back.
+    /// The gang starts without the members that wait: the last decision found no node for them.
+    bool surplus_waits = false;
+    /// At `gate::unsupported`, or with `surplus_waits`: only volumes and claims that are not ready
+    /// hold members back.
     bool lacks_volumes = false;
     /// Set while the gang is held back after a failure: the outcome of the failed order. Then
     /// `verdict` is absent, and `message` is that of the failure.

@@ -318,7 +318,8 @@ private:
     void each_unsaid(const group_key& gang, const adapter::gang_status& status,
                      const Say& say) const {
         // Of what is on its way, or held back, the scheduler has not made up its mind.
-        if (status.waiting == 0 || status.at == gate::none || status.held_after)
+        if (status.waiting == 0 || status.held_after ||
+            (status.at == gate::none && !status.surplus_waits))
             return;
         const pod_waiting what{std::string(waiting_reason(status)), waiting_text(status)};
         for (const codec::pod_object* const each : live_.gangs().members(gang)) {

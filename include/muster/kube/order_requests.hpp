@@ -149,6 +149,8 @@ struct event_words {
 [[nodiscard]] inline std::string waiting_text(const adapter::gang_status& of) {
     if (!of.message.empty())
         return of.message;
+    if (of.surplus_waits && !of.lacks_volumes)
+        return "its gang has its minimum, and no node has room for more members";
     return std::string(of.lacks_volumes ? "volumes or claims of members are not ready"
                                         : to_text(of.at));
 }

@@ -45,7 +45,7 @@ inline constexpr std::string_view volume_not_ready = "VolumeNotReady";
     case gate::none:
         break;
     }
-    return "Unschedulable";
+    return of.lacks_volumes ? volume_not_ready : "Unschedulable";
 }
 
 /// True if `name` is the only scheduling gate of the pod.

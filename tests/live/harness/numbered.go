@@ -270,6 +270,28 @@ func numberedScenarios() []scenario {
 			odd("malformed", `"`+ack+`name":"odd","`+ack+`min-available":"three"`, "", `"three" is not a minimum (expected a whole number`),
 			s.addNode("b", 6), s.runs("g", 4), s.runs("single", 1))
 	})))
+	add("schedule/surplus-says-why-it-waits", ofMuster("the stand-in says nothing", onStage(map[string]int{"a": 3}, func(s *stage) error {
+		if err := firstOf(s.group("g", 2, ""), s.members("g", 4, "1"), s.runs("g", 3)); err != nil {
+			return err
+		}
+		waits := ""
+		for at := range 4 {
+			_, pod := s.on.admin.get(fmt.Sprintf("%s/g-%d", podsOf(s.namespace), at))
+			if text(pod, "spec", "nodeName") == "" {
+				waits = fmt.Sprintf("g-%d", at)
+			}
+		}
+		if err := firstOf(s.podSays(waits, "Unschedulable", waits+" waits beyond the minimum: ")); err != nil {
+			return err
+		}
+		if !eventually(20*time.Second, func() bool {
+			out, err := s.on.kubectl(s.in, "describe", "pod", waits, "-n", s.namespace)
+			return err == nil && strings.Contains(out, "FailedScheduling") && strings.Contains(out, "beyond the minimum")
+		}) {
+			return fmt.Errorf("kubectl describe pod does not say why %s waits", waits)
+		}
+		return firstOf(s.addNode("b", 1), s.runs("g", 4))
+	})))
 	add("schedule/more-kinds-than-there-is-room-for", ofMuster("the stand-in counts cpu alone", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		kinds := func(from, to int) string {
 			made := `"cpu":"1"`

@@ -323,6 +323,29 @@ TEST_CASE("pods that wait for a while come to say why, with an event each, and t
     CHECK(of.waits("train-0").empty());
 }
 
+TEST_CASE("a surplus pod that finds no node comes to say why, once, and is bound when one comes") {
+    world of;
+    of.node("a", 2);
+    of.group("train", 2);
+    for (int i = 0; i < 3; ++i)
+        of.pod("train-" + std::to_string(i), "train");
+    process run(of);
+    run.run(of, 10 * second);
+    CHECK(of.nodes.running() == 2);
+    CHECK(of.waits("train-0").empty());
+    CHECK(of.waits("train-2") ==
+          "Unschedulable: its gang has its minimum, and no node has room for more members");
+    // Two are those of the kubelet.
+    CHECK(of.writes("pods/status") == 3);
+    const std::size_t before = of.store.journal().size();
+    run.run(of, 2 * minute);
+    CHECK(of.store.journal().size() == before);
+    of.node("b", 1);
+    run.run(of, 5 * second);
+    CHECK(of.nodes.running() == 3);
+    CHECK(of.waits("train-2").empty());
+}
+
 TEST_CASE(
     "a pod whose volumes are not ready has a reason of its own, unless other fields hold it") {
     world of;
@@ -342,6 +365,22 @@ TEST_CASE(
     CHECK(of.waits("volume") == "VolumeNotReady: volumes or claims of members are not ready");
     CHECK(of.waits("both") ==
           "UnsupportedConstraint: members carry constraints that are not supported");
+}
+
+TEST_CASE("a surplus pod whose volumes are not ready has their reason while its gang runs") {
+    world of;
+    of.node("a", 4);
+    of.group("train", 1);
+    of.pod("train-0", "train");
+    of.post("/api/v1/namespaces/team/pods",
+            R"({"metadata":{"name":"train-1","labels":{"scheduler.tensorstack.dev/group-name":)"
+            R"("train"}},"spec":{"schedulerName":"t9k-scheduler",)"
+            R"("containers":[{"name":"c","image":"i"}],"volumes":)"
+            R"([{"name":"v","persistentVolumeClaim":{"claimName":"missing"}}]}})");
+    process run(of);
+    run.run(of, 10 * second);
+    CHECK(of.where("train-0") == "a");
+    CHECK(of.waits("train-1") == "VolumeNotReady: volumes or claims of members are not ready");
 }
 
 TEST_CASE("a pod has a condition while its volumes are provisioned, and runs once they are bound") {
