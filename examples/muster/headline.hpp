@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/admission/affinity_refusal.hpp>
+#include <muster/codec/broken_objects.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/muster.hpp>
@@ -76,7 +77,10 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
     for (const muster::taint& taint : spec.taints)
         if (taint.effect != muster::taint_effect::prefer_no_schedule &&
             !muster::tolerated(taint, where.tolerations)) {
-            texts.insert("node(s) had untolerated taint {" + taint.key + ": " + taint.value + "}");
+            texts.insert(taint.key == muster::codec::unread_taint_key
+                             ? "node(s) could not be read"
+                             : "node(s) had untolerated taint {" + taint.key + ": " + taint.value +
+                                   "}");
             return;
         }
     if ((found & (muster::obstacle_volume | muster::obstacle_unbound_volume)) != 0 &&

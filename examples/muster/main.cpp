@@ -80,8 +80,7 @@ bool unreadable(const diagnostics& found) {
 template<class Use>
 int with_objects(const cli::request& asked, const Use& use) {
     diagnostics found;
-    const std::vector<document> documents =
-        cli::read_objects(asked.files, found, on_unread::isolate);
+    std::vector<document> documents = cli::read_objects(asked.files, found, on_unread::isolate);
     if (!found.ok()) {
         print(found, asked.strict);
         return unreadable(found) ? cli::usage : cli::invalid_input;

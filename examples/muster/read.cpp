@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include <muster/codec/cluster_input.hpp>
 #include <muster/codec/input.hpp>
+#include <muster/codec/isolate_faults.hpp>
 #include <muster/codec/manifests.hpp>
 #include <muster/sim/foreign_jobs.hpp>
 #include <muster/sim/read_jobs.hpp>
@@ -46,9 +46,9 @@ std::vector<document> read_objects(const std::vector<std::string>& files, diagno
     return documents;
 }
 
-manifests read_cluster(const std::vector<document>& documents, const gang_options& options,
+manifests read_cluster(std::vector<document>& documents, const gang_options& options,
                        diagnostics& found) {
-    return muster::codec::read_cluster(documents, options, found);
+    return read_cluster_isolated(documents, options, found);
 }
 
 gangs read_gangs(const std::vector<document>& documents, const gang_options& options,

@@ -26,10 +26,10 @@ namespace cli {
 read_objects(const std::vector<std::string>& files, muster::codec::diagnostics& found,
              muster::codec::on_unread unread = muster::codec::on_unread::error);
 
-/// As codec::read_cluster().
-[[nodiscard]] muster::codec::manifests
-read_cluster(const std::vector<muster::codec::document>& documents,
-             const muster::codec::gang_options& options, muster::codec::diagnostics& found);
+/// As codec::read_cluster_isolated().
+[[nodiscard]] muster::codec::manifests read_cluster(std::vector<muster::codec::document>& documents,
+                                                    const muster::codec::gang_options& options,
+                                                    muster::codec::diagnostics& found);
 
 /// As codec::read_gangs().
 [[nodiscard]] muster::codec::gangs read_gangs(const std::vector<muster::codec::document>& documents,

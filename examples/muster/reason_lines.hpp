@@ -13,6 +13,7 @@
 #include <muster/admission/certificate.hpp>
 #include <muster/admission/explain_member.hpp>
 #include <muster/admission/reason.hpp>
+#include <muster/codec/broken_objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_words.hpp>
@@ -107,6 +108,21 @@ template<class Traits>
            full_name(key);
 }
 
+/// Returns the nodes that could not be read: "a, b", of more than three the number of the others.
+template<class Traits>
+[[nodiscard]] std::string unread_nodes(const muster::state<Traits>& known) {
+    constexpr std::size_t most = 3;
+    std::string names;
+    std::size_t found = 0;
+    for (const muster::node_index node : known.node_order())
+        if (std::ranges::any_of(known[node].spec.taints, [](const muster::taint& one) {
+                return one.key == muster::codec::unread_taint_key;
+            }))
+            if (++found <= most)
+                names += (names.empty() ? "" : ", ") + known.key(node);
+    return names + muster::codec::more_text(found - std::min(most, found), "node");
+}
+
 /// Returns the lines of the reasons why a gang waits, which were found in that scope. `facts` has
 /// what the state lacks:
 /// - `detail(code)`: what is wrong with the group, or not modelled of its members,
@@ -160,6 +176,8 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
                 });
             context.claims = muster::codec::unbound_claims_text(facts.volumes(), *line.resource);
         }
+        if (each.code == reason_code::untolerated_taint)
+            context.unread_nodes = unread_nodes(known);
         if (each.code == reason_code::volume_out_of_reach) {
             std::vector<const muster::node<Traits::width>*> nodes;
             for (const muster::node_index node : known.node_order())

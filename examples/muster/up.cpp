@@ -130,23 +130,31 @@ bool load(api_store& store, const std::vector<std::string>& files) {
     if (files.empty())
         return true;
     muster::codec::diagnostics found;
-    const auto documents = muster::codec::read_inputs(files, found);
+    const auto documents =
+        muster::codec::read_inputs(files, found, stdin, muster::codec::on_unread::isolate);
     for (const auto& each : found.findings())
         write_log(each.level == muster::codec::severity::error ? log_level::error
                                                                : log_level::warning,
                   to_text(each));
     std::vector<const json::object*> objects;
-    const auto add = [&](const json::value& each) {
-        if (each.is_object())
-            objects.push_back(&each.get_object());
+    const auto add = [&](const json::value& each, bool is_whole) {
+        if (!each.is_object())
+            return;
+        const json::object& object = each.get_object();
+        if (is_whole)
+            objects.push_back(&object);
+        else
+            write_log(log_level::warning, std::string(text_at(object, {"kind"})) + " " +
+                                              std::string(text_at(object, {"metadata", "name"})) +
+                                              " is left out: a part of it cannot be read");
     };
     for (const auto& document : documents) {
         const json::object* const root = document.root().if_object();
         const json::array* const items = root ? array_at(*root, {"items"}) : nullptr;
-        if (items)
-            std::ranges::for_each(*items, add);
-        else
-            add(document.root());
+        if (!items)
+            add(document.root(), document.unread_of({}).empty());
+        for (std::size_t at = 0; items && at < items->size(); ++at)
+            add((*items)[at], document.unread_of({at}).empty());
     }
     // Other objects need definitions and priority classes, whatever the order of the files.
     std::ranges::stable_sort(objects, {}, [](const json::object* each) {

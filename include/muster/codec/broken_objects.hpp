@@ -8,6 +8,7 @@
 #include <muster/codec/kueue_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_objects.hpp>
+#include <muster/model/taints.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -18,8 +19,18 @@ namespace codec {
 
 /// True if the part of a pod at this path (`unread_part::path`) has its resource requests.
 [[nodiscard]] inline bool hides_requests(std::string_view path) {
-    return path == "spec" || path == "spec.containers" || path == "spec.initContainers" ||
-           path == "spec.overhead" || path == "spec.resources";
+    return path == "spec" || path.starts_with("spec.containers") ||
+           path.starts_with("spec.initContainers") || path.starts_with("spec.overhead") ||
+           path.starts_with("spec.resources");
+}
+
+/// Lets no new pod use a node that could not be read, or of which a pod could not be read. The
+/// taint is not on the node; as a taint of a condition it passes by itself, when the object is
+/// mended.
+inline constexpr std::string_view unread_taint_key = "node.kubernetes.io/unread";
+template<class Node>
+void close_unread(Node& node) {
+    node.taints.push_back({std::string(unread_taint_key), {}, taint_effect::no_schedule});
 }
 
 /// A broken budget allows no disruption in its namespace.
@@ -38,7 +49,7 @@ template<class Object>
     return true;
 }
 [[nodiscard]] inline bool restrict_broken(node_object& node, const std::string&) {
-    node.unschedulable = true;
+    close_unread(node);
     return true;
 }
 [[nodiscard]] inline bool restrict_broken(pod_object& pod, const std::string& why) {
@@ -68,11 +79,14 @@ template<class Object>
 [[nodiscard]] inline bool restrict_broken(topology_object&, const std::string&) {
     return false;
 }
-[[nodiscard]] inline bool restrict_broken(claim_object&, const std::string&) {
-    return false;
+[[nodiscard]] inline bool restrict_broken(claim_object& claim, const std::string& why) {
+    claim.unread = why;
+    return true;
 }
-[[nodiscard]] inline bool restrict_broken(volume_object&, const std::string&) {
-    return false;
+[[nodiscard]] inline bool restrict_broken(volume_object& volume, const std::string& why) {
+    volume.unread = why;
+    volume.available = false;
+    return true;
 }
 [[nodiscard]] inline bool restrict_broken(storage_class_object&, const std::string&) {
     return false;

@@ -75,7 +75,8 @@ public:
 
     [[nodiscard]] manifests finish() && {
         for (node_object& each : made_.nodes)
-            each.unschedulable |= nodes_of_unread_pods_.contains(each.metadata.key.name);
+            if (nodes_of_unread_pods_.contains(each.metadata.key.name))
+                close_unread(each);
         made_.newest = context_.newest;
         apply_default_spread(made_, context_.rules);
         kueue_.settle(made_, *out_);

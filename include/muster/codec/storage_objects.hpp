@@ -72,6 +72,8 @@ struct claim_object {
     bool bound = false;
     /// The bound volume no longer exists (phase Lost).
     bool lost = false;
+    /// Why the object could not be read; empty if it could.
+    std::string unread;
     /// The node for which a volume is being provisioned; empty = none.
     std::string selected_node;
     /// The controller of the claim.
@@ -100,6 +102,8 @@ struct volume_object {
     std::optional<std::vector<node_term>> nodes;
     /// Parts of the node affinity that are not modelled. Pods that use the volume wait.
     std::vector<std::string> unsupported;
+    /// Why the object could not be read; empty if it could.
+    std::string unread;
     std::string driver;
     std::string handle;
 };

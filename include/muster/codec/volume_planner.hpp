@@ -129,6 +129,8 @@ private:
     void look_at_claim(std::size_t at, const pod_volume& volume, const claim_object& claim) {
         const pod_object& pod = *users_[at].pod;
         const std::string& name = claim.metadata.key.name;
+        if (!claim.unread.empty())
+            return wait_unusable(at, name, "cannot be read: " + claim.unread);
         if (volume.from == pod_volume::source::ephemeral) {
             const bool own = pod.metadata.uid.empty() || claim.owner_uid.empty()
                                  ? claim.owner_name == pod.metadata.key.name
@@ -179,6 +181,10 @@ private:
                                      ", which does not exist (expected a PersistentVolume of that "
                                      "name)");
         }
+        if (!volume->unread.empty())
+            return wait_unusable(at, name,
+                                 "is bound to volume " + claim.asks.volume +
+                                     ", which cannot be read: " + volume->unread);
         const std::string what = "claim " + name + " (volume " + claim.asks.volume + ")";
         if (!volume->driver.empty()) {
             attached_[at][volume->driver].insert(volume->handle.empty() ? volume->metadata.key.name

@@ -220,7 +220,8 @@ private:
 
     void take_node(const collection& of, const arrived& object) {
         auto [made, is_broken] = read(of, object, &codec::read_node);
-        made.unschedulable |= is_broken;
+        if (is_broken)
+            codec::close_unread(made);
         const std::string& name = object.who().key.name;
         for (const auto& [kind, amount] : made.allocatable)
             nodes_have_others_ |= !kinds_.find(kind);
@@ -237,12 +238,21 @@ private:
         budgets_.put(object.who().key, std::move(made), is_broken);
     }
 
-    /// Stores a storage or device object. A broken object counts as absent, but a broken CSINode,
-    /// CSIDriver or VolumeAttachment keeps the values that were read before.
+    /// A pod that needs such an object waits, with the reason that it cannot be read.
+    [[nodiscard]] static bool keeps_broken(std::string_view kind) {
+        return kind == "PersistentVolumeClaim" || kind == "PersistentVolume";
+    }
+
+    /// Stores a storage or device object. A broken object counts as absent, but broken claims and
+    /// volumes say so, and a broken CSINode, CSIDriver or VolumeAttachment keeps the values that
+    /// were read before.
     void take_storage(const collection& of, const arrived& object) {
         const auto take = [&](const auto& how) {
             auto [made, is_broken] = read(of, object, how);
-            if (!is_broken)
+            const auto& key = object.who().key;
+            if (!is_broken ||
+                (keeps_broken(of.kind) &&
+                 codec::detail::restrict_broken(made, broken_.at(name_of(of, key)).front())))
                 storage_.put(std::move(made), object.who().version);
             else if (of.kind != "CSINode" && of.kind != "CSIDriver" &&
                      of.kind != "VolumeAttachment")
@@ -442,7 +452,8 @@ private:
     [[nodiscard]] node<Width> core_node(const std::string& name,
                                         const codec::node_object& object) const {
         node<Width> made = codec::core_node<Width>(object, kinds_, storage_.plan());
-        made.unschedulable |= unread_pods_.stand_on(name);
+        if (unread_pods_.stand_on(name))
+            codec::close_unread(made);
         return made;
     }
 

@@ -21,6 +21,13 @@ using namespace muster::codec;
 
 namespace {
 
+/// True if no new pod may use the node because something of it could not be read.
+bool is_closed(const node_object& node) {
+    return std::ranges::any_of(node.taints, [](const muster::taint& one) {
+        return one.key == unread_taint_key && one.effect == muster::taint_effect::no_schedule;
+    });
+}
+
 std::string deep(std::size_t levels) {
     return std::string(levels, '[') + std::string(levels, ']');
 }
@@ -153,8 +160,8 @@ TEST_CASE("an alias to a value that cannot be read cannot be read either") {
         "}}\n- {apiVersion: v1, kind: Node, metadata: {name: o}, status: {x: *b}}\n");
     CHECK(read.found.warnings() == 2);
     REQUIRE(read.objects.nodes.size() == 2);
-    CHECK(read.objects.nodes[0].unschedulable);
-    CHECK(read.objects.nodes[1].unschedulable);
+    CHECK(is_closed(read.objects.nodes[0]));
+    CHECK(is_closed(read.objects.nodes[1]));
 }
 
 TEST_CASE("one of several documents that is nested too deeply breaks no other document") {
@@ -234,15 +241,16 @@ TEST_CASE("a broken object restricts, whatever its kind") {
     CHECK(read.found.ok());
     CHECK(read.found.warnings() == 7);
     REQUIRE(read.objects.nodes.size() == 3);
-    CHECK(read.objects.nodes[0].unschedulable);
-    CHECK(read.objects.nodes[1].unschedulable);
-    CHECK(!read.objects.nodes[2].unschedulable);
+    CHECK(is_closed(read.objects.nodes[0]));
+    CHECK(is_closed(read.objects.nodes[1]));
+    CHECK(!is_closed(read.objects.nodes[2]));
     REQUIRE(read.objects.queues.size() == 1);
     CHECK(read.objects.queues[0].closed);
     REQUIRE(read.objects.budgets.size() == 1);
     CHECK(read.objects.budgets[0].pods);
     CHECK(!read.objects.budgets[0].min_available);
-    CHECK(read.objects.storage.claims.empty());
+    REQUIRE(read.objects.storage.claims.size() == 1);
+    CHECK(!read.objects.storage.claims[0].unread.empty());
     CHECK(read.objects.pods.size() == 1);
     CHECK(read.objects.skipped == std::map<std::string, std::size_t>{{"example.com/v1 Other", 1}});
 }
