@@ -107,6 +107,8 @@ run 2 plan -f - <<<'---'
 
 complains bad.stderr 2 plan -f bad.yaml
 complains hollow.stderr 2 plan -f hollow.yaml
+golden broken_items.table 3 plan -f broken_items.yaml
+same broken_items.stderr "$work/err"
 golden contradictions.table 3 plan -f contradictions.yaml
 same contradictions.stderr "$work/err"
 golden unknown_field.table 0 plan -f unknown_field.yaml
