@@ -15,6 +15,7 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
+#include <muster/codec/broken_objects.hpp>
 #include <muster/codec/cluster_input.hpp>
 #include <muster/codec/read_documents.hpp>
 #include <muster/cycle/cycle.hpp>
@@ -445,7 +446,11 @@ TEST_CASE("a node takes no new pods while the requests of a pod on it cannot be 
                           "[{name: c, image: i, resources: {requests: {cpu: 1}}}]}\n")[0];
     const auto closed = [&] {
         static_cast<void>(of.told());
-        return of.known[of.known.find_node("a")->index].spec.unschedulable;
+        const auto& node = of.known[of.known.find_node("a")->index].spec;
+        return std::ranges::any_of(node.taints, [](const muster::taint& one) {
+            return one.key == codec::unread_taint_key &&
+                   one.effect == muster::taint_effect::no_schedule;
+        });
     };
     of.take_odd(pod);
     CHECK(closed());
