@@ -117,7 +117,7 @@ public:
                          population.alike(into.classes[of].identity, who)))
                     ++of;
                 if (of == into.classes.size())
-                    add(known, from, who, queue_nodes, *members.spec, into);
+                    add(known, from, who, queue_nodes, members.spec, into);
                 last = {round_, shape, of};
             }
             into.classes[last.of].pods.push_back(pod);
@@ -143,14 +143,14 @@ private:
     template<class Traits>
     static void add(const cluster_state<Traits>& known, const member_class<Width>& from,
                     identity_index who, std::optional<constraint_index> queue_nodes,
-                    const gang<queue_index>& of, affinity_members<Width>& into) {
+                    const gang<queue_index>* of, affinity_members<Width>& into) {
         affinity_class<Width>& next = into.classes.add();
         next.role = from.role.value();
         next.shape = &from;
         next.identity = who;
         next.query = {};
         next.query.request = &from.request;
-        next.query.of = &of;
+        next.query.of = of;
         next.query.where = &known.constraint_sets()[from.where];
         if (queue_nodes)
             next.query.queue_nodes = &known.constraint_sets()[*queue_nodes];

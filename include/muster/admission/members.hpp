@@ -38,6 +38,7 @@ struct member_class {
 /// A gang's members as the decision sees them.
 template<std::size_t Width>
 struct gang_members {
+    /// The gang; null if these are the members of no gang.
     const gang<queue_index>* spec = nullptr;
     const gang_tree* tree = nullptr;
     /// What they are charged to.

@@ -57,7 +57,7 @@ public:
         into_ = &into;
         others_ = into.size();
         finder_ = &finder;
-        finder.serve(*members.spec);
+        finder.serve(members.spec);
         flat_ = is_flat(*members.tree);
         const std::size_t classes = members.classes.size();
         const std::size_t turns = members.turns.size();

@@ -52,7 +52,7 @@ public:
             indexed_.follow();
     }
     /// The pods to be found nodes for are of this gang from here on.
-    void serve(const gang<queue_index>& of) noexcept { flat_.serve(of); }
+    void serve(const gang<queue_index>* of) noexcept { flat_.serve(of); }
 
     std::int64_t find(const cluster_state<Traits>& known, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,

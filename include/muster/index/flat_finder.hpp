@@ -69,7 +69,7 @@ public:
     void follow() noexcept {}
 
     /// The pods to be found nodes for are of this gang from here on, for scores that look at it.
-    void serve(const gang<queue_index>& of) noexcept { of_ = &of; }
+    void serve(const gang<queue_index>* of) noexcept { of_ = of; }
 
     /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many:
     /// 0 when no node has room. O(nodes × width).

@@ -68,7 +68,7 @@ public:
     }
 
     /// A score that is an order of nodes does not look at the gang.
-    static void serve(const gang<queue_index>&) noexcept {}
+    static void serve(const gang<queue_index>*) noexcept {}
 
     /// Follows what changed since the last call, on the state of the last `catch_up`.
     void follow() {
