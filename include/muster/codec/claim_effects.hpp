@@ -31,8 +31,14 @@ using term_list = std::vector<node_term>;
 class claim_effects {
 public:
     claim_effects(const volume_nodes& nodes, std::span<const volume_user> users,
-                  std::vector<volume_effects>& effects, volume_plan& plan)
-        : nodes_(&nodes.seen), places_(nodes, users, effects), effects_(&effects), plan_(&plan) {}
+                  std::span<const volume_gang> gangs, std::vector<volume_effects>& effects,
+                  volume_plan& plan)
+        : nodes_(&nodes.seen),
+          places_(nodes, users, effects),
+          users_(users),
+          gangs_(gangs),
+          effects_(&effects),
+          plan_(&plan) {}
 
     [[nodiscard]] const std::vector<node<1>>& nodes() const noexcept { return *nodes_; }
     [[nodiscard]] volume_places& places() noexcept { return places_; }
@@ -100,12 +106,14 @@ public:
             for (auto& [gang, claims] : gangs)
                 std::ranges::reverse(claims);
         volume_handout<Make> handout(demands, std::move(candidates), std::move(reaches), places_,
-                                     make);
+                                     users_, gangs_, make);
         auto made = handout.run(gangs);
         for (const auto& [gang, claims] : gangs)
             for (const std::size_t claim : claims)
                 if (!made.given[claim])
-                    wait(demands[claim], why(claims));
+                    wait(demands[claim],
+                         why(claims) +
+                             (made.behind[claim] != 0 ? ", some of them for gangs before it" : ""));
         return made;
     }
 
@@ -165,6 +173,8 @@ private:
 
     const std::vector<node<1>>* nodes_;
     volume_places places_;
+    std::span<const volume_user> users_;
+    std::span<const volume_gang> gangs_;
     std::vector<volume_effects>* effects_;
     volume_plan* plan_;
 };

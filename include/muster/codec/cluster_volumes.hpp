@@ -15,6 +15,7 @@
 #include <muster/codec/device_claims.hpp>
 #include <muster/codec/device_planner.hpp>
 #include <muster/codec/diagnostic.hpp>
+#include <muster/codec/gang_minima.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
@@ -65,8 +66,10 @@ inline void plan_devices(const manifests& objects, std::span<const pod_object* c
     for (const node_object& each : objects.nodes)
         nodes.push_back(&each);
     const storage_catalog catalog(objects.storage);
-    const volume_user user{&pod, 0};
-    volume_plan made = volume_planner(catalog, nodes, {&user, 1}).plan();
+    const volume_user user{&pod, 0, vertex_index{0}};
+    volume_gang alone{gang_tree(1)};
+    alone.count(pod, user.role);
+    volume_plan made = volume_planner(catalog, nodes, {&user, 1}, {&alone, 1}).plan();
     const pod_object* const pods[] = {&pod};
     detail::plan_devices(objects, pods, {}, made);
     return made.pods.empty() ? volume_effects{} : std::move(made.pods.begin()->second);
@@ -90,8 +93,13 @@ namespace detail {
                          each->second.created.value_or(std::numeric_limits<timestamp>::max()));
     });
     std::map<const group_map::value_type*, std::size_t> rank;
-    for (std::size_t at = 0; at < order.size(); ++at)
+    std::vector<volume_gang> gangs;
+    for (std::size_t at = 0; at < order.size(); ++at) {
         rank.emplace(order[at], at);
+        volume_gang& gang = gangs.emplace_back(order[at]->second.tree);
+        for (const std::size_t member : order[at]->second.members)
+            gang.count(objects.pods[member], order[at]->second.role_of(objects.pods[member]));
+    }
 
     std::vector<const node_object*> nodes;
     for (const node_object& each : objects.nodes)
@@ -99,14 +107,15 @@ namespace detail {
     std::vector<volume_user> users;
     for (std::size_t at = 0; at < objects.pods.size(); ++at)
         if (!objects.pods[at].volumes.empty())
-            users.push_back({&objects.pods[at], rank.at(group_of[at])});
+            users.push_back({&objects.pods[at], rank.at(group_of[at]),
+                             group_of[at]->second.role_of(objects.pods[at])});
     const storage_catalog catalog(objects.storage);
     std::vector<const pod_object*> standing;
     for (const pod_object& each : objects.pods)
         if (!each.node.empty() && each.phase != pod_phase::succeeded &&
             each.phase != pod_phase::failed)
             standing.push_back(&each);
-    volume_plan made = volume_planner(catalog, nodes, users, std::move(standing)).plan();
+    volume_plan made = volume_planner(catalog, nodes, users, gangs, std::move(standing)).plan();
     detail::tell_assumed(made.assumed_claims, "the input holds no PersistentVolumeClaims", out);
     detail::tell_assumed(made.assumed_volumes, "the input holds no PersistentVolumes", out);
     detail::tell_assumed(made.assumed_classes,
@@ -140,24 +149,6 @@ namespace detail {
 }
 
 namespace detail {
-
-/// True if `counts` members per leaf meet the minima of the tree.
-[[nodiscard]] inline bool has_minima(const gang_tree& tree, std::vector<std::int64_t> counts) {
-    std::vector<std::int64_t> met(tree.size(), 0);
-    for (std::size_t vertex = tree.size(); vertex-- > 0;) {
-        const auto children = static_cast<std::int64_t>(tree[vertex].children);
-        const auto required =
-            tree.is_leaf(vertex) ? 0 : tree[vertex].min_subgroups.value_or(children);
-        if (counts[vertex] < tree[vertex].min_member || met[vertex] < required)
-            continue;
-        if (vertex == 0)
-            return true;
-        // Members below a subgroup that is not met do not count.
-        counts[tree[vertex].parent] += counts[vertex];
-        ++met[tree[vertex].parent];
-    }
-    return false;
-}
 
 /// Pods of which at most one is placed: they use one ReadWriteOncePod claim. Per role.
 using lone_users = std::map<std::size_t, std::int64_t>;
@@ -221,7 +212,7 @@ inline void check_lone_claims(const manifests& objects, const volume_plan& volum
     }
     constexpr std::size_t most_tries = 1000;
     std::size_t tries = most_tries;
-    if (shared.empty() || !detail::has_minima(facts.tree, all) ||
+    if (shared.empty() || !has_minima(facts.tree, all) ||
         detail::meets_minima(facts.tree, counts, shared, tries))
         return;
     facts.fault = gang_fault::malformed;

@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include <muster/codec/gang_minima.hpp>
 #include <muster/codec/volume_demand.hpp>
 #include <muster/codec/volume_places.hpp>
+#include <muster/codec/volume_user.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster {
@@ -22,15 +27,19 @@ struct handed_out {
     std::vector<std::optional<std::size_t>> given;
     /// Per claim: chosen beside what gangs before have.
     std::vector<char> beside;
+    /// Per claim that gets nothing: it or another claim of its gang would get something if there
+    /// were no gangs before.
+    std::vector<char> behind;
 };
 
 /// Chooses a supply (a free volume or a storage pool) for each claim, before nodes are chosen, for
 /// supplies that several nodes reach. Gangs get supplies beside those of the gangs before them
-/// where that is possible. A gang for which too little is left gets supplies as if it were alone,
-/// and so does a gang with a pod that no node has room for: gangs that do not start never keep
-/// others from starting. The caller must add terms that keep such a gang and the gangs with the
-/// same supplies apart. If there is too little for all claims of a gang even then, as many of its
-/// pods as possible get supplies, those that ask least first: its minimum may need no more.
+/// where that is possible for all of their claims, or for enough of their pods to meet their
+/// minima. A gang for which less is left gets supplies as if it were alone, and so does a gang with
+/// a pod that no node has room for: gangs that do not start never keep others from starting. The
+/// caller must add terms that keep such a gang and the gangs with the same supplies apart. Where
+/// there is too little for all claims of a gang, the minima of its roles are served first, then as
+/// many of its pods as possible, those that ask least first.
 ///
 /// `Make(claims)` makes an assignment for these claims: volume_assignment or pool_assignment.
 template<class Make>
@@ -39,11 +48,15 @@ public:
     /// `candidates` are supplies by claim; `reaches` says per supply which nodes reach it.
     volume_handout(const std::vector<volume_demand>& demands,
                    std::vector<std::vector<std::size_t>> candidates,
-                   std::vector<std::vector<char>> reaches, volume_places& places, const Make& make)
+                   std::vector<std::vector<char>> reaches, volume_places& places,
+                   std::span<const volume_user> users, std::span<const volume_gang> gangs,
+                   const Make& make)
         : demands_(&demands),
           candidates_(std::move(candidates)),
           reaches_(std::move(reaches)),
           places_(&places),
+          users_(users),
+          gangs_(gangs),
           make_(&make) {}
 
     /// `gangs` in their order, with the claims of each in the order in which they are served.
@@ -53,6 +66,7 @@ public:
         handed_out made;
         made.given.resize(demands_->size());
         made.beside.assign(demands_->size(), 0);
+        made.behind.assign(demands_->size(), 0);
         std::vector<std::size_t> all(demands_->size());
         for (std::size_t at = 0; at < all.size(); ++at)
             all[at] = at;
@@ -64,7 +78,7 @@ public:
                     made.beside[claim] = 1;
                 continue;
             }
-            serve_alone(together, claims, own, made);
+            serve_less(together, gangs_[gang], claims, own, made);
         }
         for (std::size_t claim = 0; claim < made.given.size(); ++claim)
             if (made.beside[claim] != 0)
@@ -81,6 +95,26 @@ private:
         /// Each pod has a node, and each claim a supply that its pods reach from nodes they may
         /// be placed on.
         bool startable = true;
+    };
+
+    /// Some of a gang's claims, as positions among them.
+    struct part {
+        std::vector<std::size_t> claims;
+        /// Their pods meet the gang's minima together with its members that have no such claims.
+        bool starts = false;
+
+        [[nodiscard]] std::vector<std::size_t> of(const std::vector<std::size_t>& all) const {
+            std::vector<std::size_t> found;
+            for (const std::size_t at : claims)
+                found.push_back(all[at]);
+            return found;
+        }
+        [[nodiscard]] choices of(const choices& all) const {
+            choices found{{}, all.startable};
+            for (const std::size_t at : claims)
+                found.of_claim.push_back(all.of_claim[at]);
+            return found;
+        }
     };
 
     [[nodiscard]] choices choices_of(const std::vector<std::size_t>& claims) {
@@ -121,85 +155,99 @@ private:
         return assign_all(together, claims, narrow ? *narrow : own.of_claim);
     }
 
+    /// Too little is left for all claims beside the gangs before.
     template<class Assignment>
-    void serve_alone(Assignment& together, const std::vector<std::size_t>& claims,
-                     const choices& own, handed_out& made) {
-        const auto narrow =
-            own.startable ? on_nodes(claims, own.of_claim) : std::optional<candidate_lists>{};
-        auto alone = (*make_)(claims, narrow ? *narrow : own.of_claim);
-        bool all = true;
-        for (std::size_t at = 0; at < claims.size() && all; ++at)
-            all = alone.assign(at);
-        if (!all) {
-            serve_some(together, claims, own, made);
-            return;
-        }
-        for (std::size_t at = 0; at < claims.size(); ++at)
-            made.given[claims[at]] = alone.given_to(at);
-    }
-
-    /// Serves as many pods as possible, beside the gangs before if that serves no fewer.
-    template<class Assignment>
-    void serve_some(Assignment& together, const std::vector<std::size_t>& claims,
-                    const choices& own, handed_out& made) {
-        auto alone = (*make_)(claims, own.of_claim);
+    void serve_less(Assignment& together, const volume_gang& gang,
+                    const std::vector<std::size_t>& claims, const choices& own, handed_out& made) {
         std::vector<std::size_t> places(claims.size());
         for (std::size_t at = 0; at < places.size(); ++at)
             places[at] = at;
-        const std::size_t most = assign_some(alone, claims, places);
-        for (std::size_t at = 0; at < claims.size(); ++at)
-            together.set_candidates(claims[at], own.of_claim[at]);
-        if (own.startable && assign_some(together, claims, claims) == most) {
-            for (const std::size_t claim : claims)
-                made.beside[claim] = together.given_to(claim) ? 1 : 0;
-            return;
+        auto alone = (*make_)(claims, own.of_claim);
+        const part most = assign_part(alone, gang, claims, places);
+        if (own.startable) {
+            const auto serve = [&] {
+                for (std::size_t at = 0; at < claims.size(); ++at)
+                    together.set_candidates(claims[at], own.of_claim[at]);
+                return assign_part(together, gang, claims, claims);
+            };
+            const part left = serve();
+            for (const std::size_t claim : claims) {
+                together.release(claim);
+                together.set_candidates(claim, {});
+            }
+            const bool as_many = left.claims.size() == most.claims.size();
+            if (left.starts || as_many) {
+                if (!serve_beside(together, left.of(claims), left.of(own)))
+                    static_cast<void>(serve());
+                for (const std::size_t claim : claims) {
+                    made.beside[claim] = together.given_to(claim) ? 1 : 0;
+                    made.behind[claim] = as_many ? 0 : 1;
+                }
+                return;
+            }
         }
-        for (std::size_t at = 0; at < claims.size(); ++at) {
-            together.release(claims[at]);
-            together.set_candidates(claims[at], {});
-            made.given[claims[at]] = alone.given_to(at);
-        }
+        const std::vector<std::size_t> served = most.of(claims);
+        const choices lists = most.of(own);
+        const auto narrow =
+            own.startable ? on_nodes(served, lists.of_claim) : std::optional<candidate_lists>{};
+        auto given = (*make_)(served, narrow ? *narrow : lists.of_claim);
+        bool all = narrow.has_value();
+        for (std::size_t at = 0; at < served.size() && all; ++at)
+            all = given.assign(at);
+        for (std::size_t at = 0; at < served.size(); ++at)
+            made.given[served[at]] = all ? given.given_to(at) : alone.given_to(most.claims[at]);
     }
 
     /// Assigns supplies to the claims of one pod after the other, to all of a pod's claims or to
-    /// none. `places[i]` is the place of the i-th claim in the assignment. Returns the number of
-    /// claims that got one.
+    /// none. `places[i]` is the place of the i-th claim in the assignment.
     template<class Assignment>
-    [[nodiscard]] std::size_t assign_some(Assignment& in, const std::vector<std::size_t>& claims,
-                                          const std::vector<std::size_t>& places) const {
+    [[nodiscard]] part assign_part(Assignment& in, const volume_gang& gang,
+                                   const std::vector<std::size_t>& claims,
+                                   const std::vector<std::size_t>& places) const {
         std::map<std::size_t, std::vector<std::size_t>> claims_of;
         for (std::size_t at = 0; at < claims.size(); ++at)
             for (const std::size_t user : (*demands_)[claims[at]].users)
                 claims_of[user].push_back(at);
-        const auto bytes = [&](const std::vector<std::size_t>& of) {
-            int128 sum = 0;
-            for (const std::size_t at : of)
-                sum += (*demands_)[claims[at]].asks->bytes;
-            return sum;
-        };
+        // Members by leaf that may start: the others, then those that are served.
+        std::vector<std::int64_t> may_start = gang.members;
         std::vector<std::pair<int128, std::size_t>> order;
-        for (const auto& [user, own] : claims_of)
-            order.emplace_back(bytes(own), user);
+        for (const auto& [user, own] : claims_of) {
+            int128 sum = 0;
+            for (const std::size_t at : own)
+                sum += (*demands_)[claims[at]].asks->bytes;
+            order.emplace_back(sum, user);
+            --may_start[users_[user].role.value()];
+        }
         std::ranges::sort(order);
-        std::size_t served = 0;
-        for (const auto& [sum, user] : order) {
+        std::set<std::size_t> served;
+        const auto serve = [&](std::size_t user) {
             std::vector<std::size_t> fresh;
-            bool all = true;
             for (const std::size_t at : claims_of.at(user)) {
                 if (in.given_to(places[at]))
                     continue;
-                all = in.assign(places[at]);
-                if (!all)
-                    break;
+                if (!in.assign(places[at])) {
+                    for (const std::size_t each : fresh)
+                        in.release(places[each]);
+                    return;
+                }
                 fresh.push_back(at);
             }
-            if (all)
-                served += fresh.size();
-            else
-                for (const std::size_t at : fresh)
-                    in.release(places[at]);
-        }
-        return served;
+            served.insert(user);
+            ++may_start[users_[user].role.value()];
+        };
+        for (const auto& [sum, user] : order)
+            if (const std::size_t role = users_[user].role.value();
+                may_start[role] < gang.tree[role].min_member)
+                serve(user);
+        for (const auto& [sum, user] : order)
+            if (!served.contains(user))
+                serve(user);
+        part made;
+        made.starts = has_minima(gang.tree, std::move(may_start));
+        for (std::size_t at = 0; at < claims.size(); ++at)
+            if (in.given_to(places[at]))
+                made.claims.push_back(at);
+        return made;
     }
 
     template<class Assignment>
@@ -297,6 +345,8 @@ private:
     candidate_lists candidates_;
     std::vector<std::vector<char>> reaches_;
     volume_places* places_;
+    std::span<const volume_user> users_;
+    std::span<const volume_gang> gangs_;
     const Make* make_;
 };
 

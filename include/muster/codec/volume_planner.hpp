@@ -32,10 +32,12 @@ namespace codec {
 /// VolumeRestrictions, NodeVolumeLimits).
 class volume_planner {
 public:
-    /// All outlive the planner. `standing` are pods that hold room on nodes.
+    /// All outlive the planner. `gangs` are in the order in which they are handed volumes;
+    /// `standing` are pods that hold room on nodes.
     volume_planner(const storage_catalog& catalog, std::span<const node_object* const> nodes,
-                   std::span<const volume_user> users, std::vector<const pod_object*> standing = {})
-        : catalog_(&catalog), users_(users), effects_(users.size()) {
+                   std::span<const volume_user> users, std::span<const volume_gang> gangs,
+                   std::vector<const pod_object*> standing = {})
+        : catalog_(&catalog), users_(users), gangs_(gangs), effects_(users.size()) {
         nodes_.seen.reserve(nodes.size());
         for (const node_object* const each : nodes) {
             auto& made = nodes_.seen.emplace_back();
@@ -63,7 +65,7 @@ public:
             std::vector<volume_demand> all;
             for (auto& [key, demand] : demands)
                 all.push_back(std::move(demand));
-            claim_effects out(nodes_, users_, effects_, plan_);
+            claim_effects out(nodes_, users_, gangs_, effects_, plan_);
             volume_matcher(*catalog_, storage_class, out).match(std::move(all));
         }
         keep_apart();
@@ -327,6 +329,7 @@ private:
 
     const storage_catalog* catalog_;
     std::span<const volume_user> users_;
+    std::span<const volume_gang> gangs_;
     std::vector<volume_effects> effects_;
     volume_nodes nodes_;
     volume_plan plan_;

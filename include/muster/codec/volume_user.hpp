@@ -2,17 +2,36 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include <muster/codec/objects.hpp>
+#include <muster/model/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// A pod with volumes, and the place of its gang in the order in which gangs are handed volumes.
+/// A pod with volumes, the place of its gang in the order in which gangs are handed volumes, and
+/// its leaf of the gang's tree.
 struct volume_user {
     const pod_object* pod = nullptr;
     std::size_t gang = 0;
+    vertex_index role{0};
+};
+
+/// The minima of a gang, and its members by leaf: those that are there or may still start.
+struct volume_gang {
+    gang_tree tree;
+    std::vector<std::int64_t> members;
+
+    explicit volume_gang(gang_tree of) : tree(std::move(of)), members(tree.size(), 0) {}
+
+    void count(const pod_object& pod, vertex_index role) {
+        if (!pod.metadata.terminating && pod.phase != pod_phase::failed)
+            ++members[role.value()];
+    }
 };
 
 } // namespace codec

@@ -235,6 +235,26 @@ public:
     }
     [[nodiscard]] const std::map<object_key, pod_record>& pods() const noexcept { return pods_; }
 
+    /// The tree and the priority of a gang that was published, and its pods; a tree of one pod with
+    /// priority 0 for others.
+    struct gang_minima {
+        gang_tree tree{1};
+        std::int64_t priority = 0;
+        const std::set<object_key>* pods = nullptr;
+    };
+    [[nodiscard]] gang_minima minima_of(const group_key& key) const {
+        gang_minima found;
+        if (const auto at = told_.find(key); at != told_.end()) {
+            found.tree = at->second.tree;
+            found.priority = at->second.priority;
+        }
+        if (const auto at = members_.find(key); at != members_.end())
+            found.pods = &at->second;
+        return found;
+    }
+    /// Grows whenever a minimum or the priority of a gang changes, or a gang comes.
+    [[nodiscard]] std::uint64_t minima_changes() const noexcept { return minima_changes_; }
+
 private:
     struct telling {
         view_type* view;
@@ -245,9 +265,9 @@ private:
         const codec::volume_plan* volumes;
     };
     struct told_gang {
-        /// The parent of each vertex of the tree. If the shape of the tree changes, all members are
-        /// published again.
-        std::vector<std::size_t> parents;
+        /// If the parent of a vertex changes, all members are published again.
+        gang_tree tree;
+        std::int64_t priority = 0;
         std::vector<live_object> objects;
         std::string wrong;
     };
@@ -413,14 +433,24 @@ private:
         seen.spec =
             codec::core_gang(how.scope->lent, how.scope->lookup(), name, facts, how.scope->ages());
         const auto [at, fresh] = told_.try_emplace(name);
-        std::vector<std::size_t> parents;
-        for (std::size_t vertex = 1; vertex < facts.tree.size(); ++vertex)
-            parents.push_back(facts.tree[vertex].parent);
-        if (fresh || at->second.parents != parents)
+        told_gang& told = at->second;
+        if (fresh || !are_equal(told.tree, facts.tree, &gang_tree::vertex::parent))
             reshaped.insert(name);
-        at->second = {std::move(parents), std::move(objects),
-                      facts.fault_detail.empty() ? facts.unsupported : facts.fault_detail};
+        if (reshaped.contains(name) || told.priority != facts.priority ||
+            !are_equal(told.tree, facts.tree, &gang_tree::vertex::min_member) ||
+            !are_equal(told.tree, facts.tree, &gang_tree::vertex::min_subgroups))
+            ++minima_changes_;
+        told = {facts.tree, facts.priority, std::move(objects),
+                facts.fault_detail.empty() ? facts.unsupported : facts.fault_detail};
         how.view->gang(name, std::move(seen));
+    }
+
+    template<class Field>
+    static bool are_equal(const gang_tree& lhs, const gang_tree& rhs, Field field) {
+        bool equal = lhs.size() == rhs.size();
+        for (std::size_t at = 0; at < lhs.size() && equal; ++at)
+            equal = lhs[at].*field == rhs[at].*field;
+        return equal;
     }
 
     /// Of gangs that start together there is one, which several objects define.
@@ -477,6 +507,7 @@ private:
     std::map<object_key, pod_record> pods_;
     live_links links_;
     std::map<group_key, told_gang> told_;
+    std::uint64_t minima_changes_ = 0;
     /// Gangs by a link of the component that they were found in.
     std::map<codec::gang_link, std::set<group_key>> told_at_;
     std::map<group_key, std::set<object_key>> members_;

@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -156,6 +155,8 @@ public:
     [[nodiscard]] changes renew(const std::map<std::string, codec::node_object>& nodes,
                                 const live_gangs<Width>& gangs) {
         is_old_ |= devices_.renew(nodes, gangs);
+        if (std::exchange(minima_seen_, gangs.minima_changes()) != gangs.minima_changes())
+            is_old_ |= plan_.hands_out;
         if (!std::exchange(is_old_, false) ||
             (users_.empty() && devices_.effects().empty() && plan_.pods.empty()))
             return {};
@@ -163,16 +164,15 @@ public:
         std::vector<const codec::node_object*> all;
         for (const auto& [name, node] : nodes)
             all.push_back(&node);
-        std::vector<codec::volume_user> users;
-        for (const auto& [rank, pod] : rank_users(gangs))
-            users.push_back({pod, rank});
+        std::vector<codec::volume_gang> minima;
+        const std::vector<codec::volume_user> users = rank_users(gangs, minima);
         std::vector<const codec::pod_object*> standing;
         for (const auto& [key, pod] : gangs.pods())
             if (!pod.object.node.empty() && pod.object.phase != pod_phase::succeeded &&
                 pod.object.phase != pod_phase::failed)
                 standing.push_back(&pod.object);
         codec::volume_plan made =
-            codec::volume_planner(catalog_, all, users, std::move(standing)).plan();
+            codec::volume_planner(catalog_, all, users, minima, std::move(standing)).plan();
         for (const auto& [key, each] : devices_.effects())
             made.pods[key].add_devices(each);
         const changes found = differences(plan_, made, nodes);
@@ -218,12 +218,12 @@ private:
         return made;
     }
 
-    /// Ranks gangs for the assignment of volumes: by the age of their oldest pod with volumes, then
-    /// by name.
+    /// Ranks gangs for the assignment of volumes: by priority, then by the age of their oldest pod
+    /// with volumes, then by name.
     template<std::size_t Width>
-    [[nodiscard]] std::vector<std::pair<std::size_t, const codec::pod_object*>>
-    rank_users(const live_gangs<Width>& gangs) {
-        std::map<codec::group_key, std::vector<const codec::pod_object*>> by_gang;
+    [[nodiscard]] std::vector<codec::volume_user>
+    rank_users(const live_gangs<Width>& gangs, std::vector<codec::volume_gang>& minima) {
+        std::map<codec::group_key, std::vector<const pod_record*>> by_gang;
         for (const object_key& key : users_) {
             const auto at = gangs.pods().find(key);
             if (at == gangs.pods().end())
@@ -234,20 +234,38 @@ private:
                 gang = {key.name_space, key.name, codec::group_origin::single_pod};
                 is_old_ = true;
             }
-            by_gang[gang].push_back(&at->second.object);
+            by_gang[gang].push_back(&at->second);
         }
-        std::vector<std::pair<std::int64_t, const codec::group_key*>> order;
+        struct ranked {
+            std::pair<std::int64_t, std::int64_t> rank;
+            const std::vector<const pod_record*>* pods;
+            typename live_gangs<Width>::gang_minima minima;
+        };
+        std::vector<ranked> order;
         for (const auto& [gang, pods] : by_gang) {
             std::int64_t oldest = std::numeric_limits<std::int64_t>::max();
-            for (const codec::pod_object* const pod : pods)
-                oldest = std::min(oldest, pod->metadata.created.value_or(oldest));
-            order.emplace_back(oldest, &gang);
+            for (const pod_record* const pod : pods)
+                oldest = std::min(oldest, pod->object.metadata.created.value_or(oldest));
+            auto of = gangs.minima_of(gang);
+            order.push_back({{~of.priority, oldest}, &pods, std::move(of)});
         }
-        std::ranges::stable_sort(order, {}, [](const auto& each) { return each.first; });
-        std::vector<std::pair<std::size_t, const codec::pod_object*>> found;
-        for (std::size_t rank = 0; rank < order.size(); ++rank)
-            for (const codec::pod_object* const pod : by_gang.at(*order[rank].second))
-                found.emplace_back(rank, pod);
+        std::ranges::stable_sort(order, {}, &ranked::rank);
+        std::vector<codec::volume_user> found;
+        for (const ranked& each : order) {
+            codec::volume_gang& gang = minima.emplace_back(each.minima.tree);
+            const auto role_of = [&](const pod_record& pod) {
+                return pod.told_role.value() < gang.tree.size() ? pod.told_role : vertex_index{0};
+            };
+            if (each.minima.pods)
+                for (const object_key& key : *each.minima.pods)
+                    if (const auto pod = gangs.pods().find(key); pod != gangs.pods().end())
+                        gang.count(pod->second.object, role_of(pod->second));
+            for (const pod_record* const pod : *each.pods) {
+                if (!each.minima.pods)
+                    gang.count(pod->object, role_of(*pod));
+                found.push_back({&pod->object, minima.size() - 1, role_of(*pod)});
+            }
+        }
         return found;
     }
 
@@ -292,6 +310,7 @@ private:
     live_devices devices_;
     codec::storage_catalog catalog_;
     codec::volume_plan plan_;
+    std::uint64_t minima_seen_ = 0;
     bool is_old_ = false;
 };
 

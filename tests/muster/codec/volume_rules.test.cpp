@@ -754,6 +754,60 @@ TEST_CASE("claims on a storage pool of a zone add up, gang by gang") {
                      "needed, 15Gi free in a (zone a)") != std::string::npos);
 }
 
+TEST_CASE("of too few free volumes, the pods that a gang's roles need get theirs first") {
+    const auto of_role = [](const std::string& name, const std::string& role,
+                            const std::string& size) {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+               ", namespace: default, labels: {scheduler.tensorstack.dev/group-name: g, "
+               "scheduler.tensorstack.dev/role: " +
+               role +
+               "}}\nspec: {containers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: "
+               "{claimName: c-" +
+               name + "}}]}\n" + unbound("c-" + name, "local", size);
+    };
+    const std::string group =
+        "---\napiVersion: scheduler.tensorstack.dev/v1beta1\nkind: PodGroup\nmetadata: {name: g, "
+        "namespace: default}\nspec: {minMember: 2, roles: [{name: a, minMember: 1}, {name: b, "
+        "minMember: 1}]}\n";
+    const std::string of_class = ", storageClassName: local" + in_zone("a");
+    const auto made =
+        decide(nodes + local + group + of_role("a-0", "a", "1Gi") + of_role("a-1", "a", "1Gi") +
+               of_role("b-0", "b", "5Gi") + volume("pv", of_class) + volume("pw", of_class));
+    CHECK(made.placed.find("a-0=") != std::string::npos);
+    CHECK(made.placed.find("a-1=") == std::string::npos);
+    CHECK(made.placed.find("b-0=") != std::string::npos);
+}
+
+TEST_CASE("a gang gets the volumes that gangs before it leave, if its minimum needs no more") {
+    const auto gang = [](const std::string& name, int least, const std::vector<int>& ranks) {
+        std::string all;
+        for (const int rank : ranks) {
+            const std::string own = name + std::to_string(rank);
+            all += "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + own +
+                   ", labels: {pod-group.scheduling.sigs.k8s.io/name: " + name +
+                   ", pod-group.scheduling.sigs.k8s.io/min-available: \"" + std::to_string(least) +
+                   "\"}}\nspec:\n  containers: [{name: c}]\n  volumes: [{name: v, "
+                   "persistentVolumeClaim: {claimName: c" +
+                   own + "}}]\n" + unbound("c" + own, "local");
+        }
+        return all;
+    };
+    std::string free;
+    for (const std::string name : {"pv", "pw", "px"})
+        free += volume(name, ", storageClassName: local" + in_zone("a"));
+    const auto made = decide(nodes + local + gang("g", 2, {0, 1}) + gang("h", 1, {0, 1}) + free);
+    CHECK(made.placed.find("g0=") != std::string::npos);
+    CHECK(made.placed.find("g1=") != std::string::npos);
+    CHECK(made.placed.find("h0=") != std::string::npos);
+    CHECK(made.placed.find("h1=") == std::string::npos);
+    CHECK(made.waits.find("2 claims of the gang match 3 free volumes of class \"local\", some of "
+                          "them for gangs before it") != std::string::npos);
+    // Its minimum needs both: then it is asked for as if it were alone.
+    const auto both = decide(nodes + local + gang("g", 2, {0, 1}) + gang("h", 2, {0, 1}) + free);
+    CHECK(both.placed.size() == 12);
+    CHECK(both.waits.empty());
+}
+
 TEST_CASE("ReadWriteOncePod excludes a second pod, and a gang that needs two never starts") {
     const std::string lone = bound("data", "pv", "ReadWriteOncePod") + volume("pv", "");
     const auto two = decide(nodes + pod("p", "data") + pod("q", "data") + lone);
