@@ -67,7 +67,7 @@ const char* const plan_schema = R"json({
         "queue": {"type": ["string", "null"]},
         "priority": {"type": "integer"},
         "answer": {"description": "Nominated: the group starts once other pods have left. Evicted: so many of its members leave that it falls below its minima.", "enum": ["admitted", "nominated", "evicted", "waiting", "never", "undecided"]},
-        "gate": {"description": "The gate that stopped a group that does not start.", "enum": ["group", "members", "queue", "unsupported", "quota", "space", "order", null]},
+        "gate": {"description": "The gate that stopped a group that does not start.", "enum": ["group", "members", "queue", "unsupported", "volumes", "quota", "space", "order", null]},
         "couldStart": {"description": "For a waiting group: whether a placement in the empty cluster is known.", "enum": ["shown", "unknown"]},
         "holding": {"description": "Members that held a node before, or have succeeded.", "$ref": "#/$defs/count"},
         "placements": {"description": "Members that start now and nominated members, in the order in which they were placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},

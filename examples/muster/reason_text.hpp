@@ -129,8 +129,8 @@ inline constexpr std::string_view volume_in_use = "VolumeInUse";
 
 /// Empty for `gate::none`.
 [[nodiscard]] constexpr std::string_view gate_name(gate at) noexcept {
-    constexpr std::string_view names[] = {"",      "group", "members", "queue", "unsupported",
-                                          "quota", "space", "order"};
+    constexpr std::string_view names[] = {"",      "group", "members", "queue",  "unsupported",
+                                          "quota", "space", "order",   "volumes"};
     return names[static_cast<std::size_t>(at)];
 }
 

@@ -78,9 +78,7 @@ template<class Traits>
         status.surplus_waits = status.at == gate::none && status.verdict == answer::admitted &&
                                !group.dirty && status.holds_minima && unplaced > 0;
         status.lacks_volumes =
-            status.surplus_waits
-                ? unplaced == without_volumes
-                : status.at == gate::unsupported && muster::detail::only_volumes_hold(known, which);
+            status.surplus_waits ? unplaced == without_volumes : status.at == gate::volumes;
     }
     return found;
 }

@@ -128,7 +128,7 @@ struct gang_status {
     gate at = gate::none;
     /// The gang starts without the members that wait: the last decision found no node for them.
     bool surplus_waits = false;
-    /// At `gate::unsupported`, or with `surplus_waits`: only volumes and claims that are not ready
+    /// At `gate::volumes`, or with `surplus_waits`: only volumes and claims that are not ready
     /// hold members back.
     bool lacks_volumes = false;
     /// Set while the gang is held back after a failure: the outcome of the failed order. Then

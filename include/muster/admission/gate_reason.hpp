@@ -18,14 +18,6 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// True if volumes are the only obstacle for each member that no node can take. O(members).
-template<class Traits>
-[[nodiscard]] bool only_volumes_hold(const cluster_state<Traits>& known, gang_index which) {
-    return std::ranges::none_of(known[which].members, [&](pod_index member) {
-        return known[member].placeable() && known.where(member).value.unsupported;
-    });
-}
-
 /// Returns the reason for which a gate before the search stopped the gang.
 template<class Traits>
 [[nodiscard]] reason gate_reason(const cluster_state<Traits>& known, gang_index which,
@@ -40,12 +32,13 @@ template<class Traits>
                                                                 : reason_code::members_disagree;
         break;
     case gate::members:
-    case gate::unsupported: {
-        made.code = at == gate::members               ? reason_code::not_enough_members
-                    : only_volumes_hold(known, which) ? reason_code::volume_not_ready
-                                                      : reason_code::unsupported_constraint;
+    case gate::unsupported:
+    case gate::volumes: {
+        made.code = at == gate::members   ? reason_code::not_enough_members
+                    : at == gate::volumes ? reason_code::volume_not_ready
+                                          : reason_code::unsupported_constraint;
         std::vector<std::int64_t> counts = members.alive;
-        if (at == gate::unsupported)
+        if (at != gate::members)
             for (std::size_t role = 0; role < counts.size(); ++role)
                 counts[role] -= members.unsupported[role];
         // Each minimum is checked separately: members of a role below its minimum still count for

@@ -45,6 +45,14 @@ struct gate_scratch {
     std::vector<std::int64_t> placeable;
 };
 
+/// True if volumes are the only obstacle for each member that no node can take. O(members).
+template<class Traits>
+[[nodiscard]] bool only_volumes_hold(const cluster_state<Traits>& known, gang_index which) {
+    return std::ranges::none_of(known[which].members, [&](pod_index member) {
+        return known[member].placeable() && known.where(member).value.unsupported;
+    });
+}
+
 /// The first gate at which a gang is stopped before any search, or `gate::none`. O(members).
 template<class Traits>
 [[nodiscard]] gate gate_before_search(const cluster_state<Traits>& known, gang_index which,
@@ -66,8 +74,9 @@ template<class Traits>
     placeable = members.alive;
     for (std::size_t at = 0; at < placeable.size(); ++at)
         placeable[at] -= members.unsupported[at];
-    return reaches_minima(*members.tree, placeable, scratch.standing) ? gate::none
-                                                                      : gate::unsupported;
+    if (reaches_minima(*members.tree, placeable, scratch.standing))
+        return gate::none;
+    return only_volumes_hold(known, which) ? gate::volumes : gate::unsupported;
 }
 template<class Traits>
 [[nodiscard]] gate gate_before_search(const cluster_state<Traits>& known, gang_index which,

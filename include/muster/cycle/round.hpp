@@ -345,7 +345,7 @@ private:
         entry.wants_room = now.at == gate::space;
         entry.never = now.kind == answer::never;
         entry.asleep = now.at == gate::group || now.at == gate::members || now.at == gate::queue ||
-                       now.at == gate::unsupported;
+                       now.at == gate::unsupported || now.at == gate::volumes;
         entry.done = now.kind == answer::admitted && has_all_it_wants(*known_, entry.gang);
         line.any_done |= entry.done;
 

@@ -141,6 +141,8 @@ struct event_words {
         return "it does not fit the nodes that are free";
     case gate::order:
         return "a gang ahead of it waits, in a queue that keeps strict order";
+    case gate::volumes:
+        return "volumes or claims of members are not ready";
     }
     return "it was not decided yet";
 }

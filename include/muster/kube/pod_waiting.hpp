@@ -36,11 +36,13 @@ inline constexpr std::string_view volume_not_ready = "VolumeNotReady";
     case gate::queue:
         return "QueueNotReady";
     case gate::unsupported:
-        return of.lacks_volumes ? volume_not_ready : "UnsupportedConstraint";
+        return "UnsupportedConstraint";
     case gate::quota:
         return "QuotaExceeded";
     case gate::order:
         return "BehindInQueue";
+    case gate::volumes:
+        return volume_not_ready;
     case gate::space:
     case gate::none:
         break;

@@ -45,7 +45,8 @@ private:
     }
 };
 
-/// Where a gang that does not start was stopped; the first that applies, in this order.
+/// Where a gang that does not start was stopped; the first that applies, in this order (`volumes`
+/// after `unsupported`).
 enum class gate : std::uint8_t {
     none,
     /// The group is missing, malformed, or its members disagree.
@@ -62,6 +63,8 @@ enum class gate : std::uint8_t {
     space,
     /// A gang ahead of it waits, in a queue that keeps strict order.
     order,
+    /// Only volumes or claims that are not ready hold members back.
+    volumes,
 };
 
 } // namespace v0_1

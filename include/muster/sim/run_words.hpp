@@ -31,6 +31,8 @@ namespace sim {
         return "it does not fit the nodes";
     case gate::order:
         return "others go before it";
+    case gate::volumes:
+        return "a volume or claim of a member is not ready";
     }
     return "";
 }

@@ -258,6 +258,20 @@ TEST_CASE_FIXTURE(fixture,
     CHECK(ask("g").kind == answer::admitted);
 }
 
+TEST_CASE_FIXTURE(fixture, "a gang that volumes alone hold back is stopped at a gate of its own") {
+    ok(known.upsert_node("n", machine(8)));
+    ok(known.upsert_gang("g", gang_of(2)));
+    cluster::pod_type unready = asking(1);
+    unready.where.volume_not_ready = true;
+    ok(known.upsert_pod("unready", "g", unready));
+    ok(known.upsert_pod("plain", "g", asking(1)));
+    CHECK(is(ask("g"), answer::waiting, gate::volumes));
+    cluster::pod_type odd = asking(1);
+    odd.where.unsupported = true;
+    ok(known.upsert_pod("plain", "g", odd));
+    CHECK(is(ask("g"), answer::waiting, gate::unsupported));
+}
+
 TEST_CASE_FIXTURE(fixture, "what is not modelled waits, unless the others make up the minimum") {
     ok(known.upsert_node("n", machine(8)));
     ok(known.upsert_gang("g", gang_of(2)));

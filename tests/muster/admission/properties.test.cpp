@@ -65,6 +65,13 @@ struct expected {
     bool searched = false;
 };
 
+bool has_unmodelled(const world_state& known, gang_index which) {
+    const auto& members = known[which].members;
+    return std::any_of(members.begin(), members.end(), [&](pod_index member) {
+        return known[member].placeable() && known.where(member).value.unsupported;
+    });
+}
+
 expected expect(const world_state& known, gang_index which) {
     oracle now(known, which);
     oracle emptied(known, which, certificate_scope::emptied);
@@ -76,7 +83,8 @@ expected expect(const world_state& known, gang_index which) {
     if (queue_refuses(known, which))
         return {answer::waiting, gate::queue, false};
     if (!now.enough_supported())
-        return {answer::waiting, gate::unsupported, false};
+        return {answer::waiting, has_unmodelled(known, which) ? gate::unsupported : gate::volumes,
+                false};
     if (now.fits())
         return {answer::admitted, gate::none, false};
     oracle& speaks = emptied.fits() ? now : emptied;
