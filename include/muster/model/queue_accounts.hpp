@@ -204,10 +204,12 @@ public:
         detach(of);
         of.parent = parent;
         of.guarantee = guarantee;
+        of.guarantees = !(guarantee == resources<Width>{});
         if (attach(of))
             return true;
         of.parent = before_parent;
         of.guarantee = before_guarantee;
+        of.guarantees = !(before_guarantee == resources<Width>{});
         const bool restored = attach(of);
         MUSTER_ASSERT(restored, "what was added up a moment ago can be added up again");
         static_cast<void>(restored);
@@ -219,15 +221,12 @@ public:
     [[nodiscard]] bool take(queue_charge queue, const resources<Width>& amount) noexcept {
         if (!can_add(queue, amount))
             return false;
-        shift(queue, amount, amount, {}, queue.firm ? amount : resources<Width>{});
-        accounts_[queue.queue.value()].own += amount;
+        charge(queue, amount);
         return true;
     }
     /// The inverse of a `take` that succeeded.
     void give(queue_charge queue, const resources<Width>& amount) noexcept {
-        const resources<Width> less = -amount;
-        shift(queue, less, less, {}, queue.firm ? less : resources<Width>{});
-        accounts_[queue.queue.value()].own += less;
+        charge(queue, -amount);
     }
 
     /// The same queues with every pod gone. O(queues).
@@ -245,6 +244,7 @@ private:
         limits<Width> quota;
         limits<Width> firm_quota;
         resources<Width> guarantee;
+        bool guarantees = false; ///< some of `guarantee` is above 0
         resources<Width> own;
         resources<Width> used;
         /// Of what is used, what firm pods hold.
@@ -266,11 +266,28 @@ private:
         [[nodiscard]] friend bool operator==(const account&, const account&) = default;
     };
 
-    /// Adds to `sum`, and makes of `by` what that adds to the claim on the parent.
+    /// Adds to `sum`, and makes of `by` what that adds to the claim on the parent: the same without
+    /// a guarantee, since no sum is below 0.
     static void raise(const account& of, resources<Width>& sum, resources<Width>& by) noexcept {
+        if (!of.guarantees) {
+            sum += by;
+            return;
+        }
         const resources<Width> before = of.passed_on(sum);
         sum += by;
         by = of.passed_on(sum) - before;
+    }
+    /// Adds what pods of the queue hold, or takes it away.
+    void charge(queue_charge whom, const resources<Width>& use) noexcept {
+        accounts_[whom.queue.value()].own += use;
+        resources<Width> claim = use;
+        for (std::optional<queue_index> at = whom.queue; at; at = parent(*at)) {
+            account& of = accounts_[at->value()];
+            raise(of, of.claimed, claim);
+            of.used += use;
+            if (whom.firm)
+                of.firm += use;
+        }
     }
 
     /// No claim leaves int64. Uses and reserves are never above claims.

@@ -166,22 +166,15 @@ template<std::size_t Width>
 [[nodiscard]] constexpr std::int64_t fit_count(const resources<Width>& request,
                                                const resources<Width>& free,
                                                std::int64_t most) noexcept {
-    // Where all of them fit, and that is common, nothing has to be divided.
-    bool all = true;
-    for (std::size_t column = 0; column < Width; ++column) {
-        std::int64_t asked = 0;
-        all &= !__builtin_mul_overflow(request[column], most, &asked) &&
-               (asked <= free[column] || request[column] == 0);
-    }
-    if (all)
-        return most;
     for (std::size_t column = 0; column < Width; ++column) {
         if (request[column] <= 0)
             continue;
         if (free[column] < request[column])
             return 0;
-        const std::int64_t count = free[column] / request[column];
-        most = count < most ? count : most;
+        // A product costs less than a quotient, and mostly one kind alone is short.
+        std::int64_t asked = 0;
+        if (__builtin_mul_overflow(request[column], most, &asked) || asked > free[column])
+            most = free[column] / request[column];
     }
     return most;
 }
