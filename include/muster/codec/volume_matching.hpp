@@ -20,6 +20,7 @@
 #include <muster/codec/volume_assignment.hpp>
 #include <muster/codec/volume_counts.hpp>
 #include <muster/codec/volume_demand.hpp>
+#include <muster/codec/volume_mismatch.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_provisioning.hpp>
 #include <muster/model/node.hpp>
@@ -60,7 +61,7 @@ public:
             } else if (making_.provisions() && (candidates.empty() || making_.can_make(each))) {
                 made.push_back(std::move(each));
             } else if (candidates.empty()) {
-                out_->wait(each, "no free volume of class " + in_quotes(class_) + " matches");
+                out_->wait(each, mismatch_text(each, volumes_, class_));
             } else {
                 fixed.push_back(std::move(each));
             }

@@ -515,7 +515,7 @@ TEST_CASE("a claim restricts its pod to nodes where its class may provision volu
     CHECK(decide(nodes + pod("p", "data") + unbound("data", "net") + storage_class("net", "csi.x"))
               .placed == "p=a1 ");
     CHECK(decide(nodes + local + pod("p", "data") + unbound("data", "local")).waits ==
-          "claim data is not bound: no free volume of class \"local\" matches; ");
+          "claim data is not bound: there is no volume of class \"local\"; ");
 }
 
 TEST_CASE("a claim that is being provisioned for a node keeps its pod there") {
