@@ -153,15 +153,15 @@ private:
         line_->remedies.insert(line_->remedies.begin(), {bound_claims(names)});
     }
 
-    /// Adds nodes with the labels that the volumes of some pod need and no node has.
+    /// Adds nodes with the labels that the volumes of some pod need and no node has. Of a host name
+    /// there is one node.
     void look_at_zones() {
         std::map<std::string, std::string> labels;
         for (const auto& [name, volumes] : group_->volumes)
             for (const muster::volume_reach& each : volumes->reach)
                 if (!each.of_devices && !each.any_of.empty() && !is_reached(each))
                     for (const auto& needed : each.any_of.front().labels.requirements)
-                        if (needed.op == muster::label_operator::in && !needed.values.empty() &&
-                            needed.key != muster::hostname_label)
+                        if (needed.op == muster::label_operator::in && !needed.values.empty())
                             labels.insert_or_assign(needed.key, needed.values.front());
         if (labels.empty())
             return;
@@ -182,8 +182,9 @@ private:
                 return std::vector<edit>{
                     {edit::kind::add_nodes, std::to_string(count) + "x" + name + suffix}};
             };
+            const bool is_one = labels.contains(std::string(muster::hostname_label));
             const auto count = muster::detail::least_number(
-                0, static_cast<std::int64_t>(group_->volumes.size()),
+                0, is_one ? 1 : static_cast<std::int64_t>(group_->volumes.size()),
                 [&](std::int64_t many) { return trials_.starts(with(many)); });
             if (!count)
                 continue;

@@ -133,6 +133,9 @@ private:
                 ++not_of_node[name][set];
             suits.insert(set);
         }
+        // No node reaches any: the terms of the volumes say which one would.
+        if (on.empty())
+            return false;
         const auto counts = volume_counts::make(shapes.size(), {suits.begin(), suits.end()});
         if (!counts)
             return false;

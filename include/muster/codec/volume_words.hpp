@@ -17,6 +17,7 @@
 #include <muster/model/constraints.hpp>
 #include <muster/model/labels.hpp>
 #include <muster/model/node.hpp>
+#include <muster/model/node_names.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -238,29 +239,61 @@ template<class Holder>
 
 namespace detail {
 
+/// Returns "zone a" or "zones a, b": at most three values, and the number of further ones.
+[[nodiscard]] inline std::string values_text(std::string_view noun,
+                                             const std::set<std::string>& values) {
+    constexpr std::size_t most = 3;
+    std::string text;
+    std::size_t listed = 0;
+    for (const std::string& value : values)
+        if (listed++ < most)
+            text += (text.empty() ? "" : ", ") + value;
+    return std::string(noun) + (values.size() == 1 ? " " : "s ") + text +
+           more_text(values.size() - std::min(most, values.size()), noun);
+}
+
+/// Returns the values that the terms require of some keys, or of their absence; empty unless every
+/// term says something of them.
+template<class IsKey>
+[[nodiscard]] std::set<std::string> required_values(const std::vector<node_term>& terms,
+                                                    const IsKey& is_key) {
+    std::set<std::string> found;
+    for (const node_term& term : terms) {
+        bool says = false;
+        const auto look_at = [&](const label_requirement& each) {
+            if (!is_key(each.key))
+                return;
+            says = says || each.op == label_operator::does_not_exist;
+            if (each.op != label_operator::in)
+                return;
+            says = true;
+            found.insert(each.values.begin(), each.values.end());
+        };
+        for (const label_requirement& each : term.labels.requirements)
+            look_at(each);
+        for (const label_requirement& each : term.name)
+            look_at(each);
+        if (!says)
+            return {};
+    }
+    return found;
+}
+
 /// Returns " is in zone a" if every term requires a zone or a node without one, as zone_terms()
 /// adds it. Empty otherwise.
 [[nodiscard]] inline std::string zone_text(const std::vector<node_term>& terms) {
-    std::set<std::string> zones;
-    for (const node_term& term : terms) {
-        bool in_zone = false;
-        bool without = false;
-        for (const label_requirement& each : term.labels.requirements) {
-            if (each.key != zone_labels[0].first && each.key != zone_labels[0].second)
-                continue;
-            without = without || each.op == label_operator::does_not_exist;
-            if (each.op != label_operator::in)
-                continue;
-            in_zone = true;
-            zones.insert(each.values.begin(), each.values.end());
-        }
-        if (!in_zone && !without)
-            return {};
-    }
-    std::string text;
-    for (const std::string& zone : zones)
-        text += (text.empty() ? "" : ", ") + zone;
-    return text.empty() ? "" : (zones.size() == 1 ? " is in zone " : " is in zones ") + text;
+    const auto zones = required_values(terms, [](std::string_view key) {
+        return key == zone_labels[0].first || key == zone_labels[0].second;
+    });
+    return zones.empty() ? "" : " is in " + values_text("zone", zones);
+}
+/// Returns " is in zone a", or " is on node h" if every term names nodes. Empty otherwise.
+[[nodiscard]] inline std::string place_text(const std::vector<node_term>& terms) {
+    const std::string zone = zone_text(terms);
+    const auto hosts = required_values(terms, [](std::string_view key) {
+        return key == hostname_label || key == "metadata.name";
+    });
+    return !zone.empty() || hosts.empty() ? zone : " is on " + values_text("node", hosts);
 }
 
 /// Returns ": 1 of 2 nodes".
@@ -291,10 +324,10 @@ namespace detail {
     });
 }
 
-/// Returns for each volume its zone, if any, and the number of nodes that can use the volume,
-/// fewest first. At most three volumes, and the number of further ones. ResourceClaims likewise,
-/// with the names of up to three nodes. Empty if every node can use every volume. O(volumes ×
-/// nodes).
+/// Returns for each volume its zone or node, if any, and the number of nodes that can use the
+/// volume, fewest first. At most three volumes, and the number of further ones. ResourceClaims
+/// likewise, with the names of up to three nodes. Empty if every node can use every volume.
+/// O(volumes × nodes).
 template<std::size_t Width>
 [[nodiscard]] std::string volume_reach_text(const volumes_of_pods& pods,
                                             const std::vector<const node<Width>*>& nodes) {
@@ -309,11 +342,11 @@ template<std::size_t Width>
                     names.push_back(each->name);
             if (names.size() == nodes.size())
                 continue;
-            const std::string zone = detail::zone_text(terms);
-            found.emplace(names.size(), volumes->reach_of[at] +
-                                            (volumes->reach[at].of_devices
-                                                 ? detail::device_text(names, nodes.size(), zone)
-                                                 : zone + detail::count_text(names, nodes.size())));
+            const std::string where =
+                volumes->reach[at].of_devices
+                    ? detail::device_text(names, nodes.size(), detail::zone_text(terms))
+                    : detail::place_text(terms) + detail::count_text(names, nodes.size());
+            found.emplace(names.size(), volumes->reach_of[at] + where);
         }
     constexpr std::size_t most = 3;
     std::string text;

@@ -59,6 +59,14 @@ TEST_CASE("the zone of a volume may be given by its labels") {
     CHECK(reach_text(*zone_terms(volume)) == "claim c (volume p): 0 of 2 nodes");
 }
 
+TEST_CASE("the reach of a volume of a node names the node") {
+    CHECK(reach_text({of_label("kubernetes.io/hostname", {"h"})}) ==
+          "claim c (volume p) is on node h: 0 of 2 nodes");
+    CHECK(reach_text({of_label("kubernetes.io/hostname", {"h4", "h3", "h2", "h1"}),
+                      of_label("kubernetes.io/hostname", {"h5"})}) ==
+          "claim c (volume p) is on nodes h1, h2, h3 (+2 nodes): 0 of 2 nodes");
+}
+
 TEST_CASE("a volume that some node reaches by another label is in no zone") {
     CHECK(reach_text({of_label("topology.kubernetes.io/zone", {"c"}), of_label("rack", {"r"})}) ==
           "claim c (volume p): 0 of 2 nodes");
