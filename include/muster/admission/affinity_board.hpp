@@ -154,11 +154,12 @@ public:
         const bool wishes = counts_.has_wishes(of_class);
         if (wishes)
             scores_.score(counts_, of_class, nodes_);
+        node_scores(into_->accounts(), nodes_, from.query, weights_, *score_, rates_);
         for (std::size_t at = 0; at < nodes_.size(); ++at) {
             const node_index node = nodes_[at];
             into.push_back({node, at,
                             from.query.where->preference[node.value()] + (wishes ? scores_[at] : 0),
-                            node_score(*score_, weights_, into_->accounts(), node, from.query)});
+                            rates_[at]});
         }
     }
 
@@ -276,6 +277,7 @@ private:
     std::vector<char> taken_;
     sequence<step> placed_;
     std::vector<node_index> nodes_;
+    sequence<std::int64_t> rates_;
     std::uint64_t changes_ = 0;
     std::int64_t looks_ = 0;
 };

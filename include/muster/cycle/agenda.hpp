@@ -72,7 +72,8 @@ struct agenda_line {
     bool for_surplus = false;
     /// Some of the entries are done.
     bool any_done = false;
-    /// Strict order keeps the others behind one that waits.
+    /// Its queue keeps strict order, and so the others behind one that waits.
+    bool strict = false;
     bool held_up = false;
     /// Of the ceilings that bind the queue, when its gangs' gates were looked at last.
     std::uint64_t use_epoch = 0;
@@ -167,6 +168,7 @@ public:
                 compact(each);
             each.given = 0;
             each.again.clear();
+            each.strict = each.queue && known[*each.queue].spec.strict_order;
             each.held_up = false;
         }
         turns_.arrange(known, lines_.size(), [&](std::size_t at) { return lines_[at].queue; });
@@ -182,13 +184,19 @@ public:
             known, queues, [&](std::size_t at) { return !done(lines_[at]); }, due);
     }
 
-    /// The next gang's line, whose entry `at` it is; nothing when all were given.
-    [[nodiscard]] line* next(std::int64_t now, const any_gang_order& gangs) {
+    /// The next gang's line, whose entry `at` it is; nothing when all were given. Entries for which
+    /// `needless(entry)` is true are passed over, where no turn of a surplus is to come between.
+    template<class Needless>
+    [[nodiscard]] line* next(std::int64_t now, const any_gang_order& gangs,
+                             const Needless& needless) {
         for (;;) {
             if (!current_)
                 current_ = turns_.first();
             if (!current_)
                 return nullptr;
+            if (line& from = lines_[*current_]; !from.strict && from.again.empty())
+                while (from.given < from.entries.size() && needless(from.entries[from.given]))
+                    ++from.given;
             if (!done(lines_[*current_]))
                 break;
             turns_.finish_first();
@@ -207,6 +215,10 @@ public:
             from.at = from.given++;
         }
         return &from;
+    }
+
+    [[nodiscard]] line* next(std::int64_t now, const any_gang_order& gangs) {
+        return next(now, gangs, [](const entry&) { return false; });
     }
 
     /// The turn of the gang that was given last is over: where the next gang of its line counts,

@@ -108,6 +108,8 @@ struct engine {
     leaf_watches<Traits> leaves;
     start_planner<Traits, finder_type, any_domain_order> planning;
     search_turns searching;
+    /// Some entry of the agenda may be one that the budget of a cycle did not reach.
+    bool any_unreached = false;
     /// Of each decision of the cycle that goes on.
     sequence<noted> made;
     /// The gangs that wait for room or quota in it, in the order of their turns; among them those

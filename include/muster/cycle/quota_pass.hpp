@@ -82,6 +82,7 @@ private:
         known_->answered(entry.gang, last);
         entry.open = true;
         entry.unreached_since = last.unreached_since;
+        kept_->any_unreached = true;
         all_reached_ = false;
     }
 

@@ -78,7 +78,16 @@ public:
 
     void run() {
         prepare();
-        while (agenda_line* line = kept_->asking.next(now_, how_->gangs)) {
+        // Where nothing is to be done for a gang that is not asked.
+        const bool plain =
+            !make_room_ && !options_.list_all && !keeps_room() && !how_->queues.counts_next_gang();
+        const auto needless = [&](agenda_entry& entry) {
+            if (!plain || must_ask(entry))
+                return false;
+            entry.visit = visits_++;
+            return true;
+        };
+        while (agenda_line* line = kept_->asking.next(now_, how_->gangs, needless)) {
             agenda_entry& entry = line->entries[line->at];
             if (!keeps_room()) {
                 pass(*line, entry);
@@ -143,6 +152,7 @@ private:
                     entry.open = !settled(known, entry.gang);
                     entry.unreached_since = known[entry.gang].last.unreached_since;
                     entry.wants_room = known[entry.gang].last.at == gate::space;
+                    kept_->any_unreached |= entry.unreached_since > 0;
                 }
         } else {
             kept_->asking.update(known, now_, how_->gangs);
@@ -154,9 +164,13 @@ private:
         kept_->has_agenda = !options_.list_all;
         kept_->asking.begin(known, how_->queues);
         kept_->searching.begin(limit_);
-        for (const agenda_line& line : kept_->asking.lines())
-            for (const agenda_entry& entry : line.entries)
-                kept_->searching.add(entry.unreached_since);
+        if (std::exchange(kept_->any_unreached, false))
+            for (const agenda_line& line : kept_->asking.lines())
+                for (const agenda_entry& entry : line.entries)
+                    if (entry.unreached_since > 0) {
+                        kept_->any_unreached = true;
+                        kept_->searching.add(entry.unreached_since);
+                    }
         kept_->searching.share_out();
     }
 
@@ -283,11 +297,10 @@ private:
     }
 
     void skip(agenda_line& line, agenda_entry& entry) {
-        const bool strict = line.queue && (*known_)[*line.queue].spec.strict_order;
-        if (!strict && !options_.list_all)
+        if (!line.strict && !options_.list_all)
             return;
         const standing& last = (*known_)[entry.gang].last;
-        line.held_up = line.held_up || (strict && holds_up(last.kind, last.at));
+        line.held_up = line.held_up || (line.strict && holds_up(last.kind, last.at));
         if (options_.list_all)
             note(entry, last, {last.kind, last.at, last.could_start, {}, 0});
     }
@@ -324,8 +337,7 @@ private:
 
     void answer_with(agenda_line& line, agenda_entry& entry, verdict&& outcome, bool cut_short,
                      bool held_back) {
-        const bool strict = line.queue && (*known_)[*line.queue].spec.strict_order;
-        line.held_up = line.held_up || (strict && holds_up(outcome.kind, outcome.at));
+        line.held_up = line.held_up || (line.strict && holds_up(outcome.kind, outcome.at));
         if (!kept_->placed.empty()) {
             kept_->asking.shares_moved(*known_, line.queue, how_->queues);
             known_->started(kept_->placed, now_);
@@ -342,6 +354,7 @@ private:
 
         entry.open = cut_short || held_back || now.at == gate::order;
         entry.unreached_since = now.unreached_since;
+        kept_->any_unreached |= now.unreached_since > 0;
         entry.wants_room = now.at == gate::space;
         entry.never = now.kind == answer::never;
         entry.asleep = now.at == gate::group || now.at == gate::members || now.at == gate::queue ||

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/node_score.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/model/constraint_table.hpp>
@@ -47,6 +49,16 @@ template<std::size_t Width>
         found |= query.queue_nodes->obstacles[at] &
                  static_cast<unsigned>(obstacle_selector | obstacle_absent_node);
     return (found & query.obstacles) == 0;
+}
+
+/// The scores of these nodes, in their order.
+template<std::size_t Width, class Score>
+void node_scores(const ledger<Width>& accounts, std::span<const node_index> nodes,
+                 const node_query<Width>& query, const placement_weights<Width>& weights,
+                 const Score& score, detail::sequence<std::int64_t>& into) {
+    into.clear();
+    for (const node_index node : nodes)
+        into.push_back(node_score(score, weights, accounts, node, query));
 }
 
 /// The best node for one pod: the highest preference, then the highest score, then the first in

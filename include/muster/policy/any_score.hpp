@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <muster/base/any_value.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
@@ -32,7 +34,10 @@ public:
     template<class Score>
         requires(!std::same_as<Score, any_score> && placement_score<Score, Width>)
     any_score(const Score& score)
-        : order_(muster::kept_order(score)), value_(score), call_(&call<Score>) {
+        : order_(muster::kept_order(score)),
+          value_(score),
+          call_(&call<Score>),
+          rate_(&rate<Score>) {
         // A scan of all nodes calls the score directly, not through a pointer for each node.
         if (!order_)
             scan_ = &scan<Score>;
@@ -49,6 +54,13 @@ public:
               const node_query<Width>& query, const weights& by, const any_score& score) {
         return score.scan_ ? score.scan_(score.value_, accounts, order, query, by)
                            : muster::best_node<Width, any_score>(accounts, order, query, by, score);
+    }
+
+    /// Rates nodes, as muster::node_scores does for a score of known type.
+    friend void node_scores(const ledger<Width>& accounts, std::span<const node_index> nodes,
+                            const node_query<Width>& query, const weights& by,
+                            const any_score& score, detail::sequence<std::int64_t>& into) {
+        score.rate_(score.value_, accounts, nodes, query, by, into);
     }
 
     [[nodiscard]] friend bool operator==(const any_score& lhs, const any_score& rhs) {
@@ -68,12 +80,21 @@ private:
         return muster::best_node<Width, Score>(accounts, order, query, by, value.as<Score>());
     }
 
+    template<class Score>
+    static void rate(const detail::any_value& value, const ledger<Width>& accounts,
+                     std::span<const node_index> nodes, const node_query<Width>& query,
+                     const weights& by, detail::sequence<std::int64_t>& into) {
+        muster::node_scores<Width, Score>(accounts, nodes, query, by, value.as<Score>(), into);
+    }
+
     std::optional<placement_order> order_;
     detail::any_value value_;
     std::int64_t (*call_)(const detail::any_value&, const offered_node<Width>&) noexcept;
     std::optional<node_index> (*scan_)(const detail::any_value&, const ledger<Width>&,
                                        const std::vector<node_index>&, const node_query<Width>&,
                                        const weights&) = nullptr;
+    void (*rate_)(const detail::any_value&, const ledger<Width>&, std::span<const node_index>,
+                  const node_query<Width>&, const weights&, detail::sequence<std::int64_t>&);
 };
 
 } // namespace v0_1
