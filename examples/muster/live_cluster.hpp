@@ -27,6 +27,16 @@ using live_cluster =
 using live_state = muster::state<live_cluster::traits>;
 /// The type of policy that cycles are compiled for.
 using live_policy = muster::any_policy<muster::core_of<live_cluster::traits>>;
+/// The policy of the next cycle, for the kinds that the cluster has by then.
+struct live_policy_source {
+    const live_cluster* cluster;
+    policy_options* how;
+
+    [[nodiscard]] live_policy operator()() const {
+        how->see_kinds(cluster->objects().kinds());
+        return *how;
+    }
+};
 using live_view = muster::adapter::cluster_view<live_cluster::traits>;
 
 [[nodiscard]] inline muster::kube::cluster_options options_of(const live_request& asked) {

@@ -99,7 +99,8 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
     const auto reasons =
         reason_lines(known, kinds, which, *options.scope, muster::explain(known, which, options),
                      live_facts{cluster, known.key(which), queue_name(known, gang.queue), nullptr});
-    return headline(known, kinds, muster::members_of(known, which), gang.last.at, score, reasons);
+    return headline(known, kinds, muster::members_of(known, which), gang.last.at,
+                    how->score_of<live_width>(), reasons);
 }
 
 muster::explain_options explain_options_of(const live_cluster& cluster, muster::answer last) {

@@ -37,7 +37,7 @@ struct live_facts {
 /// Why a gang of a live cluster waits, in one line: that with which `muster explain` begins.
 struct live_words {
     const live_cluster* cluster = nullptr;
-    muster::any_score<live_width> score{};
+    const policy_options* how = nullptr;
 
     [[nodiscard]] std::string operator()(const live_state& known, muster::gang_index which) const;
 };

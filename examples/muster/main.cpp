@@ -394,24 +394,18 @@ void add_choice(CLI::App& to, const char* name, Kind& into, const std::map<std::
         ->check(one_of(all));
 }
 
+/// An option whose values are the names of policies.
+template<const auto& Table>
+void add_choice(CLI::App& to, const char* name, cli::choice<Table>& into, const char* help) {
+    std::map<std::string, int> all;
+    for (std::string& each : cli::choice<Table>::names())
+        all.emplace(std::move(each), 0);
+    to.add_option_function<std::string>(
+          name, [&into](const std::string& text) { into.choose(text); }, help)
+        ->check(one_of(all));
+}
+
 void add_policy(CLI::App& to, cli::policy_options& how) {
-    static const std::map<std::string, cli::score_kind> scores{
-        {"best-fit", cli::score_kind::best_fit},
-        {"worst-fit", cli::score_kind::worst_fit},
-        {"first-fit", cli::score_kind::first_fit},
-        {"most-allocated", cli::score_kind::most_allocated},
-        {"least-allocated", cli::score_kind::least_allocated}};
-    static const std::map<std::string, cli::order_kind> orders{
-        {"priority", cli::order_kind::priority},
-        {"aging", cli::order_kind::aging},
-        {"shortest", cli::order_kind::shortest}};
-    static const std::map<std::string, cli::queue_order_kind> queue_orders{
-        {"priority", cli::queue_order_kind::priority},
-        {"weighted", cli::queue_order_kind::weighted},
-        {"deserved", cli::queue_order_kind::deserved},
-        {"fair-share", cli::queue_order_kind::fair_share},
-        {"due", cli::queue_order_kind::due},
-        {"borrowing", cli::queue_order_kind::borrowing}};
     static const std::map<std::string, cli::surplus_kind> surpluses{
         {"at-once", cli::surplus_kind::at_once},
         {"in-turn", cli::surplus_kind::in_turn},
@@ -430,24 +424,19 @@ void add_policy(CLI::App& to, cli::policy_options& how) {
         {"deserved", cli::preemption_kind::reclaim_deserved},
         {"queues-say", cli::preemption_kind::as_queues_say}};
     static const std::map<std::string, cli::profile> profiles{
-        {"t9k",
-         {cli::queue_order_kind::priority, cli::preemption_kind::queues, false,
-          cli::surplus_kind::at_once}},
+        {"t9k", {"priority", cli::preemption_kind::queues, false, cli::surplus_kind::at_once}},
         {"kai",
-         {cli::queue_order_kind::fair_share, cli::preemption_kind::reclaim_fair_share, true,
-          cli::surplus_kind::level}},
+         {"fair-share", cli::preemption_kind::reclaim_fair_share, true, cli::surplus_kind::level}},
         {"volcano",
-         {cli::queue_order_kind::due, cli::preemption_kind::reclaim_deserved, false,
-          cli::surplus_kind::in_turn}},
+         {"due", cli::preemption_kind::reclaim_deserved, false, cli::surplus_kind::in_turn}},
         {"kueue",
-         {cli::queue_order_kind::borrowing, cli::preemption_kind::as_queues_say, false,
-          cli::surplus_kind::at_once}}};
+         {"borrowing", cli::preemption_kind::as_queues_say, false, cli::surplus_kind::at_once}}};
     // Added first, so that the options after it override its settings.
     to.add_option_function<std::string>(
           "--profile",
           [&how, place_surplus](const std::string& text) {
               const cli::profile& chosen = profiles.at(text);
-              how.queue_order = chosen.queues;
+              how.queue_order.choose(chosen.queues);
               how.preempt = chosen.victims;
               // Only the KAI profile consolidates.
               how.consolidate = how.consolidate_as_kai = chosen.consolidates;
@@ -459,19 +448,43 @@ void add_policy(CLI::App& to, cli::policy_options& how) {
           "due --surplus in-turn --preempt deserved; kueue: --queue-order borrowing --surplus "
           "at-once --preempt queues-say (default: none)")
         ->check(one_of(profiles));
-    add_choice(to, "--score", how.score, scores,
-               "Choice of node among those that a pod fits (default: best-fit)");
     add_choice(
-        to, "--order", how.order, orders,
+        to, "--score", how.score,
+        "Choice of node among those that a pod fits (default: best-fit). avoid-scarce: nodes "
+        "without extended resources that the pod does not request");
+    to.add_option_function<std::vector<std::string>>(
+          "--score-weight",
+          [&how](const std::vector<std::string>& all) {
+              for (const std::string& text : all) {
+                  const std::size_t equals = text.find('=');
+                  const std::string digits = equals == text.npos ? "" : text.substr(equals + 1);
+                  const bool small = digits.size() == 1 && digits[0] >= '0' && digits[0] <= '9';
+                  if (equals == 0 || !(small || digits == "10"))
+                      throw CLI::ValidationError("--score-weight",
+                                                 in_quotes(text) +
+                                                     " is no weight of a resource (expected e.g. "
+                                                     "nvidia.com/gpu=5, with 0 to 10)");
+                  how.score_weights[text.substr(0, equals)] =
+                      static_cast<std::uint8_t>(digits == "10" ? 10 : digits[0] - '0');
+              }
+          },
+          "Weight of a resource in the scores that weigh resources, 0 to 10 "
+          "(default: cpu=1 and memory=1, others 0); may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("RESOURCE=N");
+    add_choice(
+        to, "--order", how.order,
         "Order of the groups in a queue (default: priority, then age). aging: one hour of waiting "
         "counts as one point of priority");
     add_choice(
-        to, "--queue-order", how.queue_order, queue_orders,
+        to, "--queue-order", how.queue_order,
         "Order of queues (default: priority). priority: by priority, then the smaller dominant "
         "share of the quota; weighted: the smaller share of the cluster for its weight; deserved: "
         "queues that use no more than they deserve first; fair-share: queues within their fair "
         "share first (KAI); due: by priority, then the smaller share of the amount due (Volcano); "
-        "borrowing: queues whose next group needs no borrowing first (Kueue)");
+        "borrowing: queues whose next group needs no borrowing first (Kueue); next-group: the "
+        "queue "
+        "whose next group has the highest priority and is the oldest");
     to.add_option_function<std::string>(
           "--surplus",
           [place_surplus](const std::string& text) { place_surplus(surpluses.at(text)); },
@@ -604,26 +617,6 @@ void add_request(CLI::App& to, cli::request& asked) {
         ->capture_default_str();
     add_topology(to, asked.topology);
     add_policy(to, asked.how);
-    to.add_option_function<std::vector<std::string>>(
-          "--score-weight",
-          [&asked](const std::vector<std::string>& all) {
-              for (const std::string& text : all) {
-                  const std::size_t equals = text.find('=');
-                  const std::string digits = equals == text.npos ? "" : text.substr(equals + 1);
-                  const bool small = digits.size() == 1 && digits[0] >= '0' && digits[0] <= '9';
-                  if (equals == 0 || !(small || digits == "10"))
-                      throw CLI::ValidationError("--score-weight",
-                                                 in_quotes(text) +
-                                                     " is no weight of a resource (expected e.g. "
-                                                     "nvidia.com/gpu=5, with 0 to 10)");
-                  asked.score_weights[text.substr(0, equals)] =
-                      static_cast<std::uint8_t>(digits == "10" ? 10 : digits[0] - '0');
-              }
-          },
-          "Weight of a resource in the scores most-allocated and least-allocated, 0 to 10 "
-          "(default: cpu=1 and memory=1, others 0); may be repeated")
-        ->allow_extra_args(false)
-        ->type_name("RESOURCE=N");
     to.add_option("--budget", asked.budget, "Search steps for each group (default: 2097152)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40U))
         ->type_name("N");

@@ -38,9 +38,7 @@ template<class Traits>
 [[nodiscard]] muster::any_policy<muster::core_of<Traits>>
 policy_of(const request& asked, const muster::kind_table& kinds) {
     policy_options how = asked.how;
-    for (const auto& [kind, weight] : asked.score_weights)
-        if (const auto column = kinds.find(kind))
-            how.packing.weight_of[column->value()] = weight;
+    how.see_kinds(kinds);
     return how;
 }
 

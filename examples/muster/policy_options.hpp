@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
 
 #include <muster/cycle/any_policy.hpp>
-#include <muster/policy/binpack.hpp>
+#include <muster/resource/kind_table.hpp>
+
+#include "policy_names.hpp"
 
 namespace cli {
 
-enum class score_kind : std::uint8_t {
-    best_fit,
-    worst_fit,
-    first_fit,
-    most_allocated,
-    least_allocated
-};
-enum class order_kind : std::uint8_t { priority, aging, shortest };
-enum class queue_order_kind : std::uint8_t {
-    priority,
-    weighted,
-    deserved,
-    fair_share,
-    due,
-    borrowing
-};
 /// When members beyond the minima of a gang are placed.
 enum class surplus_kind : std::uint8_t { at_once, in_turn, level };
 enum class preemption_kind : std::uint8_t {
@@ -37,6 +30,13 @@ enum class preemption_kind : std::uint8_t {
     as_queues_say
 };
 enum class backfill_kind : std::uint8_t { none, easy, conservative };
+
+/// A resource that a device plugin or a DeviceClass serves, such as nvidia.com/gpu. The kinds that
+/// Muster counts for volumes are none.
+[[nodiscard]] inline bool is_extended_resource(std::string_view kind) {
+    return kind.find('/') != kind.npos && kind.find("storageclass.storage.k8s.io/") == kind.npos &&
+           kind.find("kubernetes.io/") == kind.npos;
+}
 
 /// Puts gangs below their minima before the surplus of all other gangs. `Then` orders ties.
 template<muster::gang_order Then>
@@ -93,7 +93,7 @@ struct kai_consolidation : muster::move_preemptible {
 
 /// The default options of a scheduler.
 struct profile {
-    queue_order_kind queues = queue_order_kind::priority;
+    std::string_view queues;
     preemption_kind victims = preemption_kind::none;
     bool consolidates = false;
     surplus_kind surplus = surplus_kind::at_once;
@@ -101,11 +101,14 @@ struct profile {
 
 /// The options from which a policy is made.
 struct policy_options {
-    score_kind score = score_kind::best_fit;
-    /// Weights of resource kinds by column, for the scores most_allocated and least_allocated.
-    muster::binpack packing{};
-    order_kind order = order_kind::priority;
-    queue_order_kind queue_order = queue_order_kind::priority;
+    choice<scores> score;
+    /// Weights of resource kinds, for the scores that weigh them.
+    std::map<std::string, std::uint8_t> score_weights{{"cpu", 1}, {"memory", 1}};
+    /// By column, as of `see_kinds`: the weight of each kind, and whether it is scarce.
+    std::array<std::uint8_t, muster::most_kinds> weight_of{};
+    std::array<bool, muster::most_kinds> scarce{};
+    choice<gang_orders> order;
+    choice<queue_orders> queue_order;
     surplus_kind surplus = surplus_kind::at_once;
     backfill_kind backfill = backfill_kind::none;
     /// The number of gangs that may start ahead of a waiting gang; empty = no limit.
@@ -114,6 +117,16 @@ struct policy_options {
     bool consolidate = false;
     /// Pods are moved only for preemptible gangs, also for the surplus of such gangs.
     bool consolidate_as_kai = false;
+
+    /// Sets what scores need to know of the kinds of a cluster.
+    void see_kinds(const muster::kind_table& kinds) {
+        for (std::size_t column = 0; column < kinds.size(); ++column) {
+            const std::string& name = kinds.name(muster::kind_id{column});
+            const auto weight = score_weights.find(name);
+            weight_of[column] = weight == score_weights.end() ? std::uint8_t{0} : weight->second;
+            scarce[column] = is_extended_resource(name);
+        }
+    }
 
     /// Pods may be evicted.
     [[nodiscard]] bool evicts() const noexcept { return preempt != preemption_kind::none; }
@@ -137,63 +150,31 @@ struct policy_options {
 
     template<std::size_t Width>
     [[nodiscard]] muster::any_score<Width> score_of() const {
-        muster::binpack weighed = packing;
-        switch (score) {
-        case score_kind::most_allocated:
-            weighed.which = muster::binpack::strategy::most_allocated;
-            return weighed;
-        case score_kind::least_allocated:
-            weighed.which = muster::binpack::strategy::least_allocated;
-            return weighed;
-        case score_kind::worst_fit:
-            return muster::worst_fit{};
-        case score_kind::first_fit:
-            return muster::first_fit{};
-        case score_kind::best_fit:
-            break;
-        }
-        return muster::best_fit{};
+        return score.with<muster::any_score<Width>>([&](auto made) {
+            if constexpr (requires { made.weight_of; })
+                made.weight_of = weight_of;
+            if constexpr (requires { made.scarce; })
+                made.scarce = scarce;
+            return muster::any_score<Width>(made);
+        });
     }
 
 private:
-    /// An hour of waiting counts as much as one point of priority. Times are in nanoseconds.
-    static constexpr muster::aging by_the_hour{3'600'000'000'000};
-
     [[nodiscard]] muster::any_gang_order gang_order() const {
-        const bool turns = surplus != surplus_kind::at_once;
-        using shortest = muster::shortest_first<>;
-        switch (order) {
-        case order_kind::aging:
-            if (turns)
-                return surplus_last<muster::aging>{by_the_hour};
-            return by_the_hour;
-        case order_kind::shortest:
-            if (turns)
-                return surplus_last<shortest>{};
-            return shortest{};
-        case order_kind::priority:
-            break;
-        }
-        if (turns)
-            return muster::minima_first<>{};
-        return muster::priority_then_age{};
+        return order.with<muster::any_gang_order>([&](const auto& made) {
+            using order_type = std::remove_cvref_t<decltype(made)>;
+            if (surplus == surplus_kind::at_once)
+                return muster::any_gang_order(made);
+            // By priority, the minima of gangs of one priority go first.
+            if constexpr (std::same_as<order_type, muster::priority_then_age>)
+                return muster::any_gang_order(muster::minima_first<>{});
+            else
+                return muster::any_gang_order(surplus_last<order_type>{made});
+        });
     }
     [[nodiscard]] muster::any_queue_order queues() const {
-        switch (queue_order) {
-        case queue_order_kind::weighted:
-            return muster::weighted_share{};
-        case queue_order_kind::deserved:
-            return muster::deserved_first{};
-        case queue_order_kind::fair_share:
-            return muster::fair_share_first{};
-        case queue_order_kind::due:
-            return muster::priority_then_due{};
-        case queue_order_kind::borrowing:
-            return muster::borrowing_last{};
-        case queue_order_kind::priority:
-            break;
-        }
-        return muster::priority_then_share{};
+        return queue_order.with<muster::any_queue_order>(
+            [](const auto& made) { return muster::any_queue_order(made); });
     }
     [[nodiscard]] muster::any_reservation_rule reservations() const {
         switch (backfill) {

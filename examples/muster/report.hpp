@@ -32,7 +32,6 @@ struct request {
     std::vector<std::string> topology;
     policy_options how;
     /// For scores by what is allocated: by the name of the kind, 0 to 10.
-    std::map<std::string, std::uint8_t> score_weights{{"cpu", 1}, {"memory", 1}};
     std::optional<std::int64_t> budget;
     /// Ask why for every group that does not start. It costs searches.
     bool reasons = true;

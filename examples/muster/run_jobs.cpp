@@ -22,8 +22,13 @@ make_run(const muster::codec::manifests& objects, std::vector<muster::sim::job_i
     options.sample_conditions = run.sample_conditions;
     options.until = run.until * 1'000'000'000;
     options.limit = budget_of(asked);
-    return muster::sim::run_jobs(objects, std::move(jobs), std::move(sets), script, asked.how,
-                                 where, options, out);
+    const auto how = [&](const muster::kind_table& kinds) {
+        policy_options made = asked.how;
+        made.see_kinds(kinds);
+        return made;
+    };
+    return muster::sim::run_jobs(objects, std::move(jobs), std::move(sets), script, how, where,
+                                 options, out);
 }
 
 } // namespace cli

@@ -41,7 +41,9 @@ int decide_once(const schedule_request& asked, kube::transport& by) {
     if (!sync(cluster, view, asked.patience))
         return usage;
     complaints().say_new(troubles_of(cluster));
-    const muster::cycle_result made = decide(known, cluster.now().wall, asked.how);
+    policy_options how = asked.how;
+    const muster::cycle_result made =
+        decide(known, cluster.now().wall, live_policy_source{&cluster, &how}());
     bool waits = false;
     for (const muster::decision& each : made.decisions) {
         const auto& key = known.key(each.gang);
@@ -151,9 +153,10 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
     options.compare_every = asked.compare_seconds * kube::second;
     options.heal_after = asked.heal_seconds * kube::second;
     options.compare_again = std::min(options.compare_again, options.compare_every);
-    const live_words words{&cluster, asked.how.score_of<live_width>()};
-    adapter::driver<live_cluster, live_policy, live_words> driver(cluster, known, asked.how,
-                                                                  options, words);
+    policy_options how_to_place = asked.how;
+    const live_words words{&cluster, &how_to_place};
+    adapter::driver<live_cluster, live_policy_source, live_words> driver(
+        cluster, known, {&cluster, &how_to_place}, options, words);
     status_text status;
     std::size_t bound = 0;
     std::int64_t looks_at_kinds = 0;
@@ -180,7 +183,7 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
                       {"new", std::to_string(driver.counters().bound - bound)}});
         bound = driver.counters().bound;
         shown->tell_troubles(troubles_of(cluster));
-        live_explainer explain(cluster, driver.known(), asked.how);
+        live_explainer explain(cluster, driver.known(), how_to_place);
         shown->serve(
             now, [&] { return status.metrics(driver, cluster, made.leads); },
             [&](const std::string& group) { return explain(group); });

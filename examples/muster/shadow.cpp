@@ -30,7 +30,7 @@ struct opinion {
 /// Compares what another scheduler does with what Muster would have done a moment before.
 class watcher {
 public:
-    watcher(const live_view& view, const live_policy& how) : view_(&view), how_(how) {}
+    watcher(const live_view& view, live_policy_source how) : view_(&view), how_(how) {}
 
     /// Says what happened to the pods that waited when asked last.
     void compare() {
@@ -49,7 +49,7 @@ public:
     /// Forms an opinion on all that wait now.
     void think(std::int64_t wall) {
         live_state known = view_->known();
-        const muster::cycle_result made = decide(known, wall, how_);
+        const muster::cycle_result made = decide(known, wall, how_());
         for (auto& [key, each] : opinions_)
             each.node.clear();
         for (const muster::decision& decision : made.decisions) {
@@ -95,7 +95,7 @@ private:
     }
 
     const live_view* view_;
-    live_policy how_;
+    live_policy_source how_;
     std::map<codec::object_key, opinion> opinions_;
     std::size_t same_ = 0;
     std::size_t other_ = 0;
@@ -114,7 +114,8 @@ int shadow(const shadow_request& asked) {
     live_view view(known);
     if (!sync(cluster, view, asked.patience))
         return usage;
-    watcher watches(view, asked.how);
+    policy_options how = asked.how;
+    watcher watches(view, {&cluster, &how});
     watches.think(cluster.now().wall);
     const std::int64_t until =
         asked.seconds > 0 ? cluster.now().steady + asked.seconds * kube::second : kube::never_comes;

@@ -106,6 +106,40 @@ said=$("$muster" shadow "${at[@]}" --scheduler-name t9k-scheduler --surplus in-t
 [[ $said == "0 pods bound"*"2 still wait that Muster would start" ]] ||
     fail "shadow where surplus has turns of its own: $said"
 
+# Scores weigh the kinds that the cluster has: half of node-b would be in use, and less of node-a.
+cat >"$work/packing.yaml" <<'END'
+apiVersion: v1
+kind: Node
+metadata: {name: node-a}
+status: {allocatable: {cpu: "16", pods: "10"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: node-b}
+status: {allocatable: {cpu: "2", pods: "10"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: default}
+spec:
+  schedulerName: t9k-scheduler
+  containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]
+END
+mkfifo "$work/packing"
+"$muster" up --only-server --plain --kubeconfig "$work/packing_config" -f "$work/packing.yaml" \
+    >"$work/packing" 2>"$work/err" &
+packing=$!
+exec 6<"$work/packing"
+read -r line <&6 || { fail "muster up: $(cat "$work/err")"; finish; }
+for score in most-allocated:node-b least-allocated:node-a; do
+    said=$("$muster" schedule --server "http://127.0.0.1:${line##*:}" --dry-run \
+        --score "${score%:*}" 2>&1) || fail "dry run with a score: $said"
+    [[ $said == *"default/p"*"${score#*:}" ]] || fail "--score ${score%:*} placed: $said"
+done
+kill "$packing"
+wait "$packing" || true
+exec 6<&-
+
 mkfifo "$work/log"
 "$muster" schedule "${at[@]}" --lease-namespace default --address 127.0.0.1 --port 0 -v \
     2>"$work/log" &

@@ -24,6 +24,18 @@ run 1 plan -f line.yaml --order youngest
 run 1 plan -f line.yaml --queue-order alphabet
 run 1 plan -f line.yaml --patience -1
 
+# A pod without GPUs leaves the nodes with GPUs to others, also where it packs better there.
+stands() {
+    local wanted=$1
+    shift
+    run 0 plan -f scarce.yaml --no-headers -o wide "$@"
+    grep -qE "web +web +<none> +$wanted +Placed" "$work/out" || fail "web is not on $wanted with $*"
+}
+stands a-gpu --score most-allocated
+stands b-cpu --score avoid-scarce
+# The order of all groups, whatever the queues use.
+starts long --queue-order next-group
+
 # Surplus goes first, then the group of one; nobody of the queue that may not be evicted from.
 golden preempt_none.table 3 plan -f preempt.yaml
 # Who is nominated waits until those have left: something stays pending.

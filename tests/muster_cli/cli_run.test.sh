@@ -55,6 +55,9 @@ backwards run_sets.yaml >"$work/sets.yaml"
 "$muster" run "${sets[@]}" --until 500 >"$work/straight" 2>/dev/null || true
 "$muster" run -f "$work/sets.yaml" -f run_cluster.yaml --until 500 >"$work/backwards" 2>/dev/null || true
 cmp "$work/straight" "$work/backwards" || fail "the order of the sets shows"
+# Scores weigh the kinds of the input.
+run 0 run -f scarce.yaml --score least-allocated
+grep -qE "default/web +Running +on b-cpu" "$work/out" || fail "the score does not weigh kinds"
 backwards run_jobs.yaml >"$work/backwards.yaml"
 "$muster" run "${jobs[@]}" -o json >"$work/straight" 2>/dev/null || true
 "$muster" run -f "$work/backwards.yaml" -f run_cluster.yaml -o json >"$work/backwards" 2>/dev/null || true

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -94,8 +95,9 @@ struct step_report {
 ///   next one has its turn. When it is let go, the members that failed go first, alone.
 ///
 /// The same cluster, answers and seed give the same orders.
-template<cluster Cluster, cycle_policy<typename Cluster::traits> Policy = policy<>,
-         class Words = no_words>
+/// `Policy` is a policy, or a function that returns the policy for a cycle.
+template<cluster Cluster, class Policy = policy<>, class Words = no_words>
+    requires cycle_policy<Policy, typename Cluster::traits> || std::invocable<const Policy&>
 class driver {
 public:
     using traits = typename Cluster::traits;
@@ -361,7 +363,10 @@ private:
     void decide(std::int64_t wall) {
         ++counters_.cycles;
         const std::int64_t began = cluster_->now().steady;
-        muster::cycle(at_.view.known(), wall, policy_, at_.how.limit, {}, decisions_);
+        if constexpr (std::invocable<const Policy&>)
+            muster::cycle(at_.view.known(), wall, policy_(), at_.how.limit, {}, decisions_);
+        else
+            muster::cycle(at_.view.known(), wall, policy_, at_.how.limit, {}, decisions_);
         counters_.deciding += cluster_->now().steady - began;
         const state<traits>& known = at_.known();
         for (const decision& made : decisions_.decisions) {

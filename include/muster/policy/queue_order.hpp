@@ -73,6 +73,19 @@ struct borrowing_last {
     }
 };
 
+/// The queue whose next gang has the highest priority first, then the one whose next gang is the
+/// oldest, whatever the queues use: one order of all gangs (YuniKorn's fifo).
+struct next_gang_first {
+    static constexpr bool counts_next_gang = true;
+
+    [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
+                                            const queue_rank& rhs) const noexcept {
+        if (lhs.next_priority != rhs.next_priority)
+            return lhs.next_priority > rhs.next_priority;
+        return lhs.next_created < rhs.next_created;
+    }
+};
+
 /// Queues within their fair share before those beyond it, then queues within what they deserve
 /// before those that borrow, then the higher priority, then the smaller share of the amount due
 /// with the next gang, then without it, then the smaller amount due (KAI).

@@ -106,6 +106,19 @@ TEST_CASE("who used less lately for its weight goes first, and of equals who use
     CHECK_FALSE(before(past({1, 2}, {2, 10}, 1), past({2, 4}, {2, 10}, 1)));
 }
 
+TEST_CASE("the queue goes first whose next gang would, whatever the queues use") {
+    const auto next = [](std::int64_t priority, std::int64_t created, share used) {
+        queue_rank made = of_cluster(used, 1);
+        made.next_priority = priority;
+        made.next_created = created;
+        return made;
+    };
+    const next_gang_first before;
+    CHECK(before(next(2, 9, {9, 10}), next(1, 1, {0, 10})));
+    CHECK(before(next(1, 1, {9, 10}), next(1, 2, {0, 10})));
+    CHECK_FALSE(before(next(1, 1, {0, 10}), next(1, 1, {9, 10})));
+}
+
 } // namespace
 
 } // namespace policy_queue_order_test
