@@ -71,7 +71,7 @@ template<class Traits>
     line.minimum = fewest_members(gang.spec.tree);
     line.answer = answer_name(decision.outcome.kind);
     if (decision.outcome.at != muster::gate::none)
-        line.gate = gate_name(decision.outcome.at);
+        line.gate = name_of(decision.outcome.at);
     line.could_start = decision.outcome.could_start;
     add_placements(known, decision, line);
     if (decision.nominated)

@@ -35,9 +35,9 @@ namespace cli {
 
 /// True if the reason is about volumes, which the counts of nodes do not name.
 [[nodiscard]] inline bool names_claims(const reason_line& why) {
-    return why.code == code_name(muster::reason_code::volume_out_of_reach) ||
+    return why.code == name_of(muster::reason_code::volume_out_of_reach) ||
            why.code == volume_in_use ||
-           (why.code == code_name(muster::reason_code::insufficient_resource) && why.resource &&
+           (why.code == name_of(muster::reason_code::insufficient_resource) && why.resource &&
             (muster::codec::storage_catalog::counts_storage(*why.resource) ||
              !muster::codec::storage_catalog::driver_in(*why.resource).empty()));
 }

@@ -1215,7 +1215,7 @@ int run(int argc, char** argv) {
 #endif
     }
     if (describing)
-        return finish(write(schema == "plan" ? cli::plan_schema : cli::diff_schema), false);
+        return finish(write(schema == "plan" ? cli::plan_schema() : cli::diff_schema), false);
     return print_version(how.format);
 }
 

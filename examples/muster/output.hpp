@@ -72,6 +72,6 @@ private:
                                       bool with_header);
 
 /// The JSON Schema of `plan_object`.
-extern const char* const plan_schema;
+[[nodiscard]] std::string plan_schema();
 
 } // namespace cli

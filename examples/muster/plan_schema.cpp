@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <string_view>
+
+#include <muster/admission/reason.hpp>
+#include <muster/model/answer.hpp>
+
 #include "output.hpp"
+#include "reason_text.hpp"
 
 namespace cli {
 
-const char* const plan_schema = R"json({
+namespace {
+
+/// With @GATES@ and @REASONS@ in place of their names.
+constexpr std::string_view pattern = R"json({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$id": "https://muster.dev/schemas/v1alpha1/plan.json",
   "title": "Plan",
@@ -67,7 +77,7 @@ const char* const plan_schema = R"json({
         "queue": {"type": ["string", "null"]},
         "priority": {"type": "integer"},
         "answer": {"description": "Nominated: the group starts once other pods have left. Evicted: so many of its members leave that it falls below its minima.", "enum": ["admitted", "nominated", "evicted", "waiting", "never", "undecided"]},
-        "gate": {"description": "The gate that stopped a group that does not start.", "enum": ["group", "members", "queue", "unsupported", "volumes", "quota", "space", "order", null]},
+        "gate": {"description": "The gate that stopped a group that does not start.", "enum": [@GATES@, null]},
         "couldStart": {"description": "For a waiting group: whether a placement in the empty cluster is known.", "enum": ["shown", "unknown"]},
         "holding": {"description": "Members that held a node before, or have succeeded.", "$ref": "#/$defs/count"},
         "placements": {"description": "Members that start now and nominated members, in the order in which they were placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
@@ -180,7 +190,7 @@ const char* const plan_schema = R"json({
       "additionalProperties": false,
       "required": ["code", "kind", "roles", "message"],
       "properties": {
-        "code": {"enum": ["GroupMissing", "GroupMalformed", "MembersDisagree", "NotEnoughMembers", "QueueUnknown", "QueueClosed", "QueueForbidden", "UnsupportedConstraint", "VolumeNotReady", "InsufficientResource", "QuotaExceeded", "NodeSelectorMismatch", "UntoleratedTaint", "NodeUnschedulable", "TopologyFragmented", "HostPortTaken", "VolumeOutOfReach", "VolumeInUse", "SpreadUneven", "AffinityUnmet", "AntiAffinityMet", "KeptOffByOthers", "RoomReserved", "BehindInQueue", "SearchBudgetSpent", "FitsByNow"]},
+        "code": {"enum": [@REASONS@]},
         "kind": {"enum": ["blocking", "blockingTogether", "contributing"]},
         "notMinimal": {"description": "Some of the reasons that block together may not be needed: the search budget was used up.", "const": true},
         "queue": {"description": "The queue of the reason: the group's own, or a parent.", "type": "string", "minLength": 1},
@@ -370,5 +380,26 @@ const char* const plan_schema = R"json({
   }
 }
 )json";
+
+std::string in_list(std::string_view name) {
+    return "\"" + std::string(name) + "\"";
+}
+
+} // namespace
+
+std::string plan_schema() {
+    std::string gates;
+    for (const std::string_view name : muster::gate_names)
+        if (name != muster::name_of(muster::gate::none))
+            gates += (gates.empty() ? "" : ", ") + in_list(name);
+    std::string reasons;
+    for (const std::string_view name : muster::reason_names)
+        reasons += in_list(name) + ", ";
+    reasons += in_list(volume_in_use);
+    std::string text(pattern);
+    text.replace(text.find("@GATES@"), std::string_view("@GATES@").size(), gates);
+    text.replace(text.find("@REASONS@"), std::string_view("@REASONS@").size(), reasons);
+    return text;
+}
 
 } // namespace cli

@@ -27,63 +27,6 @@ using muster::gate;
 using muster::reason_code;
 using muster::reason_kind;
 
-/// The stable name of a code, for machines.
-[[nodiscard]] constexpr std::string_view code_name(reason_code code) noexcept {
-    switch (code) {
-    case reason_code::group_missing:
-        return "GroupMissing";
-    case reason_code::group_malformed:
-        return "GroupMalformed";
-    case reason_code::members_disagree:
-        return "MembersDisagree";
-    case reason_code::not_enough_members:
-        return "NotEnoughMembers";
-    case reason_code::queue_unknown:
-        return "QueueUnknown";
-    case reason_code::queue_closed:
-        return "QueueClosed";
-    case reason_code::queue_forbidden:
-        return "QueueForbidden";
-    case reason_code::unsupported_constraint:
-        return "UnsupportedConstraint";
-    case reason_code::volume_not_ready:
-        return "VolumeNotReady";
-    case reason_code::volume_out_of_reach:
-        return "VolumeOutOfReach";
-    case reason_code::insufficient_resource:
-        return "InsufficientResource";
-    case reason_code::quota_exceeded:
-        return "QuotaExceeded";
-    case reason_code::node_selector_mismatch:
-        return "NodeSelectorMismatch";
-    case reason_code::untolerated_taint:
-        return "UntoleratedTaint";
-    case reason_code::node_unschedulable:
-        return "NodeUnschedulable";
-    case reason_code::topology_fragmented:
-        return "TopologyFragmented";
-    case reason_code::host_port_taken:
-        return "HostPortTaken";
-    case reason_code::spread_uneven:
-        return "SpreadUneven";
-    case reason_code::affinity_unmet:
-        return "AffinityUnmet";
-    case reason_code::anti_affinity_met:
-        return "AntiAffinityMet";
-    case reason_code::kept_off_by_others:
-        return "KeptOffByOthers";
-    case reason_code::room_reserved:
-        return "RoomReserved";
-    case reason_code::behind_in_queue:
-        return "BehindInQueue";
-    case reason_code::fits_by_now:
-        return "FitsByNow";
-    case reason_code::search_budget_spent:
-        break;
-    }
-    return "SearchBudgetSpent";
-}
-
 /// True if the reason is about a pod term that represents a shared volume.
 [[nodiscard]] inline bool is_about_volume(const muster::reason& what) {
     return what.topology == muster::codec::cluster_mark ||
@@ -96,8 +39,8 @@ inline constexpr std::string_view volume_in_use = "VolumeInUse";
 /// Returns the stable name of a reason, for programs.
 [[nodiscard]] inline std::string_view code_name(const muster::reason& what) {
     return is_about_volume(what) ? volume_in_use
-           : what.shares_volume  ? code_name(reason_code::volume_out_of_reach)
-                                 : code_name(what.code);
+           : what.shares_volume  ? name_of(reason_code::volume_out_of_reach)
+                                 : name_of(what.code);
 }
 
 /// Returns the noun for nodes with one value of a label: "zone" for topology.kubernetes.io/zone.
@@ -125,13 +68,6 @@ inline constexpr std::string_view volume_in_use = "VolumeInUse";
 [[nodiscard]] constexpr bool speaks_of_queue(reason_code code) noexcept {
     return code == reason_code::quota_exceeded || code == reason_code::queue_unknown ||
            code == reason_code::queue_closed || code == reason_code::queue_forbidden;
-}
-
-/// Empty for `gate::none`.
-[[nodiscard]] constexpr std::string_view gate_name(gate at) noexcept {
-    constexpr std::string_view names[] = {"",      "group", "members", "queue",  "unsupported",
-                                          "quota", "space", "order",   "volumes"};
-    return names[static_cast<std::size_t>(at)];
 }
 
 /// An amount as the core counts it, as a canonical quantity: kinds of bytes by powers of two, all

@@ -19,13 +19,8 @@
 
 namespace cli {
 
-/// Returns the value of the label `gate`. A waiting gang that no gate stops is undecided, or waits
-/// for evicted pods to end.
-[[nodiscard]] constexpr std::string_view gate_label(muster::gate at) noexcept {
-    return at == muster::gate::none ? std::string_view("none") : gate_name(at);
-}
-
-/// Writes `muster_pending_gangs`: the number of gangs with waiting members, by queue and gate. The
+/// Writes `muster_pending_gangs`: the number of gangs with waiting members, by queue and gate. A
+/// gang that no gate stops is undecided, or waits for evicted pods to end (gate "none"). The
 /// label of a queue that does not exist is empty: any pod can name such a queue, and the number of
 /// label sets must stay small. `is_held(gang_key)`: the gang is held back after failed binds.
 /// O(gangs).
@@ -36,7 +31,7 @@ void write_pending_gangs(const State& known, const IsHeld& is_held,
     // A queue without waiting gangs gets a sample of 0, so that its series continues.
     for (const auto& [key, queue] : known.queue_keys())
         if (known[queue].present)
-            counts[{key, gate_label(muster::gate::space)}] = 0;
+            counts[{key, name_of(muster::gate::space)}] = 0;
     for (const auto& [key, which] : known.gang_keys()) {
         const auto& gang = known[which];
         const bool held = is_held(key);
@@ -45,7 +40,7 @@ void write_pending_gangs(const State& known, const IsHeld& is_held,
         const bool has_queue = gang.queue && known[*gang.queue].present;
         const auto at = gang.last.known ? gang.last.at : muster::gate::none;
         ++counts[{has_queue ? std::string_view(known.key(*gang.queue)) : std::string_view{},
-                  held ? std::string_view("held") : gate_label(at)}];
+                  held ? std::string_view("held") : name_of(at)}];
     }
     out.family("muster_pending_gangs", "gauge",
                "Gangs with waiting members, by queue and by the gate that stops them.");

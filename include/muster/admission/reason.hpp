@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <muster/base/id.hpp>
@@ -57,6 +59,22 @@ enum class reason_code : std::uint8_t {
     /// next cycle. So wait gangs which terms kept out until others started behind them.
     fits_by_now,
 };
+
+/// The names of the codes for programs, in the order of the enumerators. They stay as they are.
+inline constexpr std::string_view reason_names[] = {
+    "GroupMissing",     "GroupMalformed",       "MembersDisagree",    "NotEnoughMembers",
+    "QueueUnknown",     "QueueClosed",          "QueueForbidden",     "UnsupportedConstraint",
+    "VolumeNotReady",   "InsufficientResource", "QuotaExceeded",      "NodeSelectorMismatch",
+    "UntoleratedTaint", "NodeUnschedulable",    "TopologyFragmented", "HostPortTaken",
+    "VolumeOutOfReach", "SpreadUneven",         "AffinityUnmet",      "AntiAffinityMet",
+    "KeptOffByOthers",  "RoomReserved",         "BehindInQueue",      "SearchBudgetSpent",
+    "FitsByNow"};
+
+[[nodiscard]] constexpr std::string_view name_of(reason_code code) noexcept {
+    return reason_names[static_cast<std::size_t>(code)];
+}
+static_assert(name_of(reason_code::fits_by_now) == "FitsByNow");
+static_assert(name_of(reason_code::topology_fragmented) == "TopologyFragmented");
 
 /// How a reason bears on the answer.
 enum class reason_kind : std::uint8_t {

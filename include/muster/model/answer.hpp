@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace muster {
 inline namespace v0_1 {
@@ -66,6 +67,15 @@ enum class gate : std::uint8_t {
     /// Only volumes or claims that are not ready hold members back.
     volumes,
 };
+
+/// The names of the gates for programs, in the order of the enumerators. They stay as they are.
+inline constexpr std::string_view gate_names[] = {
+    "none", "group", "members", "queue", "unsupported", "quota", "space", "order", "volumes"};
+
+[[nodiscard]] constexpr std::string_view name_of(gate at) noexcept {
+    return gate_names[static_cast<std::size_t>(at)];
+}
+static_assert(name_of(gate::volumes) == "volumes");
 
 } // namespace v0_1
 } // namespace muster
