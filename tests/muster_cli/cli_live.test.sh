@@ -125,6 +125,7 @@ spec:
   schedulerName: t9k-scheduler
   containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]
 END
+rm -f "$work/packing" "$work/packing_config"
 mkfifo "$work/packing"
 "$muster" up --only-server --plain --kubeconfig "$work/packing_config" -f "$work/packing.yaml" \
     >"$work/packing" 2>"$work/err" &
