@@ -19,6 +19,7 @@ const (
 	selectedNode = "volume.kubernetes.io/selected-node"
 	hostLabel    = "kubernetes.io/hostname"
 	zoneLabel    = "topology.kubernetes.io/zone"
+	regionLabel  = "topology.kubernetes.io/region"
 	oldZoneLabel = "failure-domain.beta.kubernetes.io/zone"
 	bindComplete = "pv.kubernetes.io/bind-completed"
 )

@@ -149,16 +149,54 @@ func slowVolumes(s *stage, st *storing) error {
 	return firstOf(s.restarted(), st.whole("g", 2))
 }
 
-// inZone starts a gang with volumes whose label restricts them to zone west.
-func inZone(label string) func(s *stage, st *storing) error {
+// inZone starts a gang with volumes whose label restricts them to zone west, or to several zones of
+// which it is one.
+func inZone(label, zones string) func(s *stage, st *storing) error {
 	return func(s *stage, st *storing) error {
-		labels := object{label: "west"}
+		labels := object{label: zones}
 		if err := firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", labels, nil), st.zonal("g-1", "nfs", labels, nil),
 			st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2), st.waitsFor("g", "1 node(s) had volume node affinity conflict", "claim g-0"), st.addNode("c-west", 1), s.runs("g", 2)); err != nil {
 			return err
 		}
 		return s.onlyOn("-west")
 	}
+}
+
+// inRegion starts a gang with volumes whose label restricts them to a region. A node with a zone and
+// without a region has no volume of a region.
+func inRegion(s *stage, st *storing) error {
+	region := func(node, name string) error {
+		return s.change("/api/v1/nodes/"+s.namespace+"-"+node, asText(object{"metadata": object{"labels": object{regionLabel: name}}}))
+	}
+	labels := object{regionLabel: "west"}
+	if err := firstOf(region("a-east", "east"), region("b-west", "west"), st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", labels, nil),
+		st.zonal("g-1", "nfs", labels, nil), st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2),
+		st.waitsFor("g", "1 node(s) had volume node affinity conflict", "claim g-0"), st.addNode("c-west", 1), s.waits("g", 2*time.Second),
+		region("c-west", "west"), s.runs("g", 2)); err != nil {
+		return err
+	}
+	return s.onlyOn("-west")
+}
+
+// allocatedClaim starts a pod with a ResourceClaim that is allocated to devices of one node.
+func allocatedClaim(s *stage, st *storing) error {
+	path := "/apis/resource.k8s.io/v1/namespaces/" + s.namespace + "/resourceclaims"
+	claim := object{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": object{"name": "gpus"},
+		"spec": object{"devices": object{"requests": []object{{"name": "gpu", "exactly": object{"deviceClassName": "gpu.example.com"}}}}}}
+	pod := object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": "g-0", "labels": object{groupLabel: "g"}},
+		"spec": object{"schedulerName": schedulerName, "nodeSelector": object{"stage": s.namespace},
+			"resourceClaims": []object{{"name": "gpus", "resourceClaimName": "gpus"}},
+			"containers":     []object{{"name": "c", "image": "i", "resources": object{"requests": object{"cpu": "1"}, "claims": []object{{"name": "gpus"}}}}}}}
+	if err := firstOf(s.on.admin.expect(201, "POST", path, asText(claim)), s.group("g", 1, ""),
+		s.on.admin.expect(201, "POST", podsOf(s.namespace), asText(pod)), st.waitsFor("g", "gpus")); err != nil {
+		return err
+	}
+	_, made := s.on.admin.get(podsOf(s.namespace) + "/g-0")
+	results := []object{{"request": "gpu", "driver": "gpu.example.com", "pool": "p", "device": "d"}}
+	node := object{"nodeSelectorTerms": []object{{"matchFields": []object{{"key": "metadata.name", "operator": "In", "values": []string{s.namespace + "-b"}}}}}}
+	status := object{"status": object{"allocation": object{"devices": object{"results": results}, "nodeSelector": node},
+		"reservedFor": []object{{"resource": "pods", "name": "g-0", "uid": text(made, "metadata", "uid")}}}}
+	return firstOf(s.change(path+"/gpus/status", asText(status)), s.runs("g", 1), s.onlyOn("-b"))
 }
 
 // onlyOn reports a pod that is bound to a node whose name does not end like this.
@@ -221,8 +259,10 @@ func volumeScenarios() []scenario {
 		return firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", nil, kept), st.zonal("g-1", "nfs", nil, kept),
 			st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2), st.waitsFor("g", "1 node(s) had volume node affinity conflict", "claim g-0"), st.addNode("c-west", 1), st.whole("g", 2))
 	})
-	add("zone-label", map[string]int{"a-east": 4, "b-west": 1}, inZone(zoneLabel))
-	add("beta-zone-label", map[string]int{"a-east": 4, "b-west": 1}, inZone(oldZoneLabel))
+	add("zone-label", map[string]int{"a-east": 4, "b-west": 1}, inZone(zoneLabel, "west"))
+	add("beta-zone-label", map[string]int{"a-east": 4, "b-west": 1}, inZone(oldZoneLabel, "west"))
+	add("several-zones-in-a-label", map[string]int{"a-east": 4, "b-west": 1}, inZone(zoneLabel, "north__west"))
+	add("region-label", map[string]int{"a-east": 4, "b-west": 1}, inRegion)
 	// Claims that cannot be used now.
 	add("missing-claim-then-created", two, func(s *stage, st *storing) error {
 		return firstOf(st.class("made", delayed, nil), st.claim("g-0", "made", nil), st.users("g", 2), st.waitsFor("g", "g-1"),
@@ -276,6 +316,13 @@ func volumeScenarios() []scenario {
 		}
 		return nil
 	})
+	add("reserved-volume-wins", map[string]int{"a": 8, "b": 8}, func(s *stage, st *storing) error {
+		// A smaller volume would match, and one is reserved for the claim.
+		kept := object{"capacity": object{"storage": "4Gi"}, "claimRef": object{"namespace": s.namespace, "name": "g-0"}}
+		return firstOf(st.class("local", delayed, nil), st.volume("small", "local", "a", nil), st.volume("kept", "local", "b", kept),
+			st.claims("g", 1, "local"), st.users("g", 1), st.whole("g", 1), s.onlyOn("-b"))
+	})
+	add("allocated-resource-claim", two, allocatedClaim)
 	add("allowed-topologies", map[string]int{"a-east": 4, "b-west": 1}, func(s *stage, st *storing) error {
 		west := object{"allowedTopologies": []object{{"matchLabelExpressions": []object{{"key": zoneLabel, "values": []string{"west"}}}}}}
 		return firstOf(st.class("made", delayed, west), st.claims("g", 2, "made"), st.users("g", 2), st.waitsFor("g", "1 node(s) didn't find available persistent volumes to bind"), st.addNode("c-west", 1), st.whole("g", 2))

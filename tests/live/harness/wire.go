@@ -149,6 +149,15 @@ func wireScenarios() []scenario {
 		return firstOf(s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/g-0", ""), s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/g-1", ""),
 			s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/h-0", ""), s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/h-1", ""), s.restarted(), s.runs("odd", 1))
 	}))
+	made = append(made, scenario{name: "16/object-nested-too-deep", realOnly: "the embedded server takes no such object", tell: ofMuster("the stand-in trusts whom it is told to", onStage(map[string]int{"a": 4}, func(s *stage) error {
+		// Any tenant can make one: it keeps no other gang from starting, neither in a watch nor in a list.
+		deep := strings.Repeat(`{"x":`, 100) + "1" + strings.Repeat("}", 100)
+		if err := firstOf(s.group("deep", 1, `,"topologyPolicy":`+deep), s.members("deep", 1, "1"), s.gang("g", 2), s.waits("deep", time.Second),
+			s.restarted(), s.gang("h", 1), s.waits("deep", time.Second)); err != nil {
+			return err
+		}
+		return firstOf(s.change(groups+s.namespace+"/podgroups/deep", `{"spec":{"topologyPolicy":null}}`), s.runs("deep", 1))
+	}))})
 	add("17/storm-of-429", onStage(map[string]int{"a": 4}, func(s *stage) error {
 		storm := &flaw{verb: "POST", suffix: "/binding", times: 12, what: "refuse", code: 429, after: "1"}
 		s.befall(storm)
