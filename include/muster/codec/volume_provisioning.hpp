@@ -185,8 +185,12 @@ private:
         for (const pool& each : pools)
             if (takes(each, *of.asks))
                 terms.insert(terms.end(), each.nodes.begin(), each.nodes.end());
-        out_->reach(of, std::move(terms),
-                    "storage pools of class " + class_ + " with " + bytes_text(of.asks->bytes));
+        const std::string size = bytes_text(of.asks->bytes);
+        const std::string what =
+            terms.empty()
+                ? "no storage pool of class " + class_ + " takes " + size + ": " + list_text(pools)
+                : "storage pools of class " + class_ + " with " + size;
+        out_->reach(of, std::move(terms), what);
     }
 
     /// Some pool is reached from several nodes, or pods share a claim.
