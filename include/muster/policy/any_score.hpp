@@ -36,15 +36,11 @@ public:
     any_score(const Score& score)
         : order_(muster::kept_order(score)),
           value_(score),
-          call_(&call<Score>),
-          rate_(&rate<Score>) {
-        // A scan of all nodes calls the score directly, not through a pointer for each node.
-        if (!order_)
-            scan_ = &scan<Score>;
-    }
+          // A scan of all nodes calls the score directly, not through a pointer for each node.
+          calls_(order_ ? &calls_of<Score, false> : &calls_of<Score, true>) {}
 
     [[nodiscard]] std::int64_t operator()(const offered_node<Width>& offered) const noexcept {
-        return call_(value_, offered);
+        return calls_->call(value_, offered);
     }
     [[nodiscard]] std::optional<placement_order> kept_order() const noexcept { return order_; }
 
@@ -52,15 +48,16 @@ public:
     [[nodiscard]] friend std::optional<node_index>
     best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
               const node_query<Width>& query, const weights& by, const any_score& score) {
-        return score.scan_ ? score.scan_(score.value_, accounts, order, query, by)
-                           : muster::best_node<Width, any_score>(accounts, order, query, by, score);
+        return score.calls_->scan
+                   ? score.calls_->scan(score.value_, accounts, order, query, by)
+                   : muster::best_node<Width, any_score>(accounts, order, query, by, score);
     }
 
     /// Rates nodes, as muster::node_scores does for a score of known type.
     friend void node_scores(const ledger<Width>& accounts, std::span<const node_index> nodes,
                             const node_query<Width>& query, const weights& by,
                             const any_score& score, detail::sequence<std::int64_t>& into) {
-        score.rate_(score.value_, accounts, nodes, query, by, into);
+        score.calls_->rate(score.value_, accounts, nodes, query, by, into);
     }
 
     [[nodiscard]] friend bool operator==(const any_score& lhs, const any_score& rhs) {
@@ -87,14 +84,20 @@ private:
         muster::node_scores<Width, Score>(accounts, nodes, query, by, value.as<Score>(), into);
     }
 
+    struct calls {
+        std::int64_t (*call)(const detail::any_value&, const offered_node<Width>&) noexcept;
+        std::optional<node_index> (*scan)(const detail::any_value&, const ledger<Width>&,
+                                          const std::vector<node_index>&, const node_query<Width>&,
+                                          const weights&);
+        void (*rate)(const detail::any_value&, const ledger<Width>&, std::span<const node_index>,
+                     const node_query<Width>&, const weights&, detail::sequence<std::int64_t>&);
+    };
+    template<class Score, bool Scans>
+    static constexpr calls calls_of{&call<Score>, Scans ? &scan<Score> : nullptr, &rate<Score>};
+
     std::optional<placement_order> order_;
     detail::any_value value_;
-    std::int64_t (*call_)(const detail::any_value&, const offered_node<Width>&) noexcept;
-    std::optional<node_index> (*scan_)(const detail::any_value&, const ledger<Width>&,
-                                       const std::vector<node_index>&, const node_query<Width>&,
-                                       const weights&) = nullptr;
-    void (*rate_)(const detail::any_value&, const ledger<Width>&, std::span<const node_index>,
-                  const node_query<Width>&, const weights&, detail::sequence<std::int64_t>&);
+    const calls* calls_;
 };
 
 } // namespace v0_1
