@@ -498,7 +498,8 @@ void add_policy(CLI::App& to, cli::policy_options& how) {
     add_choice(to, "--preempt", how.preempt, preemptions,
                "Pods that may be evicted for a waiting group (default: none). queues: those of "
                "preemptible queues of lower priority; queue: those of lower priority in the "
-               "group's queue; both: both; fair-share: those of lower priority in the group's "
+               "group's queue; both: both, but in the group's queue only if that is preemptible; "
+               "fair-share: those of lower priority in the group's "
                "queue, and those of other queues beyond their fair share, also for members beyond "
                "the minima; deserved: the same, for queues beyond what they deserve; queues-say: "
                "as each queue says (Kueue)");

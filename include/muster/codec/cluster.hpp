@@ -22,6 +22,7 @@
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/peer_queue_reader.hpp>
+#include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/topology_reader.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/model/state.hpp>
@@ -147,12 +148,13 @@ template<std::size_t Width>
                                const kind_table& kinds) {
     bool known = true;
     for (const auto& [kind, amount] : from.amounts)
-        if (const auto column = kinds.find(kind)) {
+        if (const auto column = kinds.find(kind))
             spec.request[*column] = saturating_add(spec.request[*column], amount);
-            if (from.growing.contains(kind))
-                spec.where.growing_kinds |= std::uint64_t{1} << column->value();
-        } else
+        else
             known = false;
+    for (const std::string& kind : from.growing)
+        if (const auto column = kinds.find(kind))
+            spec.where.growing_kinds |= std::uint64_t{1} << column->value();
     spec.where.volumes = from.reach;
     spec.where.volume_not_ready = !from.waits.empty();
     spec.where.volume_unusable = from.unusable;
@@ -256,7 +258,9 @@ template<std::size_t Width>
     spec.nodes = object.nodes;
     for (std::size_t column = 0; object.nothing_else && column < kinds.size(); ++column) {
         const kind_id kind{column};
-        if (kinds.name(kind) != "pods" && !spec.deserved.limited(kind))
+        // Kinds that are counted for volumes are no requests of pods.
+        if (kinds.name(kind) != "pods" && !spec.deserved.limited(kind) &&
+            !storage_catalog::counts_volumes(kinds.name(kind)))
             spec.quota.set(kind, 0);
     }
     return spec;

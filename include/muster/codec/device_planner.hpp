@@ -238,6 +238,10 @@ private:
             }
         }
         into_->kinds.emplace(resource, std::move(supply));
+        // Claims of others end, taints go, and slices are published: there may come to be more.
+        for (const pod_object* const pod : pods_)
+            if (waits(*pod) && pod->requests.contains(resource))
+                into_->pods[pod->metadata.key].growing.insert(resource);
     }
 
     void add(volume_supply& supply, const std::string& resource, const std::string& name) const {

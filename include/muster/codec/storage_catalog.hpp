@@ -94,6 +94,10 @@ public:
     [[nodiscard]] static std::string_view class_in(std::string_view kind) {
         return kind.substr(0, kind.find(storage_mark));
     }
+    /// True if the kind is counted for volumes: no pod requests it.
+    [[nodiscard]] static bool counts_volumes(std::string_view kind) {
+        return counts_storage(kind) || !driver_in(kind).empty();
+    }
     [[nodiscard]] static std::string volumes_of(std::string_view storage_class) {
         return std::string(storage_class) + ".storageclass.storage.k8s.io/persistentvolumeclaims";
     }

@@ -24,6 +24,8 @@ struct outcome {
     std::string waits;
     /// Descriptions of the node restrictions of pods.
     std::string reach;
+    /// Some gang can never start.
+    bool never = false;
 };
 
 outcome decide(const std::string& text) {
@@ -35,7 +37,8 @@ outcome decide(const std::string& text) {
         FAIL_CHECK(to_text(each));
     REQUIRE(out.ok());
     auto cluster = make_cluster<usual_kinds>(objects, {}, out);
-    static_cast<void>(muster::cycle(cluster.state, cluster.now));
+    for (const auto& each : muster::cycle(cluster.state, cluster.now).decisions)
+        made.never = made.never || each.outcome.kind == muster::answer::never;
     for (const auto& [key, pod] : cluster.state.pod_keys()) {
         if (cluster.state[pod].node)
             made.placed += key.name + "=" + cluster.state.key(*cluster.state[pod].node) + " ";
@@ -224,6 +227,21 @@ TEST_CASE("devices of claims are in use, and those of a running pod's requests c
     CHECK(decide(all + extended).placed == "a=n2 ");
     CHECK(decide(all + asks("s", one, "  nodeName: n2\nstatus: {phase: Succeeded}\n") + extended)
               .placed.find("b=") == std::string::npos);
+}
+
+TEST_CASE("too few devices never prove that a pod can never start, as more of them may come") {
+    const auto proven = [](const std::string& slices, const std::string& more = "") {
+        const auto made = decide(nodes + gpu_class + slices + asks("a", "x.com/gpu: 2") + more);
+        CHECK(made.placed.empty());
+        return made.never;
+    };
+    CHECK_FALSE(proven(two_on_n2, claim("c", allocated("d0"))));
+    CHECK_FALSE(
+        proven(slice("s", "nodeName: n1", two, "name: p, generation: 1, resourceSliceCount: 2")));
+    CHECK_FALSE(proven(slice("s", "nodeName: n1",
+                             "{name: d0, taints: [{key: k, effect: NoSchedule}]}, {name: d1}")));
+    // Amounts of other kinds still do.
+    CHECK(decide(nodes + gpu_class + two_on_n2 + asks("a", "x.com/gpu: 1, cpu: 99")).never);
 }
 
 TEST_CASE("only the newest generation of a complete pool counts") {

@@ -82,6 +82,21 @@ TEST_CASE("a ClusterQueue of no cohort has its nominal quota and nothing else") 
           "a < - deserved cpu=9000 quota cpu=9000 guarantee -\n");
 }
 
+TEST_CASE("a ClusterQueue limits nothing that is counted for volumes") {
+    queue_object object;
+    object.nothing_else = true;
+    muster::kind_table kinds;
+    for (const std::string kind :
+         {"pods", "example.com/device", "attachable-volumes-csi-ebs.csi.aws.com",
+          "fast.storageclass.storage.k8s.io/requests.storage",
+          "local.storageclass.storage.k8s.io/persistentvolumeclaims"})
+        REQUIRE(kinds.intern(kind));
+    const auto queue = core_queue<8>(object, kinds);
+    CHECK(queue.quota[muster::kind_id{1}] == 0);
+    for (const std::size_t column : {0U, 2U, 3U, 4U})
+        CHECK_FALSE(queue.quota.limited(muster::kind_id{column}));
+}
+
 TEST_CASE("queues of a cohort borrow up to their limit, and keep what they do not lend") {
     CHECK(read(flavor("f") +
                cluster_queue("a", "cohortName: c, " + group("nominalQuota: 9, borrowingLimit: 3, "
