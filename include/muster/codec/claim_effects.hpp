@@ -61,14 +61,17 @@ public:
         }
     }
 
-    /// The nodes that one of the terms matches; all without terms. Stops at `most` + 1.
+    /// The nodes that one of the terms matches; all without terms. Leaves out nodes that are
+    /// marked in `except`; stops at `most` + 1.
     [[nodiscard]] std::vector<std::size_t> nodes_of(const std::optional<term_list>& terms,
-                                                    std::size_t most) const {
+                                                    std::size_t most,
+                                                    std::span<const char> except = {}) const {
         std::vector<std::size_t> found;
         for (std::size_t at = 0; at < nodes_->size() && found.size() <= most; ++at)
-            if (!terms || std::ranges::any_of(*terms, [&](const node_term& term) {
+            if ((except.empty() || except[at] == 0) &&
+                (!terms || std::ranges::any_of(*terms, [&](const node_term& term) {
                     return term.matches((*nodes_)[at]);
-                }))
+                })))
                 found.push_back(at);
         return found;
     }
@@ -91,6 +94,13 @@ public:
         for (const std::size_t node : nodes_of(terms, nodes_->size()))
             found[node] = 1;
         return found;
+    }
+
+    /// Each pod of the claim may be placed on some node when no other pod is there.
+    [[nodiscard]] bool are_admitted(const volume_demand& of) {
+        return std::ranges::all_of(of.users, [&](std::size_t user) {
+            return std::ranges::find(places_.admitted(user), 1) != places_.admitted(user).end();
+        });
     }
 
     /// Assigns supplies to the claims of gangs. Claims that get none wait; `why(claims)` returns

@@ -88,7 +88,7 @@ public:
         return kind.find(storage_mark) != std::string_view::npos;
     }
     [[nodiscard]] static bool counts_bytes(std::string_view kind) {
-        return counts_storage(kind) && kind.ends_with("/requests.storage");
+        return counts_storage(kind) && kind.find("/requests.storage") != std::string_view::npos;
     }
     /// Returns the storage class in the name of a kind that counts storage.
     [[nodiscard]] static std::string_view class_in(std::string_view kind) {

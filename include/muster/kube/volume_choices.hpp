@@ -12,7 +12,8 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/storage_objects.hpp>
-#include <muster/codec/volume_assignment.hpp>
+#include <muster/codec/storage_pools.hpp>
+#include <muster/codec/supply_assignment.hpp>
 #include <muster/codec/volume_demand.hpp>
 #include <muster/model/node.hpp>
 
@@ -27,8 +28,9 @@ struct placed_claim {
 };
 
 /// Chooses free volumes for claims. Returns the name of the volume by claim: one that the claim's
-/// node can use, and a different one for each claim. As many claims as possible get a volume, and
-/// smaller volumes are preferred. `kept`: claims that volumes are already reserved for, by volume.
+/// node can use, and a different one for each claim. As many claims as possible get a volume, first
+/// those for which none can be made on their nodes, and smaller volumes are preferred. `kept`:
+/// claims that volumes are already reserved for, by volume.
 /// O(claims × volumes) for each claim.
 [[nodiscard]] inline std::map<codec::object_key, std::string>
 choose_volumes(const codec::storage_catalog& catalog, const std::vector<placed_claim>& claims,
@@ -39,6 +41,7 @@ choose_volumes(const codec::storage_catalog& catalog, const std::vector<placed_c
     std::vector<const codec::volume_object*> volumes;
     std::map<const codec::volume_object*, std::size_t> positions;
     std::vector<std::vector<std::size_t>> candidates;
+    std::vector<bool> needs_one;
     for (const auto& [claim, place] : claims) {
         codec::volume_demand demand;
         demand.key = claim->metadata.key;
@@ -48,6 +51,8 @@ choose_volumes(const codec::storage_catalog& catalog, const std::vector<placed_c
         muster::node<1> at;
         at.name = place->metadata.key.name;
         at.labels = place->metadata.labels;
+        const auto* const known = codec::storage_catalog::find(catalog.classes, storage_class);
+        needs_one.push_back(!known || !codec::can_make_on(at, claim->asks, *known, catalog));
         const bool has_one =
             std::ranges::any_of(kept, [&](const auto& each) { return each.second == demand.key; });
         auto& suited = candidates.emplace_back();
@@ -70,9 +75,12 @@ choose_volumes(const codec::storage_catalog& catalog, const std::vector<placed_c
             suited.push_back(position->second);
         }
     }
-    codec::volume_assignment given(std::move(candidates), volumes.size());
-    for (std::size_t at = 0; at < claims.size(); ++at)
-        static_cast<void>(given.assign(at));
+    codec::supply_assignment given(std::move(candidates), {},
+                                   std::vector<codec::storage_supply>(volumes.size()));
+    for (const bool first : {true, false})
+        for (std::size_t at = 0; at < claims.size(); ++at)
+            if (needs_one[at] == first)
+                static_cast<void>(given.assign(at));
     std::map<codec::object_key, std::string> chosen;
     for (std::size_t at = 0; at < claims.size(); ++at)
         if (const auto volume = given.given_to(at))

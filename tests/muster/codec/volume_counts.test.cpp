@@ -10,12 +10,10 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/codec/volume_assignment.hpp>
 #include <muster/testing/random.hpp>
 
 namespace codec_volume_counts_test {
 
-using muster::codec::volume_assignment;
 using muster::codec::volume_counts;
 
 namespace {
@@ -85,42 +83,6 @@ TEST_CASE("shapes with no volume in common need one amount each") {
     const auto counts = volume_counts::make(2, {0b01, 0b10});
     REQUIRE(counts);
     CHECK(counts->sets() == std::vector<volume_counts::shape_set>{0b01, 0b10});
-}
-
-TEST_CASE("an assignment is found whenever there is one, and is one to one") {
-    muster::testing::random chance(11);
-    for (int world = 0; world < 2000; ++world) {
-        const std::size_t claims = chance.below(6);
-        const std::size_t volumes = chance.below(6);
-        std::vector<std::vector<std::size_t>> candidates(claims);
-        std::vector<std::size_t> shapes;
-        std::vector<volume_counts::shape_set> suits(volumes, 0);
-        for (std::size_t at = 0; at < claims; ++at) {
-            shapes.push_back(at);
-            for (std::size_t volume = 0; volume < volumes; ++volume)
-                if (chance.percent(40)) {
-                    candidates[at].push_back(volume);
-                    suits[volume] |= volume_counts::shape_set{1} << at;
-                }
-        }
-        volume_assignment given(candidates, volumes);
-        bool all = true;
-        for (std::size_t at = 0; at < claims; ++at)
-            all = given.assign(at) && all;
-        REQUIRE(all == can_match(shapes, suits));
-        std::set<std::size_t> used;
-        for (std::size_t at = 0; at < claims; ++at)
-            if (const auto volume = given.given_to(at))
-                REQUIRE(used.insert(*volume).second);
-    }
-}
-
-TEST_CASE("the volume of a released claim is free for another claim") {
-    volume_assignment given({{0}, {0}}, 1);
-    CHECK(given.assign(0));
-    CHECK_FALSE(given.assign(1));
-    given.release(0);
-    CHECK(given.assign(1));
 }
 
 } // namespace codec_volume_counts_test

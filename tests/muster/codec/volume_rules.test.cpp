@@ -565,15 +565,15 @@ std::string supplies(const std::string& text) {
     return found;
 }
 
-TEST_CASE("storage that a node reaches alone is the node's own only if it names the node") {
+TEST_CASE("a storage pool belongs to a node if it names the node, a free volume never does") {
     const std::string one = pod("p", "d");
     const std::string a1 = nodes.substr(0, nodes.find("---", 4));
     const std::string asks = one + unbound("d", "local") + local;
     const std::string of_class = ", storageClassName: local";
-    CHECK(supplies(a1 + asks + volume("v", of_class + on_node("a1"))) == "a1 1-0 ");
+    CHECK(supplies(a1 + asks + volume("v", of_class + on_node("a1"))) == "a1 1-1 ");
     CHECK(supplies(a1 + asks + volume("v", of_class + in_zone("a"))) == "a1 1-1 ");
     CHECK(supplies(a1 + asks + volume("v", of_class + on_node("a1")) +
-                   volume("w", of_class + in_zone("a"))) == "a1 2-1 ");
+                   volume("w", of_class + in_zone("a"))) == "a1 2-2 ");
     const std::string pools = tracking + storage_class("lvm", "csi.x") + one + unbound("d", "lvm");
     CHECK(
         supplies(a1 + pools + capacity("x", "lvm", "kubernetes.io/hostname: a1", "capacity: 15")) ==
@@ -717,6 +717,48 @@ TEST_CASE("of a class that makes volumes, free ones are used where none can be m
                  capacity("k", "net", zone_key + ": a", "capacity: 1Gi") + free +
                  unbound("data", "net", "5Gi") + pod("p", "data"))
               .placed == "p=b1 ");
+}
+
+TEST_CASE("of a class that makes volumes in a zone, free ones are used on other nodes, too") {
+    const std::string made_in_a =
+        storage_class("net", "csi.x",
+                      "volumeBindingMode: WaitForFirstConsumer\nallowedTopologies: "
+                      "[{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: "
+                      "[a]}]}]\n");
+    const std::string of_class = ", storageClassName: net";
+    std::string gang;
+    for (const std::string rank : {"0", "1", "2", "3"})
+        gang += with_cpu(member("m" + rank, "d" + rank, 4), "8") + unbound("d" + rank, "net");
+    const auto with = [&](const std::string& volumes) {
+        return decide(nodes + made_in_a + gang + volumes).placed.size() / 6;
+    };
+    // Two nodes are left, which need a free volume each.
+    CHECK(with("") == 0);
+    CHECK(with(volume("v", of_class + on_node("b1"))) == 0);
+    CHECK(with(volume("v", of_class + on_node("b1")) + volume("w", of_class + on_node("b1"))) == 0);
+    CHECK(with(volume("v", of_class + on_node("b1")) + volume("w", of_class + on_node("b2"))) == 4);
+    CHECK(with(volume("v", of_class + in_zone("b")) + volume("w", of_class + on_node("b2"))) == 4);
+    CHECK(with(volume("v", of_class + in_zone("b"))) == 0);
+    CHECK(with(volume("v", of_class + in_zone("b")) + volume("w", of_class + in_zone("b"))) == 4);
+}
+
+TEST_CASE("free volumes are used beside the storage pool of a node") {
+    const std::string lvm = tracking + storage_class("lvm", "csi.x") +
+                            capacity("a1", "lvm", "kubernetes.io/hostname: a1", "capacity: 10Gi");
+    const std::string of_class = ", storageClassName: lvm";
+    const std::string gang = member("m0", "d0", 2) + member("m1", "d1", 2) +
+                             unbound("d0", "lvm", "8Gi") + unbound("d1", "lvm", "8Gi");
+    CHECK(decide(nodes + lvm + gang).placed.empty());
+    CHECK(decide(nodes + lvm + gang + volume("v", of_class + on_node("a1"))).placed ==
+          "m0=a1 m1=a1 ");
+    CHECK(decide(nodes + lvm + gang + volume("v", of_class + on_node("b1"))).placed.size() == 12);
+    CHECK(decide(nodes + lvm + gang + volume("v", of_class + on_node("a1"), "", "7Gi"))
+              .placed.empty());
+    // The larger claim goes to the pool, the smaller one gets the volume.
+    const std::string mixed = member("m0", "d0", 2) + member("m1", "d1", 2) +
+                              unbound("d0", "lvm", "8Gi") + unbound("d1", "lvm", "9Gi");
+    CHECK(decide(nodes + lvm + mixed + volume("v", of_class + on_node("a1"), "", "8Gi")).placed ==
+          "m0=a1 m1=a1 ");
 }
 
 TEST_CASE("a volume is not larger than the maximum volume size of its storage pool") {

@@ -34,7 +34,38 @@ muster::node_term on(const std::string& key, const std::string& value) {
     return term;
 }
 
-volume_world random_world(muster::testing::random& chance, bool one_gang, std::int64_t cpu) {
+/// Where volumes of the class are made, besides the free ones.
+enum class making { none, topologies, pools_of_nodes, pools };
+
+void make_volumes(manifests& objects, muster::testing::random& chance, making how) {
+    if (how == making::none)
+        return;
+    storage_class_object& of = objects.storage.classes.front();
+    of.provisioner = "csi.x";
+    if (how == making::topologies || chance.percent(30))
+        of.topologies = {chance.percent(50) ? on("host", "a1") : on("zone", "a")};
+    if (how == making::topologies)
+        return;
+    csi_driver_object& driver = objects.storage.drivers.emplace_back();
+    driver.metadata.key.name = "csi.x";
+    driver.tracks_capacity = true;
+    for (std::size_t at = 0, count = chance.below(4); at < count; ++at) {
+        storage_capacity_object& pool = objects.storage.capacities.emplace_back();
+        pool.metadata.key.name = "p" + std::to_string(at);
+        pool.storage_class = "local";
+        pool.bytes = 10 * chance.between(1, 8);
+        if (chance.percent(20))
+            pool.largest = 10 * chance.between(1, 4);
+        // One pool per node, or the pools of zones.
+        const bool of_zone = how == making::pools && at < 2 && chance.percent(60);
+        const std::string zone = at % 2 == 0 ? "a" : "b";
+        pool.nodes =
+            of_zone ? on("zone", zone).labels : on("host", zone + (at < 2 ? "1" : "2")).labels;
+    }
+}
+
+volume_world random_world(muster::testing::random& chance, bool one_gang, std::int64_t cpu,
+                          making how = making::none) {
     volume_world made;
     for (const std::string zone : {"a", "b"})
         for (const std::string number : {"1", "2"}) {
@@ -47,6 +78,7 @@ volume_world random_world(muster::testing::random& chance, bool one_gang, std::i
     local.metadata.key.name = "local";
     local.provisioner = "kubernetes.io/no-provisioner";
     local.waits_for_consumer = true;
+    make_volumes(made.objects, chance, how);
     const bool all_local = chance.percent(50);
     for (std::size_t at = 0, count = chance.below(7); at < count; ++at) {
         volume_object& volume = made.objects.storage.volumes.emplace_back();
@@ -87,33 +119,55 @@ volume_world random_world(muster::testing::random& chance, bool one_gang, std::i
     return made;
 }
 
-/// Finds an assignment of a different volume to each claim, if there is one. `node` is the node of
-/// the claim's pod, or null for any node.
+/// Finds an assignment of a different free volume or of a new one to each claim, if there is one.
+/// `node` is the node of the claim's pod, or null for any node.
 bool can_match(const manifests& objects,
                const std::vector<std::pair<const claim_object*, const node_object*>>& claims) {
     const auto& volumes = objects.storage.volumes;
     std::vector<bool> used(volumes.size(), false);
-    const auto reaches = [](const volume_object& volume, const node_object& node) {
-        if (!volume.nodes)
-            return true;
-        for (const muster::node_term& term : *volume.nodes)
-            for (const auto& one : term.labels.requirements)
-                if (const std::string* value = node.metadata.labels.find(one.key);
-                    value && *value == one.values.front())
-                    return true;
+    const auto meets = [](const muster::node_term& term, const node_object& node) {
+        const auto& one = term.labels.requirements.front();
+        const std::string* value = node.metadata.labels.find(one.key);
+        return value && *value == one.values.front();
+    };
+    const storage_class_object& of = objects.storage.classes.front();
+    auto pools = objects.storage.capacities;
+    // A volume may be made on the node, from this pool if the driver tracks capacity.
+    const auto can_make = [&](const storage_capacity_object* pool, const node_object* at) {
+        for (const node_object& node : objects.nodes)
+            if ((!at || at == &node) && (!of.topologies || meets(of.topologies->front(), node)) &&
+                (!pool || meets({*pool->nodes, {}}, node)))
+                return true;
         return false;
     };
     const std::function<bool(std::size_t)> give = [&](std::size_t at) {
         if (at == claims.size())
             return true;
+        const auto& [claim, node] = claims[at];
         for (std::size_t volume = 0; volume < volumes.size(); ++volume) {
-            if (used[volume] || volumes[volume].bytes < claims[at].first->asks.bytes ||
-                (claims[at].second && !reaches(volumes[volume], *claims[at].second)))
+            const auto& terms = volumes[volume].nodes;
+            if (used[volume] || volumes[volume].bytes < claim->asks.bytes ||
+                (node && terms && !meets(terms->front(), *node)))
                 continue;
             used[volume] = true;
             if (give(at + 1))
                 return true;
             used[volume] = false;
+        }
+        if (!of.provisions())
+            return false;
+        if (objects.storage.drivers.empty())
+            return can_make(nullptr, node) && give(at + 1);
+        for (storage_capacity_object& pool : pools) {
+            if (*pool.bytes < claim->asks.bytes ||
+                pool.largest.value_or(claim->asks.bytes) < claim->asks.bytes ||
+                !can_make(&pool, node))
+                continue;
+            *pool.bytes -= claim->asks.bytes;
+            const bool served = give(at + 1);
+            *pool.bytes += claim->asks.bytes;
+            if (served)
+                return true;
         }
         return false;
     };
@@ -139,7 +193,8 @@ TEST_CASE("each placed pod has its own volume that its node can use, and gangs s
     std::size_t started = 0;
     const auto cases = muster::testing::case_count(1500);
     for (std::uint64_t at = 0; at < cases; ++at) {
-        const volume_world world = random_world(chance, false, chance.between(1, 3));
+        const auto how = static_cast<making>(chance.below(4));
+        const volume_world world = random_world(chance, false, chance.between(1, 3), how);
         const auto placed = decide(world.objects);
         std::vector<std::pair<const claim_object*, const node_object*>> claims;
         std::map<std::string, std::size_t> sizes;
@@ -168,7 +223,12 @@ TEST_CASE("a gang with room on every node starts if and only if its claims can b
     std::size_t started = 0;
     const auto cases = muster::testing::case_count(1500);
     for (std::uint64_t at = 0; at < cases; ++at) {
-        const volume_world world = random_world(chance, true, 64);
+        // With pools, of one size, whose number on a node is known exactly.
+        const auto how = static_cast<making>(chance.below(3));
+        volume_world world = random_world(chance, true, 64, how);
+        if (how == making::pools_of_nodes)
+            for (claim_object& each : world.objects.storage.claims)
+                each.asks.bytes = 20;
         std::vector<std::pair<const claim_object*, const node_object*>> claims;
         for (const claim_object& each : world.objects.storage.claims)
             claims.emplace_back(&each, nullptr);
@@ -186,7 +246,8 @@ TEST_CASE("a gang starts beside one that never starts if and only if it starts a
     std::size_t started = 0;
     const auto cases = muster::testing::case_count(1000);
     for (std::uint64_t at = 0; at < cases; ++at) {
-        volume_world world = random_world(chance, true, chance.between(1, 3));
+        const auto how = static_cast<making>(chance.below(4));
+        volume_world world = random_world(chance, true, chance.between(1, 3), how);
         const auto alone = decide(world.objects);
         // The other gang is older, and its pods fit no node.
         const std::size_t more = 1 + chance.below(4);

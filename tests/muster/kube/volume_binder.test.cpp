@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/kube/volume_binder.hpp>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -115,6 +116,24 @@ TEST_CASE("volume_binder: a claim gets the smallest volume that its node can use
     CHECK(w.writes() == std::vector<std::string>{"middle for first"});
     w.pod("second", "a");
     CHECK(w.writes() == std::vector<std::string>{"large for second"});
+}
+
+TEST_CASE("volume_binder: a free volume goes where none can be made") {
+    world all;
+    codec::storage_class_object local;
+    local.metadata.key.name = "local";
+    local.provisioner = "csi.x";
+    local.waits_for_consumer = true;
+    muster::node_term on_a;
+    on_a.labels.requirements.push_back({"host", muster::label_operator::in, {"a"}});
+    local.topologies = {on_a};
+    all.storage.put(std::move(local), "2");
+    all.volume("v", 1, {"a", "b"});
+    all.pod("first", "a");
+    all.pod("second", "b");
+    const auto made = all.writes();
+    CHECK(std::ranges::count(made, "v for second") == 1);
+    CHECK(std::ranges::count(made, "v for first") == 0);
 }
 
 TEST_CASE("live_storage: the catalog never refers to a removed object") {

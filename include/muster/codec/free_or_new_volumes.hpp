@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/claim_effects.hpp>
+#include <muster/codec/storage_catalog.hpp>
+#include <muster/codec/storage_handout.hpp>
+#include <muster/codec/storage_objects.hpp>
+#include <muster/codec/storage_pools.hpp>
+#include <muster/codec/volume_contention.hpp>
+#include <muster/codec/volume_counts.hpp>
+#include <muster/codec/volume_demand.hpp>
+#include <muster/codec/volume_plan.hpp>
+#include <muster/codec/volume_provisioning.hpp>
+#include <muster/codec/volumes_by_node.hpp>
+#include <muster/model/constraints.hpp>
+#include <muster/resource/quantity.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+/// Claims that get a free volume on some nodes and a new one on others, of one class.
+class free_or_new_volumes {
+public:
+    /// `volumes`: the free volumes that these claims may get. All outlive it.
+    free_or_new_volumes(std::string storage_class, std::vector<const volume_object*> volumes,
+                        volume_provisioner& making, claim_effects& out)
+        : class_(std::move(storage_class)),
+          volumes_(std::move(volumes)),
+          making_(&making),
+          out_(&out) {
+        for (const storage_pool& each : making.pools())
+            add(each, making.topologies());
+    }
+
+    /// `made`: claims that no free volume suits. Where pools may have too little and nodes have
+    /// both, claims of several sizes count as if free volumes had the smallest of these sizes.
+    void match(std::vector<volume_demand> either, std::vector<volume_demand> made) {
+        std::erase_if(pools_, [&](const storage_pool& each) {
+            const auto takes = [&](const volume_demand& of) { return each.takes(*of.asks); };
+            return std::ranges::none_of(either, takes) && std::ranges::none_of(made, takes);
+        });
+        const bool enough = have_enough(either, made);
+        const std::vector<char> served =
+            enough ? served_by_pools(either) : std::vector<char>(out_->nodes().size(), 0);
+        std::erase_if(volumes_, [&](const volume_object* each) {
+            return out_->nodes_of(each->nodes, 0, served).empty() ||
+                   std::ranges::none_of(either, [&](const volume_demand& of) {
+                       return satisfies(*each, of, class_);
+                   });
+        });
+        std::erase_if(either, [&](volume_demand& each) {
+            const bool useless = candidates_for(each, volumes_, class_).empty();
+            if (useless)
+                made.push_back(std::move(each));
+            return useless;
+        });
+        if (either.empty() || enough) {
+            making_->provision(made);
+            if (!either.empty())
+                match_beside(either, served);
+        } else if (!count(either, made)) {
+            either.insert(either.end(), made.begin(), made.end());
+            hand_out(either);
+        }
+    }
+
+private:
+    void add(storage_pool pool, const std::optional<term_list>& within) {
+        if (within) {
+            term_list both;
+            for (const node_term& lhs : *within)
+                for (const node_term& rhs : pool.nodes) {
+                    node_term& made = both.emplace_back(lhs);
+                    made.name.insert(made.name.end(), rhs.name.begin(), rhs.name.end());
+                    auto& labels = made.labels.requirements;
+                    labels.insert(labels.end(), rhs.labels.requirements.begin(),
+                                  rhs.labels.requirements.end());
+                }
+            pool.nodes = std::move(both);
+        }
+        const auto where = out_->nodes_of(pool.nodes, 1);
+        if (where.empty())
+            return;
+        pool.only.reset();
+        if (where.size() == 1)
+            pool.only = out_->nodes()[where.front()].name;
+        pools_.push_back(std::move(pool));
+    }
+
+    /// Each pool has enough for all claims together.
+    [[nodiscard]] bool have_enough(const std::vector<volume_demand>& either,
+                                   const std::vector<volume_demand>& made) {
+        int128 sum = 0;
+        for (const auto* const demands : {&either, &made})
+            for (const volume_demand& each : *demands)
+                if (out_->are_admitted(each))
+                    sum += each.asks->bytes;
+        return std::ranges::all_of(
+            pools_, [&](const storage_pool& each) { return !each.object || sum <= each.size(); });
+    }
+    /// Per node: some pool takes any of the claims there.
+    [[nodiscard]] std::vector<char>
+    served_by_pools(const std::vector<volume_demand>& demands) const {
+        std::vector<char> served(out_->nodes().size(), 0);
+        for (const storage_pool& each : pools_)
+            if (std::ranges::all_of(demands,
+                                    [&](const volume_demand& of) { return each.takes(*of.asks); }))
+                for (const std::size_t node : out_->nodes_of(each.nodes, served.size()))
+                    served[node] = 1;
+        return served;
+    }
+
+    /// Pools have enough: free volumes matter on other nodes only.
+    void match_beside(const std::vector<volume_demand>& demands, const std::vector<char>& served) {
+        if (count_volumes_by_node(demands, volumes_, class_, served, first_kind, *out_))
+            return;
+        const std::set<std::size_t> contended = contended_claims(demands, volumes_, class_);
+        std::vector<volume_demand> rest;
+        for (std::size_t at = 0; at < demands.size(); ++at)
+            if (contended.contains(at))
+                rest.push_back(demands[at]);
+            else
+                reach_any(demands[at], volumes_);
+        if (!rest.empty())
+            hand_out(rest);
+    }
+
+    void reach_any(const volume_demand& of, const std::vector<const volume_object*>& volumes) {
+        term_list terms;
+        for (const storage_pool& each : pools_)
+            if (each.takes(*of.asks))
+                terms.insert(terms.end(), each.nodes.begin(), each.nodes.end());
+        for (const volume_object* const each : candidates_for(of, volumes, class_)) {
+            if (!each->nodes)
+                return;
+            terms.insert(terms.end(), each->nodes->begin(), each->nodes->end());
+        }
+        out_->reach(of, std::move(terms), "free or new volumes of class " + class_);
+    }
+
+    void hand_out(const std::vector<volume_demand>& demands) {
+        for (const std::size_t at : storage_handout(class_, volumes_, pools_, *out_).run(demands))
+            if (!pools_.front().object)
+                making_->keep_near(demands[at]);
+    }
+
+    /// Counts bytes on nodes with a pool, and free volumes on others. A free volume beside a pool
+    /// counts as bytes of the smallest claim. False, and no change, when some volume or pool is
+    /// reached from several nodes, pods share a claim, or claims differ too much.
+    bool count(const std::vector<volume_demand>& either, const std::vector<volume_demand>& made) {
+        if (std::ranges::any_of(made, &volume_demand::is_shared) ||
+            !std::ranges::all_of(pools_,
+                                 [](const storage_pool& each) { return each.only.has_value(); }))
+            return false;
+        std::map<std::string, std::int64_t> bytes;
+        std::vector<char> pooled(out_->nodes().size(), 0);
+        for (const storage_pool& each : pools_) {
+            bytes[*each.only] = std::max(bytes[*each.only], each.size());
+            pooled[out_->nodes_of(each.nodes, 0).front()] = 1;
+        }
+        std::int64_t smallest = largest_allocatable;
+        for (const volume_demand& each : either)
+            smallest = std::min(smallest, each.asks->bytes);
+        std::map<std::string, std::int64_t> of_volumes;
+        std::vector<const volume_object*> elsewhere;
+        for (const volume_object* const each : volumes_) {
+            const auto where = out_->nodes_of(each->nodes, 1);
+            if (where.size() > 1)
+                return false;
+            if (pooled[where.front()] == 0)
+                elsewhere.push_back(each);
+            else if (std::ranges::all_of(either, [&](const volume_demand& of) {
+                         return satisfies(*each, of, class_);
+                     }))
+                of_volumes[out_->nodes()[where.front()].name] += smallest;
+        }
+        // Also asked without volumes: whether pods share a claim.
+        if (!count_volumes_by_node(either, elsewhere, class_, pooled, first_kind, *out_) &&
+            (!elsewhere.empty() || std::ranges::any_of(either, &volume_demand::is_shared)))
+            return false;
+        making_->provision(made);
+        const std::string kind = storage_catalog::bytes_of(class_) + (made.empty() ? "" : "-2");
+        volume_supply& supply = out_->plan().kinds[kind];
+        for (const volume_object* const each : elsewhere)
+            supply.on[out_->nodes()[out_->nodes_of(each->nodes, 0).front()].name] =
+                largest_allocatable;
+        for (const auto& [name, size] : bytes)
+            supply.on[name] = saturate(int128{size} + of_volumes[name]);
+        supply.not_of_node = of_volumes;
+        for (const volume_demand& each : either) {
+            out_->take(each, kind, each.asks->bytes);
+            if (!std::ranges::all_of(
+                    pools_, [&](const storage_pool& one) { return one.takes(*each.asks); }))
+                reach_any(each, elsewhere);
+        }
+        for (const volume_demand& each : made)
+            out_->take(each, kind, each.asks->bytes);
+        return true;
+    }
+
+    /// Claims of the class that get free volumes only have kinds of smaller numbers.
+    static constexpr std::size_t first_kind = volume_counts::most_sets + 1;
+
+    std::string class_;
+    std::vector<const volume_object*> volumes_;
+    volume_provisioner* making_;
+    claim_effects* out_;
+    std::vector<storage_pool> pools_;
+};
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster
