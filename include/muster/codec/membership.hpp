@@ -18,6 +18,7 @@
 #include <muster/codec/kueue_queues.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/model/gang.hpp>
+#include <muster/translate/gang_keys.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -171,13 +172,20 @@ namespace detail {
     return pod.scheduled && group.metadata.created && *pod.scheduled < *group.metadata.created;
 }
 
+/// Returns the queue that a pod names: that of a pod without a group, and of a group that names
+/// none.
 [[nodiscard]] inline std::string queue_of(const manifests& objects, const pod_object& pod) {
+    namespace keys = translate::keys;
     if (const std::string* queue = label(pod, t9k_queue_label))
         return *queue;
     for (const std::string_view key : {kueue_queue_label, kueue_pod_queue_label})
         if (const std::string* queue = objects.kueue ? label(pod, key) : nullptr)
             return queue_behind(objects, {pod.metadata.key.name_space, *queue});
-    return {};
+    for (const std::string_view key : {keys::kai_queue, keys::koord_queue})
+        if (const std::string* queue = label(pod, key))
+            return *queue;
+    const std::string* queue = pod.metadata.annotations.find(keys::volcano_queue);
+    return queue ? *queue : std::string{};
 }
 
 inline void take_declared(const manifests& objects, std::map<group_key, group_facts>& groups) {

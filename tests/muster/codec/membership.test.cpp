@@ -177,6 +177,13 @@ TEST_CASE("a PodGroup that was never created counts every pod") {
     CHECK(find(group("g", "minMember: 2") + pod("a", in_group("g"))).members(g) == "a ");
 }
 
+TEST_CASE("a pod without a group is in the queue that it names in the way of any gang API") {
+    for (const std::string mark :
+         {"labels: {kai.scheduler/queue: q}", "labels: {quota.scheduling.koordinator.sh/name: q}",
+          "annotations: {scheduling.volcano.sh/queue-name: q}"})
+        CHECK(find(pod("a", mark)).of("a").second.queue == "q");
+}
+
 TEST_CASE("a pod that names no group is a gang of one, in the queue that it names") {
     const auto found =
         find(pod("a", "labels: {scheduler.tensorstack.dev/queue: q}", "priority: 7, ") +
