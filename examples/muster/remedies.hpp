@@ -185,7 +185,9 @@ public:
     }
 
     [[nodiscard]] change_line operator()(const muster::drop_label& what) const {
-        return {"its pods do not ask for the node label " + what.key,
+        const bool of_system = what.key == "kubernetes.io/os";
+        return {"its pods do not ask for the node label " + what.key +
+                    (of_system ? " (by nodeSelector or spec.os)" : ""),
                 {"--set group." + group() + ".nodeSelector." + what.key + "="},
                 {{"kind", "DropNodeSelector"}, {"label", what.key}}};
     }

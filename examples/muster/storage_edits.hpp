@@ -11,12 +11,14 @@
 
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/storage_catalog.hpp>
 #include <muster/model/node_names.hpp>
 
 namespace cli {
 
-/// Binds a claim to a new volume that every node can use. Returns an error if no pod uses the
-/// claim, else an empty text.
+/// Binds a claim to a new volume that every node can use. It is attached by the driver of the
+/// claim's class, if the class makes volumes. Returns an error if no pod uses the claim, else an
+/// empty text.
 [[nodiscard]] inline std::string bind_claim(const muster::codec::object_key& key,
                                             muster::codec::manifests& objects) {
     using namespace muster::codec;
@@ -50,6 +52,10 @@ namespace cli {
     volume_object volume;
     volume.metadata.key.name = claim.asks.volume;
     volume.available = false;
+    const storage_catalog catalog(objects.storage);
+    if (const auto* const of = storage_catalog::find(catalog.classes, catalog.class_of(claim.asks));
+        of && of->provisions())
+        volume.driver = of->provisioner;
     objects.storage.volumes.push_back(std::move(volume));
     return {};
 }
@@ -113,8 +119,8 @@ void copy_objects(std::vector<Object>& objects, const Change& change) {
 }
 
 /// Gives the copy of a node the same storage as the original (`like`): its CSI drivers, and copies
-/// of the free volumes and storage pools that only the original can use. Volumes that are bound to
-/// claims stay on the original.
+/// of the storage pools that only the original can use. Volumes stay on the original: somebody must
+/// make those of another node.
 inline void copy_storage(const muster::codec::node_object& like, const std::string& name,
                          muster::codec::storage_objects& storage) {
     using namespace muster::codec;
@@ -122,11 +128,6 @@ inline void copy_storage(const muster::codec::node_object& like, const std::stri
     copy_objects(storage.nodes, [&](csi_node_object& of) {
         return of.metadata.key.name == like.metadata.key.name &&
                !(of.metadata.key.name = name).empty();
-    });
-    copy_objects(storage.volumes, [&](volume_object& of) {
-        of.metadata.key.name += "-on-" + name;
-        return of.available && !of.claim && of.nodes && of.nodes->size() == 1 &&
-               (rename(of.nodes->front().labels.requirements) || rename(of.nodes->front().name));
     });
     copy_objects(storage.capacities, [&](storage_capacity_object& of) {
         of.metadata.key.name += "-on-" + name;

@@ -38,6 +38,14 @@ golden diff.table 0 diff "$work/a.json" "$work/b.json"
 golden diff.json 0 diff "$work/a.json" "$work/b.json" -o json
 golden diff_same.table 0 diff "$work/a.json" "$work/same.json"
 
+# A bound volume is attached by the driver of its class, and an added node has no free volumes.
+limit=(-f attachment_of_bound.yaml)
+run 3 whatif "${limit[@]}" --bind-claim c-0 --bind-claim c-1 -o json
+grep -q '"change": "gained"' "$work/out" && fail "a bound volume needs no attachment"
+run 0 whatif "${limit[@]}" --add-nodes 1xa1
+run 3 whatif -f volumes.yaml --add-nodes 1xb1 -o json
+grep -q '"change": "gained"' "$work/out" && fail "an added node brings free volumes along"
+
 run 1 whatif "${lab[@]}"
 rm -f "$work/complaints"
 for wrong in "--drain nowhere" "--add-nodes 4" "--add-nodes 0xgpu-1" "--add-nodes 2xnowhere" "--add-nodes 2xgpu-1,zone" "--add-nodes 2xgpu-1,=a" \
