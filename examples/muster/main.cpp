@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <string>
@@ -21,6 +22,7 @@
 #include "completion.hpp"
 #include "draw.hpp"
 #include "edits.hpp"
+#include "exit_codes.hpp"
 #include "live.hpp"
 #include "nearest.hpp"
 #include "output.hpp"
@@ -915,6 +917,12 @@ cli::known_command describe(const CLI::App& command) {
     return made;
 }
 
+/// Appends the exit codes of a command to its help.
+void add_exit_codes(CLI::App& to, std::initializer_list<cli::exit_code> others) {
+    const std::string before = to.get_footer();
+    to.footer((before.empty() ? "" : before + "\n\n") + cli::exit_codes_text(others));
+}
+
 void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
     const auto add = [&](const char* name, cli::edit::kind what, const char* value,
                          const char* help) {
@@ -977,8 +985,6 @@ int run(int argc, char** argv) {
     CLI::App app("Decides which gangs of pods start now and where, and why others wait.", "muster");
     app.require_subcommand(1);
     app.set_version_flag("--version", "muster " + version_text());
-    app.footer("Exit codes: 0 success, 1 wrong usage or input that cannot be read, 2 invalid\n"
-               "input, 3 some groups stay pending, 4 the plan is broken (a bug).");
     cli::request asked;
     look how;
     std::string wanted;
@@ -1072,8 +1078,9 @@ int run(int argc, char** argv) {
         ->type_name("SECONDS");
     CLI::App& translating = *app.add_subcommand(
         "translate", "Translates jobs and groups of any gang API to the objects of another");
-    translating.footer("Losses and warnings go to stderr. Exit code 2: invalid input, an object "
-                       "that the\ntarget would refuse, or with --strict a loss.");
+    translating.footer(
+        "Losses and warnings go to stderr. An object that the target would refuse, and\nwith "
+        "--strict a loss, count as invalid input.");
     cli::translate_request translated;
     add_translation(translating, translated);
     CLI::App& serving = *app.add_subcommand(
@@ -1135,6 +1142,19 @@ int run(int argc, char** argv) {
                       "  muster completion fish | source");
     add_choice(completing, "shell", which, shells, "Name of the shell");
     completing.get_option("shell")->required();
+
+    for (CLI::App* const each : {&planning, &explaining, &changing})
+        add_exit_codes(*each, {cli::invalid_input, cli::pending, cli::broken});
+    for (CLI::App* const each : {&ranking, &queueing})
+        add_exit_codes(*each, {cli::invalid_input, cli::broken});
+    add_exit_codes(running, {cli::invalid_input, cli::pending});
+    for (CLI::App* const each : {&comparing, &translating, &serving})
+        add_exit_codes(*each, {cli::invalid_input});
+    add_exit_codes(scheduling, {cli::pending});
+    for (CLI::App* const each :
+         {&picturing, &controlling, &shadowing, &describing, &version, &completing})
+        add_exit_codes(*each, {});
+    add_exit_codes(app, {cli::invalid_input, cli::pending, cli::broken});
 
     // Turns `help` and `help COMMAND` into --help.
     std::vector<char*> words(argv, argv + argc);

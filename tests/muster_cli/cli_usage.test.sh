@@ -17,6 +17,19 @@ for command in plan run translate queues; do
     run 0 help "$command"
     cmp "$work/help" "$work/out" || fail "help $command is not what $command --help says"
 done
+# The help of every command names the exit codes that it has.
+exit_codes() { # CODES COMMAND
+    local found
+    run 0 "$2" --help
+    found=$(sed -n '/^Exit codes:/,$p' "$work/out" | grep -oE '[0-9] ' | tr -d ' \n')
+    [[ $found = "$1" ]] || fail "$2 --help names the exit codes '$found' instead of $1"
+}
+for command in plan explain whatif; do exit_codes 01234 "$command"; done
+for command in queues prio; do exit_codes 0124 "$command"; done
+exit_codes 0123 run
+for command in diff translate up; do exit_codes 012 "$command"; done
+exit_codes 013 schedule
+for command in snapshot controller shadow schema version completion; do exit_codes 01 "$command"; done
 run 1 help fly
 grep -q '"fly" is no command' "$work/err" || fail "help of no command"
 
