@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <muster/codec/ack_labels.hpp>
+#include <muster/codec/broken_objects.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/t9k_reader.hpp>
@@ -102,6 +103,10 @@ private:
         const node_object* like = find_node(of);
         if (!like)
             return no_node(of);
+        if (is_closed_unread(*like))
+            return "node " + in_quotes(of) +
+                   " cannot be copied: it, or a pod on it, could not be read (taint " +
+                   std::string(unread_taint_key) + "); expected a node without this taint";
         std::set<std::string> names;
         for (const node_object& node : objects_->nodes)
             names.insert(node.metadata.key.name);

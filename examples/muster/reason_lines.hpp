@@ -115,9 +115,7 @@ template<class Traits>
     std::string names;
     std::size_t found = 0;
     for (const muster::node_index node : known.node_order())
-        if (std::ranges::any_of(known[node].spec.taints, [](const muster::taint& one) {
-                return one.key == muster::codec::unread_taint_key;
-            }))
+        if (muster::codec::is_closed_unread(known[node].spec))
             if (++found <= most)
                 names += (names.empty() ? "" : ", ") + known.key(node);
     return names + muster::codec::more_text(found - std::min(most, found), "node");

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include <muster/codec/broken_objects.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/cycle/cycle.hpp>
@@ -87,6 +88,12 @@ struct node_copies : muster::numbered_nodes {
                 amount != supply.not_of_node.end())
                 if (const auto column = kinds->find(name))
                     fresh.allocatable[*column] -= amount->second;
+    }
+
+    /// A node that cannot be read is not known well enough.
+    template<std::size_t Width>
+    [[nodiscard]] bool can_copy(const muster::node<Width>& like) const {
+        return !muster::codec::is_closed_unread(like);
     }
 
     const muster::kind_table* kinds;

@@ -13,6 +13,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/codec/broken_objects.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/cycle/cycle.hpp>
@@ -174,7 +175,8 @@ private:
             const auto alike = [&](const node_object* other) {
                 return other->allocatable == like.allocatable && other->taints == like.taints;
             };
-            if (tried.size() == most_kinds || std::ranges::any_of(tried, alike))
+            if (tried.size() == most_kinds || is_closed_unread(like) ||
+                std::ranges::any_of(tried, alike))
                 continue;
             tried.push_back(&like);
             const std::string& name = like.metadata.key.name;

@@ -106,6 +106,10 @@ golden no_claims.explain 3 explain -f no_claims.json
 run 0 plan -f no_claims.yaml
 grep -qF "1 volume of a pod counts as usable on every node: the input holds no PersistentVolumeClaims" \
     "$work/err" || fail "without claims: $(cat "$work/err")"
+# A copy of a node that cannot be read is not proposed, and not made: what it has is not known.
+golden unread_node.explain 3 explain -f unread_node.yaml
+confirm unread_node.yaml 2
+complains unread_node_copy.stderr 1 whatif -f unread_node.yaml --add-nodes 1xn1
 # Gated members exist: the reason names the gates, and the group is pending.
 golden gated.explain 3 explain -f gated.yaml
 golden gated.pods 3 plan -f gated.yaml -o pods

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,11 @@ inline constexpr std::string_view unread_taint_key = "node.kubernetes.io/unread"
 template<class Node>
 void close_unread(Node& node) {
     node.taints.push_back({std::string(unread_taint_key), {}, taint_effect::no_schedule});
+}
+template<class Node>
+[[nodiscard]] bool is_closed_unread(const Node& node) {
+    return std::ranges::any_of(node.taints,
+                               [](const taint& one) { return one.key == unread_taint_key; });
 }
 
 /// A broken budget allows no disruption in its namespace.

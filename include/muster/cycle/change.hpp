@@ -109,7 +109,8 @@ using remedy = std::vector<change>;
 /// traits whose node keys are strings; others bring a namer of their own, which gets the number of
 /// the try, from 1, and gives the same key for the same number. A namer may also have
 /// `prepare(node&, like)`, which changes the copy of the node with key `like`, e.g. takes away what
-/// only the original has.
+/// only the original has, and `can_copy(const node&)`, which returns false for nodes of which
+/// what_helps() is to propose no copies.
 struct numbered_nodes {
     template<class Key>
     [[nodiscard]] Key operator()(const Key& like, std::int64_t number) const {

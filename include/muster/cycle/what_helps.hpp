@@ -194,6 +194,13 @@ private:
 
     // ---- nodes ---------------------------------------------------------------------------------
 
+    [[nodiscard]] bool can_copy(const node<width>& like) const {
+        if constexpr (requires { namer_->can_copy(like); })
+            return namer_->can_copy(like);
+        else
+            return true;
+    }
+
     /// A node of each kind that could take a member, kinds being what the members can tell apart.
     [[nodiscard]] std::vector<node_index> kinds_of_nodes() const {
         std::set<std::pair<std::vector<std::int64_t>, std::vector<bool>>> seen;
@@ -204,7 +211,7 @@ private:
         for (const gang_index gang : known_->gang_order())
             std::ranges::for_each((*known_)[gang].together, note);
         for (const node_index node : known_->node_order()) {
-            if (!(*known_)[node].present)
+            if (!(*known_)[node].present || !can_copy((*known_)[node].spec))
                 continue;
             const auto& has = known_->accounts().allocatable(node);
             std::vector<bool> eligible;

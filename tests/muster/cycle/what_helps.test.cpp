@@ -317,6 +317,29 @@ TEST_CASE("a namer can make copies of a node that have less than the node") {
     CHECK(all_of<add_nodes>(what_helps(of.known, which, 0, {}, {}, less)).front().count == 2);
 }
 
+/// Proposes no copies of nodes with an amount.
+struct fewer_copies : numbered_nodes {
+    std::int64_t not_of = 0;
+
+    template<std::size_t Width>
+    [[nodiscard]] bool can_copy(const node<Width>& like) const {
+        return like.allocatable[kind_id{0}] != not_of;
+    }
+};
+
+TEST_CASE("a namer can rule out copies of a node") {
+    lab of;
+    of.node("a", 2);
+    of.node("b", 4);
+    const auto which = of.gang("wide", 5, 2);
+    REQUIRE(all_of<add_nodes>(what_helps(of.known, which, 0)).size() == 2);
+    fewer_copies fewer;
+    fewer.not_of = 2;
+    const auto found = all_of<add_nodes>(what_helps(of.known, which, 0, {}, {}, fewer));
+    REQUIRE(found.size() == 1);
+    CHECK(of.known.key(found.front().like) == "b");
+}
+
 TEST_CASE("who is ahead gets the added nodes first") {
     lab of;
     of.node("a", 2);
