@@ -946,7 +946,8 @@ void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
         "Remove the group and all its pods");
     add("--remove-pod", kind::remove_pod, "[NAMESPACE/]NAME", "Remove the pod");
     add("--bind-claim", kind::bind_claim, "[NAMESPACE/]NAME",
-        "Bind the PersistentVolumeClaim to a new volume that every node can use");
+        "Bind the PersistentVolumeClaim to a new volume that every node can use; a claim that\n"
+        "does not exist is created before");
     add("--set", kind::set, "WHAT=VALUE",
         "Set a field of a queue or group:\n"
         "queue.NAME.quota.RESOURCE=QUANTITY (or none), .deserved.RESOURCE=QUANTITY,\n"

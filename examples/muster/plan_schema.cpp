@@ -244,6 +244,7 @@ constexpr std::string_view pattern = R"json({
           }
         },
         "claims": {"type": "array", "items": {"type": "string", "minLength": 1}},
+        "toCreate": {"description": "Those of `claims` that do not exist and must be created first.", "type": "array", "items": {"type": "string", "minLength": 1}},
         "resourceClaims": {"description": "ResourceClaims to allocate and to reserve for the pods. No option of `muster whatif` does that.", "type": "array", "items": {"type": "string", "minLength": 1}},
         "resourceClaimEntries": {"description": "Entries of the pods' spec.resourceClaims whose ResourceClaims are still to be made from templates, and then allocated. No option of `muster whatif` does that.", "type": "array", "items": {"type": "string", "minLength": 1}},
         "like": {"description": "The node to copy.", "type": "string", "minLength": 1},

@@ -44,14 +44,29 @@ namespace cli {
     return text;
 }
 
-/// These PersistentVolumeClaims are bound.
-[[nodiscard]] inline change_line bound_claims(const std::set<std::string>& names) {
+/// Appends counted_text() of the names to a change, if there are any.
+inline void add_counted(change_line& to, const std::set<std::string>& names, const char* noun,
+                        const char* state) {
+    if (!names.empty())
+        to.text += (to.text.empty() ? "" : ", and ") + counted_text(names, noun, state);
+}
+
+/// These PersistentVolumeClaims are bound, and those of them in `absent` are created before.
+[[nodiscard]] inline change_line bound_claims(const std::set<std::string>& names,
+                                              const std::set<std::string>& absent) {
     change_line line;
-    line.text = counted_text(names, "claim", "bound");
+    std::set<std::string> bound;
+    std::set<std::string> created;
+    for (const std::string& claim : names)
+        (absent.contains(claim) ? created : bound).insert(claim);
+    add_counted(line, created, "claim", "created and bound");
+    add_counted(line, bound, "claim", "bound");
     for (const std::string& claim : names)
         line.options.push_back("--bind-claim " + claim);
     line.details = {{"kind", "BindClaims"},
                     {"claims", boost::json::array(names.begin(), names.end())}};
+    if (!created.empty())
+        line.details["toCreate"] = boost::json::array(created.begin(), created.end());
     return line;
 }
 
@@ -232,6 +247,7 @@ public:
 
     [[nodiscard]] change_line operator()(const muster::ready_volumes&) const {
         std::set<std::string> claims;
+        std::set<std::string> absent;
         std::set<std::string> devices;
         std::set<std::string> unmade;
         for (const muster::pod_index member : (*known_)[which_].members) {
@@ -242,25 +258,18 @@ public:
                 continue;
             for (const std::string& claim : volumes->missing)
                 claims.insert(short_name(key.name_space, claim));
+            for (const std::string& claim : volumes->absent)
+                absent.insert(short_name(key.name_space, claim));
             for (const std::string& claim : volumes->missing_devices)
                 devices.insert(short_name(key.name_space, claim));
             unmade.insert(volumes->unmade_devices.begin(), volumes->unmade_devices.end());
         }
-        change_line line;
-        const auto add = [&](const std::set<std::string>& names, const char* noun,
-                             const char* state) {
-            if (!names.empty())
-                line.text += (line.text.empty() ? "" : ", and ") + counted_text(names, noun, state);
-        };
-        add(claims, "claim", "bound");
-        add(devices, "resource claim", "allocated and usable by its pods");
-        add(unmade, "resource claim", "made for each pod and allocated");
-        line.details = {{"kind", "BindClaims"},
-                        {"claims", boost::json::array(claims.begin(), claims.end())}};
+        change_line line = bound_claims(claims, absent);
+        add_counted(line, devices, "resource claim", "allocated and usable by its pods");
+        add_counted(line, unmade, "resource claim", "made for each pod and allocated");
         // No option of `muster whatif` allocates a ResourceClaim.
-        if (devices.empty() && unmade.empty())
-            for (const std::string& claim : claims)
-                line.options.push_back("--bind-claim " + claim);
+        if (!devices.empty() || !unmade.empty())
+            line.options.clear();
         if (!devices.empty())
             line.details["resourceClaims"] = boost::json::array(devices.begin(), devices.end());
         if (!unmade.empty())

@@ -151,7 +151,11 @@ private:
         std::set<std::string> names;
         for (const std::size_t each : *least)
             names.insert(claims[each]);
-        line_->remedies.insert(line_->remedies.begin(), {bound_claims(names)});
+        std::set<std::string> absent;
+        for (const auto& [name, volumes] : group_->volumes)
+            for (const std::string& claim : volumes->absent)
+                absent.insert(short_name(group_->key.name_space, claim, default_namespace_));
+        line_->remedies.insert(line_->remedies.begin(), {bound_claims(names, absent)});
     }
 
     /// Adds nodes with the labels that the volumes of some pod need and no node has. Of a host name

@@ -37,6 +37,8 @@ struct volume_effects {
     /// Names of the volume claims in `waits`, and of the ResourceClaims in it.
     std::vector<std::string> missing;
     std::vector<std::string> missing_devices;
+    /// Names of the volume claims in `missing` that do not exist.
+    std::set<std::string> absent;
     /// The pod's entries whose ResourceClaims are still to be made from templates.
     std::vector<std::string> unmade_devices;
     /// A claim in `waits` must be replaced: binding or allocating it is impossible or does not

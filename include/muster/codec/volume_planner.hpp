@@ -126,6 +126,8 @@ private:
              drafted ? "is still to be made for the pod"
                      : "does not exist (expected a "
                        "PersistentVolumeClaim of that name)");
+        if (waits(pod))
+            effects_[at].absent.insert(volume.claim);
     }
 
     void look_at_claim(std::size_t at, const pod_volume& volume, const claim_object& claim) {
