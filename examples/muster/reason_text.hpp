@@ -353,8 +353,11 @@ private:
             (now ? left + (left == "1" ? " is free in all" : " are free in all")
                  : "the whole cluster has " + left) +
             by_node();
+        if (what_->kind == reason_kind::blocking_together)
+            return asks + in_all + ", but too little on the nodes that the other reasons leave";
         if (what_->kind != reason_kind::blocking)
-            return asks + in_all;
+            return asks + in_all + ", but too little where " +
+                   (context_->single_pod ? "it" : "its members") + " could be placed";
         if (context_->single_pod)
             return asks + in_all + ", but no node has that much";
         return asks + in_all +
