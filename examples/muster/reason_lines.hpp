@@ -48,9 +48,9 @@ template<class Traits>
 }
 
 /// Returns the supply of each node for a kind that counts attachments or bytes of storage:
-/// attached volumes ("a 1 of 2, b 0 of 1"), limits of attachments in scope `emptied` ("a 2, b
-/// 1"), or free bytes ("a 15Gi, b 5Gi"). Lists at most four nodes, those with the most free first.
-/// Empty for other kinds and if no node has a limit.
+/// attached volumes and those that attachments are kept for ("a 1+1 of 2, b 0 of 1"), limits of
+/// attachments in scope `emptied` ("a 2, b 1"), or free bytes ("a 15Gi, b 5Gi"). Lists at most four
+/// nodes, those with the most free first. Empty for other kinds and if no node has a limit.
 template<class Traits>
 [[nodiscard]] std::string supply_text(const muster::state<Traits>& known, muster::kind_id kind,
                                       const std::string& name, muster::certificate_scope scope,
@@ -71,14 +71,17 @@ template<class Traits>
         }
         const std::int64_t free = known.accounts().free(node)[kind];
         std::int64_t limit = supply->second.at(key);
-        if (const auto kept = supply->second.set_aside.find(key);
-            kept != supply->second.set_aside.end())
-            limit += kept->second;
+        if (const auto apart = supply->second.set_aside.find(key);
+            apart != supply->second.set_aside.end())
+            limit += apart->second;
+        const auto kept = supply->second.kept.find(key);
+        const std::int64_t reserved = kept == supply->second.kept.end() ? 0 : kept->second;
         if (!attachments)
             found.emplace_back(free, key + " " + amount_text(name, free));
         else if (now)
-            found.emplace_back(free, key + " " + std::to_string(limit - free) + " of " +
-                                         std::to_string(limit));
+            found.emplace_back(free, key + " " + std::to_string(limit - free - reserved) +
+                                         (reserved > 0 ? "+" + std::to_string(reserved) : "") +
+                                         " of " + std::to_string(limit));
         else
             found.emplace_back(limit, key + " " + std::to_string(limit));
     }
@@ -173,6 +176,9 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
                     return pod_volumes.second->repeated.contains(*line.resource);
                 });
             context.claims = muster::codec::unbound_claims_text(facts.volumes(), *line.resource);
+            const auto supply = facts.volume_plan().kinds.find(*line.resource);
+            context.keeps_shared =
+                supply != facts.volume_plan().kinds.end() && !supply->second.kept.empty();
         }
         if (each.code == reason_code::untolerated_taint)
             context.unread_nodes = unread_nodes(known);

@@ -102,6 +102,8 @@ struct reason_context {
     std::string claims;
     /// The supply of each node, if the resource counts volumes or storage: "a 15Gi, b 5Gi".
     std::string by_node;
+    /// Some attachments in `by_node` are kept for volumes that waiting pods share.
+    bool keeps_shared = false;
     /// The amount may count a volume once for each of several pods.
     bool counted_high = false;
     /// The unbound claims for which the group's pods must be in one domain: "claim a".
@@ -343,7 +345,11 @@ private:
         if (!muster::codec::storage_catalog::driver_in(kind).empty() && !context_->by_node.empty())
             return supply(kind) + ": " + who_ + " needs " +
                    (context_->counted_high ? "up to " : "") + needed +
-                   (now ? "; attached: " : "; nodes attach at most: ") + context_->by_node;
+                   (!now ? "; nodes attach at most: "
+                    : context_->keeps_shared
+                        ? "; attached + kept for volumes that waiting pods share: "
+                        : "; attached: ") +
+                   context_->by_node;
         if (what_->amount_needed > what_->amount_left)
             return asks +
                    (now ? left + (left == "1" ? " is free" : " are free")

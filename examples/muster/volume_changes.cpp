@@ -98,6 +98,7 @@ public:
         });
         look_at_claims();
         look_at_zones();
+        look_at_copies();
         line_->changes_complete = line_->changes_complete && trials_.complete();
         return trials_.made();
     }
@@ -170,6 +171,22 @@ private:
                             labels.insert_or_assign(needed.key, needed.values.front());
         if (labels.empty())
             return;
+        add_copies(labels, labels.contains(std::string(muster::hostname_label))
+                               ? 1
+                               : static_cast<std::int64_t>(group_->volumes.size()));
+    }
+
+    /// Adds copies of a node if no change has any: the core does not know what volumes that pods
+    /// share take of added nodes.
+    void look_at_copies() {
+        if (std::ranges::none_of(line_->remedies,
+                                 [](const auto& each) { return has_kind(each, "AddNodes"); }))
+            add_copies({}, static_cast<std::int64_t>(group_->volumes.size()));
+    }
+
+    /// Adds the fewest copies, at most `most`, of the first node of which some help, with the
+    /// labels.
+    void add_copies(const std::map<std::string, std::string>& labels, std::int64_t most) {
         std::string suffix;
         for (const auto& [key, value] : labels)
             suffix += "," + key + "=" + value;
@@ -179,7 +196,7 @@ private:
             const auto alike = [&](const node_object* other) {
                 return other->allocatable == like.allocatable && other->taints == like.taints;
             };
-            if (tried.size() == most_kinds || is_closed_unread(like) ||
+            if (is_closed_unread(like) || tried.size() == most_kinds ||
                 std::ranges::any_of(tried, alike))
                 continue;
             tried.push_back(&like);
@@ -188,10 +205,8 @@ private:
                 return std::vector<edit>{
                     {edit::kind::add_nodes, std::to_string(count) + "x" + name + suffix}};
             };
-            const bool is_one = labels.contains(std::string(muster::hostname_label));
             const auto count = muster::detail::least_number(
-                0, is_one ? 1 : static_cast<std::int64_t>(group_->volumes.size()),
-                [&](std::int64_t many) { return trials_.starts(with(many)); });
+                0, most, [&](std::int64_t many) { return trials_.starts(with(many)); });
             if (!count)
                 continue;
             line_->remedies.push_back({added_nodes(name, *count, labels)});

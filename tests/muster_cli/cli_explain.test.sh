@@ -77,6 +77,9 @@ confirm attach_limits.yaml 6
 # A pod that is removed leaves no attachment behind.
 golden shared_attachments.explain 3 explain -f shared_attachments.yaml
 confirm shared_attachments.yaml 3
+# Attachments that are kept for shared volumes are told, and copies of a node where the core counts too few.
+golden kept_attachments.explain 3 explain -f kept_attachments.yaml
+confirm kept_attachments.yaml 2
 # A copy of a node has a host name of its own and none of the bound local volumes of the original.
 golden host_labels.explain 3 explain -f host_labels.yaml
 run 3 whatif -f host_labels.yaml --add-nodes 1xa1

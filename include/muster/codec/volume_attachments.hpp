@@ -114,7 +114,7 @@ private:
                     ++(*effects_)[pods.front()].amounts[kind];
                 } else if (const auto known = supply.on.find(name); known != supply.on.end()) {
                     // It stays attached when a pod goes.
-                    lower(supply, name);
+                    static_cast<void>(lower(supply, name));
                     lowered = true;
                 }
         }
@@ -206,7 +206,8 @@ private:
         needed_.at(use.first_gang) -= needed(use);
         for (const std::string& name : chosen) {
             --spare_.at(name);
-            lower(supply, name);
+            if (lower(supply, name))
+                ++supply.kept[name];
             lowered = true;
         }
         if (out_of_reach.empty())
@@ -263,13 +264,14 @@ private:
             return (obstacles(pod_of(user).where, target) & obstacle_selector) == 0;
         });
     }
-    /// Sets aside one attachment of a node with a limit, if it has one left.
-    static void lower(volume_supply& of, const std::string& node) {
+    /// Sets aside one attachment of a node with a limit. Returns false if it has none left.
+    [[nodiscard]] static bool lower(volume_supply& of, const std::string& node) {
         std::int64_t& count = of.on.at(node);
         if (count == 0)
-            return;
+            return false;
         --count;
         ++of.set_aside[node];
+        return true;
     }
 
     /// More than any node attaches.

@@ -90,6 +90,8 @@ struct volume_supply {
     std::int64_t elsewhere = 0;
     /// Amounts that `on` excludes, since volumes that several pods share use them; by node name.
     std::map<std::string, std::int64_t> set_aside;
+    /// Of `set_aside`, the amounts that are kept for volumes of waiting pods, and not in use yet.
+    std::map<std::string, std::int64_t> kept;
     /// Amounts in `on` that belong to a zone or another group of nodes and not to the node itself:
     /// another node like it does not bring them along. By node name.
     std::map<std::string, std::int64_t> not_of_node;

@@ -123,6 +123,27 @@ TEST_CASE("an attached volume counts once with the pods that use it on the node"
               .placed == "p=a r=a ");
 }
 
+TEST_CASE("attachments that are kept for a shared volume count apart from those in use") {
+    const auto supply = [](const std::string& text) {
+        diagnostics out;
+        const auto documents = read_documents("f", text, out);
+        const manifests objects = read_manifests(documents, {}, out);
+        const auto cluster = make_cluster<usual_kinds>(objects, {}, out);
+        return cluster.volumes.kinds.at(storage_catalog::attachments_of("csi.x"));
+    };
+    // Two pods share c, of which the node cannot attach one for each beside their own volumes.
+    const std::string shared = node("a", 3) + csi("c") + csi("d") + csi("e") + pod("p", "c") +
+                               pod("q", "c") + pod("r", "d", runs_on_a) + pod("s", "e", runs_on_a);
+    const volume_supply kept = supply(shared);
+    CHECK(kept.on.at("a") == 2);
+    CHECK(kept.set_aside.at("a") == 1);
+    CHECK(kept.kept.at("a") == 1);
+    // The volume is in use on the node.
+    const volume_supply used = supply(shared + pod("x", "c", runs_on_a) + pod("y", "c", runs_on_a));
+    CHECK(used.set_aside.at("a") == 1);
+    CHECK(used.kept.empty());
+}
+
 TEST_CASE("a pod needs no further attachment on a node to which its volume is attached") {
     CHECK(decide(node("a", 1) + csi("c") + pod("p", "c") + attached("a", "c")).placed == "p=a ");
     CHECK(decide(node("a", 1) + csi("c") + pod("p", "c") + pod("q", "c") + attached("a", "c"))
