@@ -327,6 +327,12 @@ func volumeScenarios() []scenario {
 		west := object{"allowedTopologies": []object{{"matchLabelExpressions": []object{{"key": zoneLabel, "values": []string{"west"}}}}}}
 		return firstOf(st.class("made", delayed, west), st.claims("g", 2, "made"), st.users("g", 2), st.waitsFor("g", "1 node(s) didn't find available persistent volumes to bind"), st.addNode("c-west", 1), st.whole("g", 2))
 	})
+	add("free-or-new-by-node", map[string]int{"a-east": 1, "b-west": 1}, func(s *stage, st *storing) error {
+		// Volumes are made in the east only; the member in the west gets a volume that exists.
+		east := object{"allowedTopologies": []object{{"matchLabelExpressions": []object{{"key": zoneLabel, "values": []string{"east"}}}}}}
+		return firstOf(st.class("made", delayed, east), st.claims("g", 2, "made"), st.users("g", 2), st.waitsFor("g", "didn't find available persistent volumes to bind"),
+			st.volume("free", "made", "b-west", nil), st.whole("g", 2))
+	})
 	add("claims-on-one-pool-add-up", map[string]int{"a": 8}, func(s *stage, st *storing) error {
 		return firstOf(st.class("made", delayed, nil), st.publishesPools(), st.pool("a", object{"capacity": "2500Mi"}),
 			st.claims("g", 3, "made"), st.users("g", 3), st.waitsFor("g", "storage of class "+s.namespace+"-made for claims g-0, g-1, g-2"),
