@@ -947,7 +947,7 @@ void add_edits(CLI::App& to, std::vector<cli::edit>& edits) {
     add("--remove-pod", kind::remove_pod, "[NAMESPACE/]NAME", "Remove the pod");
     add("--bind-claim", kind::bind_claim, "[NAMESPACE/]NAME",
         "Bind the PersistentVolumeClaim to a new volume that every node can use; a claim that\n"
-        "does not exist is created before");
+        "does not exist is created first");
     add("--set", kind::set, "WHAT=VALUE",
         "Set a field of a queue or group:\n"
         "queue.NAME.quota.RESOURCE=QUANTITY (or none), .deserved.RESOURCE=QUANTITY,\n"
@@ -1118,6 +1118,7 @@ int run(int argc, char** argv) {
                       "failed ones, and writes their status");
     cli::controller_request controlled;
     add_controlling(controlling, controlled);
+    controlling.footer("With --dry-run, objects that would be written count as pending groups.");
     CLI::App& shadowing = *app.add_subcommand(
         "shadow", "Compares another scheduler's decisions with Muster's; writes nothing");
     cli::shadow_request shadowed;
@@ -1151,9 +1152,9 @@ int run(int argc, char** argv) {
     add_exit_codes(running, {cli::invalid_input, cli::pending});
     for (CLI::App* const each : {&comparing, &translating, &serving})
         add_exit_codes(*each, {cli::invalid_input});
-    add_exit_codes(scheduling, {cli::pending});
-    for (CLI::App* const each :
-         {&picturing, &controlling, &shadowing, &describing, &version, &completing})
+    for (CLI::App* const each : {&scheduling, &controlling})
+        add_exit_codes(*each, {cli::pending});
+    for (CLI::App* const each : {&picturing, &shadowing, &describing, &version, &completing})
         add_exit_codes(*each, {});
     add_exit_codes(app, {cli::invalid_input, cli::pending, cli::broken});
 

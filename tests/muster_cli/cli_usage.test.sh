@@ -28,8 +28,8 @@ for command in plan explain whatif; do exit_codes 01234 "$command"; done
 for command in queues prio; do exit_codes 0124 "$command"; done
 exit_codes 0123 run
 for command in diff translate up; do exit_codes 012 "$command"; done
-exit_codes 013 schedule
-for command in snapshot controller shadow schema version completion; do exit_codes 01 "$command"; done
+for command in schedule controller; do exit_codes 013 "$command"; done
+for command in snapshot shadow schema version completion; do exit_codes 01 "$command"; done
 run 1 help fly
 grep -q '"fly" is no command' "$work/err" || fail "help of no command"
 
