@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -187,31 +188,45 @@ private:
     /// Adds the fewest copies, at most `most`, of the first node of which some help, with the
     /// labels.
     void add_copies(const std::map<std::string, std::string>& labels, std::int64_t most) {
-        std::string suffix;
-        for (const auto& [key, value] : labels)
-            suffix += "," + key + "=" + value;
-        constexpr std::size_t most_kinds = 4;
-        std::vector<const node_object*> tried;
-        for (const node_object& like : objects_->nodes) {
-            const auto alike = [&](const node_object* other) {
-                return other->allocatable == like.allocatable && other->taints == like.taints;
-            };
-            if (is_closed_unread(like) || tried.size() == most_kinds ||
-                std::ranges::any_of(tried, alike))
-                continue;
-            tried.push_back(&like);
-            const std::string& name = like.metadata.key.name;
-            const auto with = [&](std::int64_t count) {
-                return std::vector<edit>{
-                    {edit::kind::add_nodes, std::to_string(count) + "x" + name + suffix}};
+        for (const node_object* const like : nodes_to_copy()) {
+            const auto copies = [&](std::int64_t count) {
+                return std::vector{added_nodes(like->metadata.key.name, count, labels)};
             };
             const auto count = muster::detail::least_number(
-                0, most, [&](std::int64_t many) { return trials_.starts(with(many)); });
+                0, most, [&](std::int64_t many) { return trials_.starts(edits_of(copies(many))); });
             if (!count)
                 continue;
-            line_->remedies.push_back({added_nodes(name, *count, labels)});
+            line_->remedies.push_back(copies(*count));
             return;
         }
+    }
+
+    /// Returns one node of each kind, at most four. Nodes differ in kind if their amounts, taints
+    /// or limits of CSI drivers do.
+    [[nodiscard]] std::vector<const node_object*> nodes_to_copy() const {
+        constexpr std::size_t most = 4;
+        std::map<std::string_view, const csi_node_object*> drivers;
+        for (const csi_node_object& each : objects_->storage.nodes)
+            drivers.emplace(each.metadata.key.name, &each);
+        const auto limits_of = [&](const node_object& node) {
+            std::map<std::string, std::optional<std::int64_t>> limits;
+            if (const auto found = drivers.find(node.metadata.key.name); found != drivers.end())
+                for (const auto& [name, driver] : found->second->drivers)
+                    limits.emplace(name, driver.most);
+            return limits;
+        };
+        std::vector<const node_object*> kinds;
+        for (const node_object& like : objects_->nodes) {
+            if (kinds.size() == most)
+                break;
+            const auto alike = [&](const node_object* other) {
+                return other->allocatable == like.allocatable && other->taints == like.taints &&
+                       limits_of(*other) == limits_of(like);
+            };
+            if (!is_closed_unread(like) && std::ranges::none_of(kinds, alike))
+                kinds.push_back(&like);
+        }
+        return kinds;
     }
 
     [[nodiscard]] bool is_reached(const muster::volume_reach& which) const {

@@ -77,7 +77,8 @@ confirm attach_limits.yaml 6
 # A pod that is removed leaves no attachment behind.
 golden shared_attachments.explain 3 explain -f shared_attachments.yaml
 confirm shared_attachments.yaml 3
-# Attachments that are kept for shared volumes are told, and copies of a node where the core counts too few.
+# The reason counts attachments that are kept for shared volumes. The core counts too few on copies of a node, and
+# nodes that differ only in a limit of attachments are tried apart.
 golden kept_attachments.explain 3 explain -f kept_attachments.yaml
 confirm kept_attachments.yaml 2
 # A copy of a node has a host name of its own and none of the bound local volumes of the original.
