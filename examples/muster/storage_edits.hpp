@@ -119,8 +119,7 @@ void copy_objects(std::vector<Object>& objects, const Change& change) {
 }
 
 /// Gives the copy of a node the same storage as the original (`like`): its CSI drivers, and copies
-/// of the storage pools that only the original can use. Volumes stay on the original: somebody must
-/// make those of another node.
+/// of the storage pools that only the original can use. Volumes stay on the original.
 inline void copy_storage(const muster::codec::node_object& like, const std::string& name,
                          muster::codec::storage_objects& storage) {
     using namespace muster::codec;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,11 +15,11 @@
 #include <muster/codec/storage_handout.hpp>
 #include <muster/codec/storage_objects.hpp>
 #include <muster/codec/storage_pools.hpp>
-#include <muster/codec/volume_contention.hpp>
 #include <muster/codec/volume_counts.hpp>
 #include <muster/codec/volume_demand.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_provisioning.hpp>
+#include <muster/codec/volume_sharing.hpp>
 #include <muster/codec/volumes_by_node.hpp>
 #include <muster/model/constraints.hpp>
 #include <muster/resource/quantity.hpp>
@@ -68,11 +67,15 @@ public:
         });
         if (either.empty() || enough) {
             making_->provision(made);
-            if (!either.empty())
-                match_beside(either, served);
+            // Free volumes matter on the other nodes only.
+            for (const volume_demand& each :
+                 volume_sharing(class_, volumes_, pools_, *out_).match(either, served, first_kind))
+                keep_near(each);
         } else if (!count(either, made)) {
             either.insert(either.end(), made.begin(), made.end());
-            hand_out(either);
+            for (const std::size_t at :
+                 storage_handout(class_, volumes_, pools_, *out_).run(either))
+                keep_near(either[at]);
         }
     }
 
@@ -122,45 +125,18 @@ private:
         return served;
     }
 
-    /// Pools have enough: free volumes matter on other nodes only.
-    void match_beside(const std::vector<volume_demand>& demands, const std::vector<char>& served) {
-        if (count_volumes_by_node(demands, volumes_, class_, served, first_kind, *out_))
-            return;
-        const std::set<std::size_t> contended = contended_claims(demands, volumes_, class_);
-        std::vector<volume_demand> rest;
-        for (std::size_t at = 0; at < demands.size(); ++at)
-            if (contended.contains(at))
-                rest.push_back(demands[at]);
-            else
-                reach_any(demands[at], volumes_);
-        if (!rest.empty())
-            hand_out(rest);
-    }
-
-    void reach_any(const volume_demand& of, const std::vector<const volume_object*>& volumes) {
-        term_list terms;
-        for (const storage_pool& each : pools_)
-            if (each.takes(*of.asks))
-                terms.insert(terms.end(), each.nodes.begin(), each.nodes.end());
-        for (const volume_object* const each : candidates_for(of, volumes, class_)) {
-            if (!each->nodes)
-                return;
-            terms.insert(terms.end(), each->nodes->begin(), each->nodes->end());
-        }
-        out_->reach(of, std::move(terms), "free or new volumes of class " + class_);
-    }
-
-    void hand_out(const std::vector<volume_demand>& demands) {
-        for (const std::size_t at : storage_handout(class_, volumes_, pools_, *out_).run(demands))
-            if (!pools_.front().object)
-                making_->keep_near(demands[at]);
+    /// A claim of several pods whose volume is made somewhere holds them to one place.
+    void keep_near(const volume_demand& of) {
+        if (!pools_.front().object)
+            making_->keep_near(of);
     }
 
     /// Counts bytes on nodes with a pool, and free volumes on others. A free volume beside a pool
     /// counts as bytes of the smallest claim. False, and no change, when some volume or pool is
     /// reached from several nodes, pods share a claim, or claims differ too much.
     bool count(const std::vector<volume_demand>& either, const std::vector<volume_demand>& made) {
-        if (std::ranges::any_of(made, &volume_demand::is_shared) ||
+        if (std::ranges::any_of(either, &volume_demand::is_shared) ||
+            std::ranges::any_of(made, &volume_demand::is_shared) ||
             !std::ranges::all_of(pools_,
                                  [](const storage_pool& each) { return each.only.has_value(); }))
             return false;
@@ -186,9 +162,8 @@ private:
                      }))
                 of_volumes[out_->nodes()[where.front()].name] += smallest;
         }
-        // Also asked without volumes: whether pods share a claim.
-        if (!count_volumes_by_node(either, elsewhere, class_, pooled, first_kind, *out_) &&
-            (!elsewhere.empty() || std::ranges::any_of(either, &volume_demand::is_shared)))
+        if (!elsewhere.empty() &&
+            !count_volumes_by_node(either, elsewhere, class_, pooled, first_kind, *out_))
             return false;
         making_->provision(made);
         const std::string kind = storage_catalog::bytes_of(class_) + (made.empty() ? "" : "-2");
@@ -203,7 +178,7 @@ private:
             out_->take(each, kind, each.asks->bytes);
             if (!std::ranges::all_of(
                     pools_, [&](const storage_pool& one) { return one.takes(*each.asks); }))
-                reach_any(each, elsewhere);
+                volume_sharing(class_, elsewhere, pools_, *out_).reach_any(each);
         }
         for (const volume_demand& each : made)
             out_->take(each, kind, each.asks->bytes);

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,13 +11,12 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/free_or_new_volumes.hpp>
 #include <muster/codec/storage_catalog.hpp>
-#include <muster/codec/storage_handout.hpp>
 #include <muster/codec/storage_objects.hpp>
-#include <muster/codec/volume_contention.hpp>
+#include <muster/codec/storage_pools.hpp>
 #include <muster/codec/volume_demand.hpp>
 #include <muster/codec/volume_mismatch.hpp>
 #include <muster/codec/volume_provisioning.hpp>
-#include <muster/codec/volumes_by_node.hpp>
+#include <muster/codec/volume_sharing.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -44,6 +41,8 @@ public:
     }
 
     void match(std::vector<volume_demand> demands) {
+        const std::vector<storage_pool> no_pools;
+        volume_sharing existing(class_, volumes_, no_pools, *out_);
         std::vector<volume_demand> fixed;
         std::vector<volume_demand> made;
         std::vector<volume_demand> either;
@@ -51,19 +50,19 @@ public:
             const auto candidates = candidates_for(each, volumes_, class_);
             if (candidates.size() == 1 && is_kept_for(*candidates.front(), each)) {
                 // It is for no other claim.
-                reach_any(each);
+                existing.reach_any(each);
             } else if (making_.provisions() && (candidates.empty() || making_.can_make(each))) {
                 (candidates.empty() ? made : either).push_back(std::move(each));
             } else if (candidates.empty()) {
                 out_->wait(each, mismatch_text(each, volumes_, class_));
             } else if (making_.provisions() && !out_->are_admitted(each)) {
                 // The pods start nowhere as things are, so they keep no volume from others.
-                reach_any(each);
+                existing.reach_any(each);
             } else {
                 fixed.push_back(std::move(each));
             }
         }
-        match_volumes(fixed);
+        existing.match(fixed, {}, 1);
         if (either.empty())
             making_.provision(made);
         else
@@ -72,31 +71,6 @@ public:
     }
 
 private:
-    void match_volumes(std::vector<volume_demand>& demands) {
-        if (demands.empty() || count_volumes_by_node(demands, volumes_, class_, {}, 1, *out_))
-            return;
-        const std::set<std::size_t> contended = contended_claims(demands, volumes_, class_);
-        std::vector<volume_demand> rest;
-        for (std::size_t at = 0; at < demands.size(); ++at)
-            if (contended.contains(at))
-                rest.push_back(demands[at]);
-            else
-                reach_any(demands[at]);
-        if (!rest.empty())
-            storage_handout(class_, volumes_, {}, *out_).run(rest);
-    }
-
-    /// What the claim may get, wherever that is.
-    void reach_any(const volume_demand& of) {
-        term_list terms;
-        for (const volume_object* const each : candidates_for(of, volumes_, class_)) {
-            if (!each->nodes)
-                return;
-            terms.insert(terms.end(), each->nodes->begin(), each->nodes->end());
-        }
-        out_->reach(of, std::move(terms), "free volumes of class " + class_);
-    }
-
     /// The volumes that suit none of these claims.
     [[nodiscard]] std::vector<const volume_object*>
     left_by(const std::vector<volume_demand>& demands) const {

@@ -92,8 +92,8 @@ struct volume_supply {
     std::map<std::string, std::int64_t> set_aside;
     /// Of `set_aside`, the amounts that are kept for volumes of waiting pods, and not in use yet.
     std::map<std::string, std::int64_t> kept;
-    /// Amounts in `on` that belong to a zone or another group of nodes and not to the node itself:
-    /// another node like it does not bring them along. By node name.
+    /// Amounts in `on` that another node like this one does not bring along: free volumes, and
+    /// storage of a zone or another group of nodes. By node name.
     std::map<std::string, std::int64_t> not_of_node;
 
     [[nodiscard]] std::int64_t at(const std::string& node) const {
