@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -140,16 +139,13 @@ private:
             !std::ranges::all_of(pools_,
                                  [](const storage_pool& each) { return each.only.has_value(); }))
             return false;
-        std::map<std::string, std::int64_t> bytes;
+        volume_supply supply = count_bytes(pools_);
         std::vector<char> pooled(out_->nodes().size(), 0);
-        for (const storage_pool& each : pools_) {
-            bytes[*each.only] = std::max(bytes[*each.only], each.size());
+        for (const storage_pool& each : pools_)
             pooled[out_->nodes_of(each.nodes, 0).front()] = 1;
-        }
         std::int64_t smallest = largest_allocatable;
         for (const volume_demand& each : either)
             smallest = std::min(smallest, each.asks->bytes);
-        std::map<std::string, std::int64_t> of_volumes;
         std::vector<const volume_object*> elsewhere;
         for (const volume_object* const each : volumes_) {
             const auto where = out_->nodes_of(each->nodes, 1);
@@ -160,20 +156,20 @@ private:
             else if (std::ranges::all_of(either, [&](const volume_demand& of) {
                          return satisfies(*each, of, class_);
                      }))
-                of_volumes[out_->nodes()[where.front()].name] += smallest;
+                for (auto* const to : {&supply.on, &supply.not_of_node}) {
+                    std::int64_t& bytes = (*to)[out_->nodes()[where.front()].name];
+                    bytes = saturate(int128{bytes} + smallest);
+                }
         }
         if (!elsewhere.empty() &&
             !count_volumes_by_node(either, elsewhere, class_, pooled, first_kind, *out_))
             return false;
         making_->provision(made);
         const std::string kind = storage_catalog::bytes_of(class_) + (made.empty() ? "" : "-2");
-        volume_supply& supply = out_->plan().kinds[kind];
         for (const volume_object* const each : elsewhere)
             supply.on[out_->nodes()[out_->nodes_of(each->nodes, 0).front()].name] =
                 largest_allocatable;
-        for (const auto& [name, size] : bytes)
-            supply.on[name] = saturate(int128{size} + of_volumes[name]);
-        supply.not_of_node = of_volumes;
+        out_->plan().kinds[kind] = std::move(supply);
         for (const volume_demand& each : either) {
             out_->take(each, kind, each.asks->bytes);
             if (!std::ranges::all_of(

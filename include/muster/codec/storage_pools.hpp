@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/storage_objects.hpp>
+#include <muster/codec/volume_plan.hpp>
 #include <muster/model/constraints.hpp>
 #include <muster/model/labels.hpp>
 #include <muster/model/node.hpp>
@@ -109,6 +111,22 @@ template<std::size_t Width>
                return each->nodes && storage_pool{each, {}, {}, false}.takes(asks) &&
                       matches(term_of(*each->nodes));
            });
+}
+
+/// Bytes that nodes have, by the node's name, of pools that one node each reaches (`only`). Of
+/// several pools on a node the largest counts: a volume lies in one of them.
+[[nodiscard]] inline volume_supply count_bytes(const std::vector<storage_pool>& pools) {
+    volume_supply made;
+    std::map<std::string, std::int64_t> of_node;
+    for (const storage_pool& each : pools) {
+        made.on[*each.only] = std::max(made.on[*each.only], each.size());
+        if (each.of_node)
+            of_node[*each.only] = std::max(of_node[*each.only], each.size());
+    }
+    for (const auto& [name, bytes] : made.on)
+        if (bytes > of_node[name])
+            made.not_of_node.emplace(name, bytes - of_node[name]);
+    return made;
 }
 
 [[nodiscard]] inline std::string bytes_text(std::int64_t bytes) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,7 +17,6 @@
 #include <muster/codec/storage_objects.hpp>
 #include <muster/codec/storage_pools.hpp>
 #include <muster/codec/volume_demand.hpp>
-#include <muster/codec/volume_plan.hpp>
 #include <muster/resource/quantity.hpp>
 
 namespace muster {
@@ -100,17 +98,7 @@ public:
 private:
     void count_pools(const std::vector<volume_demand>& demands) {
         const std::string kind = storage_catalog::bytes_of(class_);
-        volume_supply& supply = out_->plan().kinds[kind];
-        // Of several pools on a node the largest counts: a volume lies in one of them.
-        std::map<std::string, std::int64_t> of_node;
-        for (const storage_pool& each : pools()) {
-            supply.on[*each.only] = std::max(supply.on[*each.only], each.size());
-            if (each.of_node)
-                of_node[*each.only] = std::max(of_node[*each.only], each.size());
-        }
-        for (const auto& [name, bytes] : supply.on)
-            if (bytes > of_node[name])
-                supply.not_of_node.emplace(name, bytes - of_node[name]);
+        out_->plan().kinds[kind] = count_bytes(pools());
         for (const volume_demand& each : demands) {
             out_->take(each, kind, each.asks->bytes);
             const bool limited = std::ranges::any_of(

@@ -581,6 +581,17 @@ TEST_CASE("a storage pool belongs to a node if it names the node, a free volume 
     CHECK(supplies(a1 + pools +
                    capacity("x", "lvm", "topology.kubernetes.io/zone: a", "capacity: 15")) ==
           "a1 15-15 ");
+    // A free volume beside a pool that has too little for two claims counts as 10 bytes.
+    const std::string beside = tracking + storage_class("lvm", "csi.x") + pod("p", "d") +
+                               pod("q", "e") + unbound("d", "lvm", "10") +
+                               unbound("e", "lvm", "10") +
+                               volume("v", ", storageClassName: lvm" + on_node("a1"));
+    CHECK(supplies(a1 + beside +
+                   capacity("x", "lvm", "kubernetes.io/hostname: a1", "capacity: 15")) ==
+          "a1 25-10 ");
+    CHECK(supplies(a1 + beside +
+                   capacity("x", "lvm", "topology.kubernetes.io/zone: a", "capacity: 15")) ==
+          "a1 25-25 ");
 }
 
 /// The same pod, on nodes with that label value.
