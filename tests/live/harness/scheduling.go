@@ -3,6 +3,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,13 +89,19 @@ func onStage(cpus map[string]int, story func(s *stage) error, flaws ...*flaw) fu
 	}
 }
 
-func (s *stage) addNode(name string, cpu int) error {
+func (s *stage) addNode(name string, cpu int) error { return s.addLabelledNode(name, cpu, object{}) }
+
+// addLabelledNode adds a node that has these labels from its first version on. Labels that came in a
+// second write would let the scheduler see a node without them.
+func (s *stage) addLabelledNode(name string, cpu int, labels object) error {
 	full := s.namespace + "-" + name
+	all := object{"stage": s.namespace}
+	maps.Copy(all, labels)
 	s.nodes[full] = amounts{"cpu": int64(cpu) * 1000, "memory": 64 << 30 * 1000, "pods": 110_000}
 	s.ended = append(s.ended, func() { s.on.admin.do("DELETE", "/api/v1/nodes/"+full, "", "") })
-	return s.on.admin.expect(201, "POST", "/api/v1/nodes", fmt.Sprintf(
-		`{"metadata":{"name":%q,"labels":{"stage":%q}},"status":{"allocatable":{"cpu":"%d","memory":"64Gi","pods":"110"},"conditions":[{"type":"Ready","status":"True"}]}}`,
-		full, s.namespace, cpu))
+	return s.on.admin.expect(201, "POST", "/api/v1/nodes", asText(object{"metadata": object{"name": full, "labels": all},
+		"status": object{"allocatable": object{"cpu": strconv.Itoa(cpu), "memory": "64Gi", "pods": "110"},
+			"conditions": []object{{"type": "Ready", "status": "True"}}}}))
 }
 
 // startScheduler starts the program under test as its own user, behind the proxy.

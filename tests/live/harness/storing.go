@@ -99,7 +99,7 @@ func (st *storing) addNode(name string, cpu int) error {
 	if zone != "" {
 		labels[zoneLabel] = zone
 	}
-	return firstOf(st.s.addNode(name, cpu), st.s.change("/api/v1/nodes/"+full, asText(object{"metadata": object{"labels": labels}})))
+	return st.s.addLabelledNode(name, cpu, labels)
 }
 
 // addLimited adds a node on which a driver attaches so many volumes.
