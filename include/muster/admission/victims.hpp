@@ -207,8 +207,8 @@ private:
                                                            gang_index which) {
         std::optional<std::int64_t> first;
         for (const pod_index member : known[which].members)
-            if (const auto& pod = known[member]; pod.charged() && pod.started)
-                first = first ? std::min(*first, *pod.started) : *pod.started;
+            if (const auto& pod = known[member]; pod.charged() && pod.started())
+                first = first ? std::min(*first, *pod.started()) : *pod.started();
         return first;
     }
     void wake_at(std::optional<std::int64_t> when) noexcept {

@@ -4,6 +4,8 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 
 namespace muster {
 inline namespace v0_1 {
@@ -22,6 +24,39 @@ public:
 
 private:
     std::uint32_t value_ = 0;
+};
+
+/// An index or nothing, in the room of an index. Use it in records of which there are many; it has
+/// what `std::optional<index_of<Tag>>` has, and converts from and to it. The greatest value of an
+/// index stands for nothing, and no record has it.
+template<class Tag>
+class optional_index {
+public:
+    using value_type = index_of<Tag>;
+
+    constexpr optional_index() noexcept = default;
+    constexpr optional_index(std::nullopt_t) noexcept {}
+    constexpr optional_index(value_type value) noexcept : value_(value) {}
+    constexpr optional_index(const std::optional<value_type>& from) noexcept
+        : value_(from.value_or(none)) {}
+
+    [[nodiscard]] constexpr operator std::optional<value_type>() const noexcept {
+        return has_value() ? std::optional(value_) : std::nullopt;
+    }
+    [[nodiscard]] constexpr bool has_value() const noexcept { return value_ != none; }
+    [[nodiscard]] constexpr explicit operator bool() const noexcept { return has_value(); }
+    [[nodiscard]] constexpr const value_type& operator*() const noexcept { return value_; }
+    [[nodiscard]] constexpr const value_type* operator->() const noexcept { return &value_; }
+    constexpr void reset() noexcept { value_ = none; }
+
+    [[nodiscard]] friend constexpr bool operator==(optional_index, optional_index) = default;
+    [[nodiscard]] friend constexpr bool operator==(optional_index lhs, value_type rhs) noexcept {
+        return lhs.value_ == rhs;
+    }
+
+private:
+    static constexpr value_type none{std::numeric_limits<std::uint32_t>::max()};
+    value_type value_ = none;
 };
 
 /// An index and the generation of what stood there: a handle of a removed record is found stale

@@ -287,8 +287,8 @@ private:
         if (made.duration == gang_rank::none || record.placeable == record.members.size())
             return made;
         for (const pod_index member : record.members)
-            if (const auto& pod = known[member]; pod.charged() && pod.alive() && pod.started)
-                made.since = std::min(made.since, *pod.started);
+            if (const auto& pod = known[member]; pod.charged() && pod.alive() && pod.started())
+                made.since = std::min(made.since, *pod.started());
         return made;
     }
     [[nodiscard]] static bool wants_something(const cluster_state<Traits>& known,

@@ -236,7 +236,7 @@ template<class Traits>
 template<class Placements>
 void cluster_state<Traits>::started(const Placements& placed, std::int64_t now) noexcept {
     for (const auto& each : placed)
-        pods_[each.pod.value()].started = now;
+        pods_[each.pod.value()].set_started(now);
 }
 
 template<class Traits>

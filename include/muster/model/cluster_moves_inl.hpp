@@ -112,7 +112,7 @@ pod_index cluster_state<Traits>::add_place(pod_index of, node_index to,
     release_place_of(of);
     pod_record place = pods_[of.value()];
     place.node = to;
-    place.started.reset();
+    place.set_started(std::nullopt);
     place.phase = pod_phase::pending;
     place.terminating = place.assumed = place.evicted = false;
     place.nominated = place.promised = true;

@@ -117,7 +117,7 @@ void take_over(pod_record& into, const Spec& spec) {
     into.role = spec.role;
     into.created = spec.created;
     if (spec.started || spec.phase == pod_phase::pending)
-        into.started = spec.started;
+        into.set_started(spec.started);
     into.phase = spec.phase;
     into.terminating = spec.terminating;
     into.ready = spec.ready;

@@ -22,9 +22,9 @@ template<class Traits>
 std::optional<std::int64_t> cluster_state<Traits>::ends(pod_index which) const noexcept {
     const pod_record& record = pods_[which.value()];
     const auto& duration = gangs_[record.gang.value()].spec.duration;
-    if (!duration || !record.started)
+    if (!duration || !record.started())
         return std::nullopt;
-    return saturate(static_cast<int128>(*record.started) + *duration);
+    return saturate(static_cast<int128>(*record.started()) + *duration);
 }
 
 template<class Traits>

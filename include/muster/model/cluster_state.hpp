@@ -72,8 +72,9 @@ public:
     /// All that is known of a pod but its node, as an event would say it.
     [[nodiscard]] pod_type spec_of(pod_index pod) const {
         const pod_record& from = pods_[pod.value()];
-        return {from.role,  request(pod),     where(pod).value,         from.created, from.started,
-                from.phase, from.terminating, label_sets_[from.labels], from.ready};
+        return {from.role,      request(pod), where(pod).value, from.created,
+                from.started(), from.phase,   from.terminating, label_sets_[from.labels],
+                from.ready};
     }
     /// When the pod will have ended, as far as its gang declares how long it runs.
     [[nodiscard]] std::optional<std::int64_t> ends(pod_index which) const noexcept;

@@ -52,39 +52,56 @@ struct node_record {
     std::uint32_t generation = 0;
 };
 
+/// One per pod, so its members are ordered and packed to be small: 56 bytes.
 struct pod_record {
     using tag = pod_tag;
     gang_index gang;
     vertex_index role;
     /// What it asks for and where it may stand.
     shape_index shape;
-    std::optional<node_index> node;
+    optional_index<node_tag> node;
     std::uint32_t generation = 0;
+    label_set_index labels;
+    /// Of a pod for whose key a place is promised in its gang: that place. Of the place: the pod of
+    /// that key, as long as there is one.
+    optional_index<pod_tag> partner;
+    /// Of one that is nominated: how many of its gang had been before it. Terms between pods may
+    /// let some come only before others.
+    std::uint32_t turn = 0;
     /// Creation time in the caller's unit; older goes first among equals.
     std::int64_t created = 0;
-    /// When it started to run, as observed, or else when it was assumed to.
-    std::optional<std::int64_t> started;
+
+private:
+    std::int64_t started_ = 0;
+
+public:
     pod_phase phase = pod_phase::pending;
     /// Being deleted: no member any more, yet it occupies its node until it is gone.
     bool terminating = false;
-    /// Of one that runs: it is available, as far as is known.
-    bool ready = true;
     /// Placed by a committed decision, not yet observed.
     bool assumed = false;
-    label_set_index labels;
     /// To be placed on `node` once the pods that occupy its room have left.
     bool nominated = false;
     /// Told to go by a committed decision, whatever was observed since.
     bool evicted = false;
+    /// Of one that runs: it is available, as far as is known.
+    bool ready = true;
     /// Not a pod yet, but a place reserved for the replacement of the pod with this key, which
     /// moves. Nominated on `node`; not found by key.
     bool promised = false;
-    /// Of a pod for whose key a place is promised in its gang: that place. Of the place: the pod of
-    /// that key, as long as there is one.
-    std::optional<pod_index> partner;
-    /// Of one that is nominated: how many of its gang had been before it. Terms between pods may
-    /// let some come only before others.
-    std::uint32_t turn = 0;
+
+private:
+    bool has_started_ = false;
+
+public:
+    /// When it started to run, as observed, or else when it was assumed to.
+    [[nodiscard]] std::optional<std::int64_t> started() const noexcept {
+        return has_started_ ? std::optional(started_) : std::nullopt;
+    }
+    void set_started(std::optional<std::int64_t> at) noexcept {
+        has_started_ = at.has_value();
+        started_ = at.value_or(0);
+    }
 
     /// It was seen on that node, so it waits no more, whatever its phase said.
     void stand_on(node_index seen_on) noexcept {

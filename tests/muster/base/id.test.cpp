@@ -11,6 +11,11 @@ namespace {
 
 using namespace muster;
 
+// In the room of an index, and nothing but an index or nothing.
+static_assert(sizeof(optional_index<node_tag>) == sizeof(node_index));
+static_assert(!std::is_constructible_v<optional_index<pod_tag>, node_index>);
+static_assert(!std::is_constructible_v<optional_index<pod_tag>, std::optional<node_index>>);
+
 // A node is never taken for a pod, nor a number for either.
 static_assert(!std::is_convertible_v<node_index, pod_index>);
 static_assert(!std::is_constructible_v<pod_index, node_index>);
@@ -31,6 +36,23 @@ TEST_CASE("handles of one place and two generations differ") {
     CHECK(before != after);
     CHECK(before == handle<struct pod_tag>{pod_index{4}, 0});
     CHECK(before != handle<struct pod_tag>{pod_index{5}, 0});
+}
+
+TEST_CASE("an optional index holds what a std::optional of an index holds") {
+    using optional = optional_index<node_tag>;
+    CHECK(!optional{}.has_value());
+    CHECK(!optional(std::optional<node_index>{}));
+    CHECK(std::optional<node_index>(optional{}) == std::nullopt);
+    optional some = node_index{0};
+    CHECK(some.has_value());
+    CHECK(some->value() == 0);
+    CHECK(some == node_index{0});
+    CHECK(some != node_index{1});
+    CHECK(some != optional{});
+    CHECK(std::optional<node_index>(some) == node_index{0});
+    CHECK(optional(std::optional(node_index{3})) == optional(node_index{3}));
+    some.reset();
+    CHECK(some == optional{});
 }
 
 } // namespace
