@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include <muster/cluster/state.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/model/state.hpp>
 
 #include "figures.hpp"
 #include "muster_engine.hpp"

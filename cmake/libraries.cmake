@@ -43,8 +43,10 @@ if(MUSTER_KUBE)
 endif()
 
 file(GLOB muster_root_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/muster/*.hpp")
+# The floors of the core, from the lowest to the highest.
+set(MUSTER_CORE_FOLDERS base resource vocabulary cluster index plan policy problem exact greedy admission preempt explain cycle advice)
 muster_library(muster EXPORT core
-  FOLDERS base resource model index plan policy admission cycle
+  FOLDERS ${MUSTER_CORE_FOLDERS}
   FILES ${muster_root_headers}
   LINKS Boost::headers)
 include(cmake/muster-core.cmake)

@@ -12,7 +12,7 @@
 
 #include <boost/graph/adjacency_list.hpp>
 
-#include <muster/model/topology_graph.hpp>
+#include <muster/cluster/topology_graph.hpp>
 #include <muster/muster.hpp>
 
 namespace {

@@ -17,11 +17,11 @@ fi
 # What saves most first. One that is not worth it any more costs time, nothing else.
 ahead=(
     sim/run_stage codec/gang_reader cycle/engine kube/live_gangs sim/job_controller admission/admit
-    codec/group_objects admission/affinity_counts codec/job_reader codec/membership kube/arrived
-    codec/reading_context model/state testing/api_server/registry codec/objects translate/writing
-    translate/pod_draft model/cluster_state translate/gang_object codec/document translate/t9k_job
-    testing/api_server/json_values translate/target translate/json_text model/ledger
-    index/capacity_tree model/labels codec/diagnostic resource/resources)
+    codec/group_objects problem/affinity_counts codec/job_reader codec/membership kube/arrived
+    codec/reading_context cluster/state testing/api_server/registry codec/objects translate/writing
+    translate/pod_draft cluster/cluster_state translate/gang_object codec/document translate/t9k_job
+    testing/api_server/json_values translate/target translate/json_text cluster/ledger
+    index/capacity_tree vocabulary/labels codec/diagnostic resource/resources)
 ahead=("${ahead[@]/%/.hpp}")
 
 cd "$source/include/muster"

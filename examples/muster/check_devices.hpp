@@ -13,7 +13,7 @@
 #include <muster/codec/device_catalog.hpp>
 #include <muster/codec/device_selector.hpp>
 #include <muster/codec/objects.hpp>
-#include <muster/model/node.hpp>
+#include <muster/vocabulary/node.hpp>
 
 namespace cli {
 

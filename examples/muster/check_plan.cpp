@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <muster/base/checked.hpp>
-#include <muster/model/constraints.hpp>
+#include <muster/vocabulary/constraints.hpp>
 
 #include "check_devices.hpp"
 

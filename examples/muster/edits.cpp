@@ -18,8 +18,8 @@
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/t9k_reader.hpp>
 #include <muster/codec/topology_reader.hpp>
-#include <muster/model/node_names.hpp>
 #include <muster/resource/quantity_text.hpp>
+#include <muster/vocabulary/node_names.hpp>
 
 #include "storage_edits.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include <muster/base/id.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/cycle/decision.hpp>
-#include <muster/model/state.hpp>
 #include <muster/resource/kind_table.hpp>
 
 #include "fewest_members.hpp"

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include <muster/admission/affinity_refusal.hpp>
 #include <muster/codec/broken_objects.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/storage_catalog.hpp>
+#include <muster/explain/affinity_refusal.hpp>
 #include <muster/muster.hpp>
 
 #include "reason_text.hpp"

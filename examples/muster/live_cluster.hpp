@@ -9,11 +9,11 @@
 #include <vector>
 
 #include <muster/adapter/cluster_view.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/cycle/any_policy.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/kube/cluster.hpp>
 #include <muster/kube/group_status.hpp>
-#include <muster/model/state.hpp>
 
 #include "live.hpp"
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <utility>
 
-#include <muster/admission/explain_kept.hpp>
-#include <muster/admission/members.hpp>
 #include <muster/cycle/cycle.hpp>
+#include <muster/explain/explain_kept.hpp>
+#include <muster/problem/members.hpp>
 
 #include "group_lines.hpp"
 #include "headline.hpp"

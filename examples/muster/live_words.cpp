@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/members.hpp>
 #include <muster/codec/volume_words.hpp>
+#include <muster/problem/members.hpp>
 
 #include "headline.hpp"
 #include "reason_lines.hpp"

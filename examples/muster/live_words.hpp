@@ -4,10 +4,10 @@
 #include <set>
 #include <string>
 
-#include <muster/admission/explain.hpp>
 #include <muster/base/id.hpp>
 #include <muster/codec/volume_words.hpp>
-#include <muster/model/answer.hpp>
+#include <muster/explain/explain.hpp>
+#include <muster/vocabulary/answer.hpp>
 
 #include "live_cluster.hpp"
 #include "reason_text.hpp"

@@ -9,13 +9,13 @@
 
 #include <boost/json/array.hpp>
 
-#include <muster/admission/explain_kept.hpp>
+#include <muster/advice/forecast.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/pod_group_status.hpp>
 #include <muster/codec/queue_status.hpp>
 #include <muster/codec/volume_words.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/cycle/forecast.hpp>
+#include <muster/explain/explain_kept.hpp>
 #include <muster/muster.hpp>
 
 #include "check_plan.hpp"

@@ -2,8 +2,8 @@
 #include <string>
 #include <string_view>
 
-#include <muster/admission/reason.hpp>
-#include <muster/model/answer.hpp>
+#include <muster/vocabulary/answer.hpp>
+#include <muster/vocabulary/reason.hpp>
 
 #include "output.hpp"
 #include "reason_text.hpp"

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include <muster/admission/budget.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/cycle/any_policy.hpp>
-#include <muster/model/state.hpp>
 #include <muster/resource/kind_table.hpp>
+#include <muster/vocabulary/budget.hpp>
 
 #include "policy_options.hpp"
 #include "report.hpp"

@@ -13,11 +13,11 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/admission/certificate.hpp>
-#include <muster/admission/closeness.hpp>
-#include <muster/admission/members.hpp>
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
+#include <muster/problem/closeness.hpp>
+#include <muster/problem/members.hpp>
 #include <muster/resource/kind_table.hpp>
+#include <muster/vocabulary/certificate.hpp>
 
 namespace cli {
 

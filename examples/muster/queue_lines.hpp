@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/members.hpp>
 #include <muster/codec/cluster.hpp>
+#include <muster/problem/members.hpp>
 
 #include "report.hpp"
 

@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/certificate.hpp>
-#include <muster/admission/explain_member.hpp>
-#include <muster/admission/reason.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/codec/broken_objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_words.hpp>
-#include <muster/model/state.hpp>
+#include <muster/explain/explain_member.hpp>
 #include <muster/resource/kind_table.hpp>
+#include <muster/vocabulary/certificate.hpp>
+#include <muster/vocabulary/reason.hpp>
 
 #include "group_lines.hpp"
 #include "reason_text.hpp"

@@ -11,15 +11,15 @@
 #include <string_view>
 #include <vector>
 
-#include <muster/admission/certificate.hpp>
-#include <muster/admission/reason.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
-#include <muster/model/answer.hpp>
-#include <muster/model/gang.hpp>
 #include <muster/resource/kind_table.hpp>
 #include <muster/resource/quantity.hpp>
+#include <muster/vocabulary/answer.hpp>
+#include <muster/vocabulary/certificate.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/reason.hpp>
 
 namespace cli {
 

@@ -10,11 +10,11 @@
 #include <variant>
 #include <vector>
 
+#include <muster/advice/what_helps.hpp>
 #include <muster/codec/broken_objects.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/cycle/what_helps.hpp>
 #include <muster/resource/kind_table.hpp>
 
 #include "reason_text.hpp"

@@ -14,7 +14,7 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_rules.hpp>
-#include <muster/model/labels.hpp>
+#include <muster/vocabulary/labels.hpp>
 
 #include "policy_options.hpp"
 

@@ -12,8 +12,8 @@
 #include <muster/adapter/driver.hpp>
 #include <muster/base/id.hpp>
 #include <muster/kube/metrics.hpp>
-#include <muster/model/answer.hpp>
 #include <muster/resource/kind_table.hpp>
+#include <muster/vocabulary/answer.hpp>
 
 #include "reason_text.hpp"
 

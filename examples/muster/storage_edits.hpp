@@ -12,7 +12,7 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
-#include <muster/model/node_names.hpp>
+#include <muster/vocabulary/node_names.hpp>
 
 namespace cli {
 

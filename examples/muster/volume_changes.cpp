@@ -14,12 +14,12 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/advice/least_change.hpp>
 #include <muster/codec/broken_objects.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/cycle/least_change.hpp>
-#include <muster/model/node_names.hpp>
+#include <muster/vocabulary/node_names.hpp>
 
 #include "edits.hpp"
 #include "planning.hpp"

@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <vector>
 
-#include <muster/admission/explain_inl.hpp>
-#include <muster/admission/explain_member_inl.hpp>
 #include <muster/base/compilation.hpp>
+#include <muster/cluster/cluster_state_inl.hpp>
 #include <muster/cycle/cycle_inl.hpp>
-#include <muster/model/cluster_state_inl.hpp>
+#include <muster/explain/explain_inl.hpp>
+#include <muster/explain/explain_member_inl.hpp>
 
 #ifdef MUSTER_SEPARATE_COMPILATION
 // Weak: a program may have several such sources. See <muster/base/compilation.hpp>.

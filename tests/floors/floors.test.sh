@@ -5,7 +5,9 @@
 set -euo pipefail
 . "$(dirname "$0")/../script_tools.sh"
 
-core="base resource model index plan policy admission cycle"
+# From the lowest to the highest.
+core=$(sed -n 's/^set(MUSTER_CORE_FOLDERS \(.*\))$/\1/p' "$(dirname "$0")/../../cmake/libraries.cmake")
+
 # Headers are cut by idea; a header above this length is told, not refused.
 usual_lines=500
 
@@ -13,15 +15,22 @@ usual_lines=500
 declare -A may_include=(
     [base]=""
     [resource]="base"
-    [model]="base resource"
-    [index]="base resource model"
-    [plan]="base resource model index"
-    [policy]="base resource model index plan"
-    [admission]="base resource model index plan policy/concept"
-    [cycle]="base resource model index plan policy admission"
-    [translate]="base resource model"
-    [lifecycle]="base resource model translate"
-    [codec]="base resource model translate lifecycle"
+    [vocabulary]="base resource"
+    [cluster]="base resource vocabulary"
+    [index]="base resource vocabulary cluster"
+    [plan]="base resource vocabulary cluster index"
+    [policy]="base resource vocabulary cluster index plan"
+    [problem]="base resource vocabulary cluster index plan policy/concept"
+    [exact]="base resource vocabulary cluster index plan policy/concept problem"
+    [greedy]="base resource vocabulary cluster index plan policy/concept problem exact"
+    [admission]="base resource vocabulary cluster index plan policy/concept problem exact greedy"
+    [preempt]="base resource vocabulary cluster index plan policy/concept problem exact greedy admission"
+    [explain]="base resource vocabulary cluster index plan policy/concept problem exact greedy admission"
+    [cycle]="base resource vocabulary cluster index plan policy problem exact greedy admission preempt"
+    [advice]="base resource vocabulary cluster index plan policy problem exact greedy admission preempt explain cycle"
+    [translate]="base resource vocabulary"
+    [lifecycle]="base resource vocabulary translate"
+    [codec]="base resource vocabulary cluster translate lifecycle"
     [adapter]="$core"
     [kube]="$core translate lifecycle codec adapter"
     [sim]="$core translate lifecycle codec adapter"
@@ -34,7 +43,7 @@ never_in_core='chrono|iostream|regex|thread|random|boost/json(/.*|\.hpp)|yaml-cp
 network='curl/.*|openssl/.*|boost/(asio|beast)(/.*|\.hpp)|sys/socket\.h|netinet/.*|arpa/.*'
 network_homes="kube testing"
 graph='boost/graph/.*'
-graph_home=model/topology_graph.hpp
+graph_home=cluster/topology_graph.hpp
 
 is_in() { [[ " $2 " == *" $1 "* ]]; }
 
@@ -145,12 +154,15 @@ must_pass() {
 }
 
 must_fail 'base may not' base/a.hpp '#include <muster/resource/a.hpp>'
-must_fail 'resource may not' resource/a.hpp '#  include  <muster/model/a.hpp> // why'
-must_fail 'model may not' model/a.hpp '#include <muster/plan/a.hpp>'
+must_fail 'resource may not' resource/a.hpp '#  include  <muster/cluster/a.hpp> // why'
+must_fail 'vocabulary may not' vocabulary/a.hpp '#include <muster/cluster/a.hpp>'
+must_fail 'cluster may not' cluster/a.hpp '#include <muster/plan/a.hpp>'
 must_fail 'index may not' index/a.hpp '#include <muster/plan/a.hpp>'
 must_fail 'plan may not' plan/a.hpp '#include <muster/policy/order_concept.hpp>'
 must_fail 'policy may not' policy/a.hpp '#include <muster/admission/a.hpp>'
+must_fail 'exact may not' exact/a.hpp '#include <muster/greedy/a.hpp>'
 must_fail 'admission may not' admission/a.hpp '#include <muster/policy/fifo.hpp>'
+must_fail 'cycle may not' cycle/a.hpp '#include <muster/advice/a.hpp>'
 must_fail 'cycle may not' cycle/a.hpp '#include <muster/adapter/a.hpp>'
 must_fail 'translate may not' translate/a.hpp '#include <muster/index/a.hpp>'
 must_fail 'adapter may not' adapter/a.hpp '#include <muster/codec/a.hpp>'
@@ -158,14 +170,14 @@ must_fail 'kube may not' kube/a.hpp '#include <muster/sim/a.hpp>'
 must_fail 'sim may not' sim/a.hpp '#include <muster/testing/a.hpp>'
 must_fail 'no floor' attic/a.hpp '#pragma once'
 must_fail 'core only' muster.hpp '#include <muster/codec/a.hpp>'
-must_fail 'core only' muster.hpp '#include <muster/model/topology_graph.hpp>'
+must_fail 'core only' muster.hpp '#include <muster/cluster/topology_graph.hpp>'
 must_fail 'includes the umbrella' cycle/a.hpp '#include <muster/muster.hpp>'
 must_fail 'named from the root' base/a.hpp '#include "version.hpp"'
 must_fail 'no header may' testing/a.hpp '#include <iostream>'
 must_fail 'no header may' sim/a.hpp '#include <range/v3/all.hpp>'
 must_fail 'the core may not' cycle/a.hpp '#include <chrono>'
 must_fail 'the core may not' plan/a.hpp '#include <boost/json.hpp>'
-must_fail 'only model/topology_graph.hpp may' sim/a.hpp '#include <boost/graph/adjacency_list.hpp>'
+must_fail 'only cluster/topology_graph.hpp may' sim/a.hpp '#include <boost/graph/adjacency_list.hpp>'
 must_fail 'only kube testing may' adapter/a.hpp '#include <curl/curl.h>'
 must_fail 'only kube testing may' sim/a.hpp '#include <boost/beast/http.hpp>'
 must_fail 'uses 1:std::views' base/a.hpp 'auto v = std::views::iota(0);'
@@ -177,7 +189,7 @@ must_pass admission/a.hpp '#include <muster/policy/order_concept.hpp>' '#include
 must_pass base/a.hpp $(seq 501)
 must_pass plan/a.hpp '#include <muster/index/a.hpp>' '// unlike std::views'
 must_pass cycle/a.hpp '#include <muster/policy/fifo.hpp>' '#include <muster/admission/a.hpp>'
-must_pass model/topology_graph.hpp '#include <boost/graph/adjacency_list.hpp>'
+must_pass cluster/topology_graph.hpp '#include <boost/graph/adjacency_list.hpp>'
 must_pass adapter/a.hpp '#include <chrono>' '#include <muster/cycle/a.hpp>'
 must_pass kube/a.hpp '#include <curl/curl.h>' '#include <muster/adapter/a.hpp>'
 must_pass testing/a.hpp '#include <muster/sim/a.hpp>' '#include <muster/testing/b.hpp>'

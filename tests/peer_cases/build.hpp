@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/resource/kind_table.hpp>
 
 #include "peer_case.hpp"

@@ -12,8 +12,8 @@
 
 #include <muster/adapter/sightings.hpp>
 #include <muster/base/id.hpp>
-#include <muster/model/event_result.hpp>
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
+#include <muster/vocabulary/event_result.hpp>
 
 namespace muster {
 inline namespace v0_1 {

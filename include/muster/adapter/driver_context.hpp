@@ -15,7 +15,7 @@
 #include <muster/adapter/driver_options.hpp>
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/writes.hpp>
-#include <muster/model/traits.hpp>
+#include <muster/vocabulary/traits.hpp>
 
 namespace muster {
 inline namespace v0_1 {

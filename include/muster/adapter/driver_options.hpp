@@ -7,7 +7,7 @@
 #include <muster/adapter/backoff.hpp>
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/token_bucket.hpp>
-#include <muster/admission/budget.hpp>
+#include <muster/vocabulary/budget.hpp>
 
 namespace muster {
 inline namespace v0_1 {

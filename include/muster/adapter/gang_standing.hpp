@@ -7,9 +7,9 @@
 
 #include <muster/adapter/cluster_view.hpp>
 #include <muster/adapter/writes.hpp>
-#include <muster/admission/gate_reason.hpp>
-#include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
+#include <muster/explain/gate_reason.hpp>
+#include <muster/vocabulary/tree_standing.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -13,10 +13,10 @@
 #include <muster/adapter/cluster_view.hpp>
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/writes.hpp>
-#include <muster/admission/members.hpp>
-#include <muster/admission/tree_standing.hpp>
 #include <muster/base/id.hpp>
-#include <muster/model/constraints.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/tree_standing.hpp>
 
 namespace muster {
 inline namespace v0_1 {

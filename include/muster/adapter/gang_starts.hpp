@@ -12,8 +12,8 @@
 
 #include <muster/adapter/driver_context.hpp>
 #include <muster/adapter/gang_start.hpp>
-#include <muster/admission/members.hpp>
-#include <muster/admission/tree_standing.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/vocabulary/tree_standing.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <muster/adapter/virtual_time.hpp>
-#include <muster/admission/budget.hpp>
 #include <muster/base/assert.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/model/state.hpp>
+#include <muster/vocabulary/budget.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -16,10 +16,10 @@
 #include <muster/adapter/sightings.hpp>
 #include <muster/adapter/virtual_time.hpp>
 #include <muster/adapter/writes.hpp>
-#include <muster/model/gang.hpp>
-#include <muster/model/node.hpp>
-#include <muster/model/pod.hpp>
-#include <muster/model/queue.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/node.hpp>
+#include <muster/vocabulary/pod.hpp>
+#include <muster/vocabulary/queue.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -12,8 +12,8 @@
 #include <muster/adapter/driver_context.hpp>
 #include <muster/adapter/writes.hpp>
 #include <muster/base/id.hpp>
-#include <muster/model/state.hpp>
-#include <muster/model/traits.hpp>
+#include <muster/cluster/state.hpp>
+#include <muster/vocabulary/traits.hpp>
 
 namespace muster {
 inline namespace v0_1 {

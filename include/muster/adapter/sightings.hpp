@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <muster/model/gang.hpp>
-#include <muster/model/pod.hpp>
-#include <muster/model/traits.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/pod.hpp>
+#include <muster/vocabulary/traits.hpp>
 
 namespace muster {
 inline namespace v0_1 {

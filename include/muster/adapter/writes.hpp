@@ -6,8 +6,8 @@
 #include <string>
 
 #include <muster/adapter/sightings.hpp>
-#include <muster/model/answer.hpp>
-#include <muster/model/traits.hpp>
+#include <muster/vocabulary/answer.hpp>
+#include <muster/vocabulary/traits.hpp>
 
 namespace muster {
 inline namespace v0_1 {

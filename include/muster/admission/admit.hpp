@@ -8,21 +8,21 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/budget.hpp>
 #include <muster/admission/decide.hpp>
-#include <muster/admission/domain_proofs.hpp>
-#include <muster/admission/fit_problem.hpp>
 #include <muster/admission/gates.hpp>
-#include <muster/admission/members.hpp>
-#include <muster/admission/place.hpp>
-#include <muster/admission/plain_proofs.hpp>
-#include <muster/admission/term_caps.hpp>
-#include <muster/admission/tree_standing.hpp>
-#include <muster/admission/verdict.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/exact/domain_proofs.hpp>
+#include <muster/exact/plain_proofs.hpp>
+#include <muster/exact/term_caps.hpp>
+#include <muster/greedy/place.hpp>
 #include <muster/index/flat_finder.hpp>
-#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/placement_concept.hpp>
+#include <muster/problem/fit_problem.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/vocabulary/budget.hpp>
+#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/verdict.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include <muster/admission/domain_search.hpp>
-#include <muster/admission/fit_problem.hpp>
-#include <muster/admission/members.hpp>
-#include <muster/admission/search.hpp>
-#include <muster/model/cluster_state.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/exact/domain_search.hpp>
+#include <muster/exact/search.hpp>
+#include <muster/problem/fit_problem.hpp>
+#include <muster/problem/members.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include <muster/admission/members.hpp>
-#include <muster/model/answer.hpp>
-#include <muster/model/cluster_state.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/vocabulary/answer.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -7,14 +7,14 @@
 #include <optional>
 #include <vector>
 
-#include <muster/admission/fit_problem.hpp>
-#include <muster/admission/members.hpp>
-#include <muster/admission/pattern.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/exact/pattern.hpp>
 #include <muster/index/flat_scan.hpp>
-#include <muster/model/cluster_state.hpp>
+#include <muster/problem/fit_problem.hpp>
+#include <muster/problem/members.hpp>
 
 namespace muster {
 inline namespace v0_1 {

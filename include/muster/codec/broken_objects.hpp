@@ -9,7 +9,7 @@
 #include <muster/codec/kueue_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_objects.hpp>
-#include <muster/model/taints.hpp>
+#include <muster/vocabulary/taints.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -17,9 +17,9 @@
 #include <muster/codec/volume_places.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_user.hpp>
-#include <muster/model/constraints.hpp>
-#include <muster/model/node.hpp>
-#include <muster/model/node_names.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/node.hpp>
+#include <muster/vocabulary/node_names.hpp>
 
 namespace muster {
 inline namespace v0_1 {

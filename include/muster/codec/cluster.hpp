@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <muster/base/assert.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/codec/cluster_checks.hpp>
 #include <muster/codec/cluster_volumes.hpp>
 #include <muster/codec/diagnostic.hpp>
@@ -25,7 +26,6 @@
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/topology_reader.hpp>
 #include <muster/codec/volume_plan.hpp>
-#include <muster/model/state.hpp>
 #include <muster/resource/kind_table.hpp>
 
 namespace muster {

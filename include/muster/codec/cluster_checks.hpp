@@ -15,7 +15,7 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_context.hpp>
 #include <muster/codec/topology_reader.hpp>
-#include <muster/model/topology.hpp>
+#include <muster/vocabulary/topology.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -15,13 +15,13 @@
 #include <muster/codec/device_claims.hpp>
 #include <muster/codec/device_planner.hpp>
 #include <muster/codec/diagnostic.hpp>
-#include <muster/codec/gang_minima.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_planner.hpp>
-#include <muster/model/gang.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/tree_standing.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -158,7 +158,7 @@ using lone_users = std::map<std::size_t, std::int64_t>;
 [[nodiscard]] inline bool meets_minima(const gang_tree& tree, std::vector<std::int64_t>& counts,
                                        std::span<const lone_users> claims, std::size_t& tries) {
     if (claims.empty())
-        return tries-- == 0 || has_minima(tree, counts);
+        return tries-- == 0 || reaches_minima(tree, counts);
     for (const auto& [role, users] : claims.front()) {
         ++counts[role];
         const bool met = tries == 0 || meets_minima(tree, counts, claims.subspan(1), tries);
@@ -212,7 +212,7 @@ inline void check_lone_claims(const manifests& objects, const volume_plan& volum
     }
     constexpr std::size_t most_tries = 1000;
     std::size_t tries = most_tries;
-    if (shared.empty() || !has_minima(facts.tree, all) ||
+    if (shared.empty() || !reaches_minima(facts.tree, all) ||
         detail::meets_minima(facts.tree, counts, shared, tries))
         return;
     facts.fault = gang_fault::malformed;

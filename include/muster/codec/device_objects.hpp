@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <muster/codec/object_metadata.hpp>
-#include <muster/model/constraints.hpp>
+#include <muster/vocabulary/constraints.hpp>
 
 namespace muster {
 inline namespace v0_1 {

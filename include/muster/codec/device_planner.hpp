@@ -17,8 +17,8 @@
 #include <muster/codec/device_selector.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/volume_plan.hpp>
-#include <muster/model/constraints.hpp>
-#include <muster/model/node.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/node.hpp>
 
 namespace muster {
 inline namespace v0_1 {

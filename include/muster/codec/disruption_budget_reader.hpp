@@ -15,7 +15,7 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/pod_terms_reader.hpp>
 #include <muster/codec/reading_context.hpp>
-#include <muster/model/disruption_budget.hpp>
+#include <muster/vocabulary/disruption_budget.hpp>
 
 namespace muster {
 inline namespace v0_1 {

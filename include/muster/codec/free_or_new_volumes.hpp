@@ -20,9 +20,9 @@
 #include <muster/codec/volume_provisioning.hpp>
 #include <muster/codec/volume_sharing.hpp>
 #include <muster/codec/volumes_by_node.hpp>
-#include <muster/model/constraints.hpp>
 #include <muster/resource/quantity.hpp>
 #include <muster/resource/resources.hpp>
+#include <muster/vocabulary/constraints.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -15,7 +15,7 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_context.hpp>
-#include <muster/model/queue.hpp>
+#include <muster/vocabulary/queue.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -17,8 +17,8 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/kueue_queues.hpp>
 #include <muster/codec/objects.hpp>
-#include <muster/model/gang.hpp>
 #include <muster/translate/gang_keys.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

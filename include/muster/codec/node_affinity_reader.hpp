@@ -12,7 +12,7 @@
 #include <muster/codec/pod_field_types.hpp>
 #include <muster/codec/pod_fields.hpp>
 #include <muster/codec/reading_context.hpp>
-#include <muster/model/constraints.hpp>
+#include <muster/vocabulary/constraints.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -13,7 +13,7 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/document.hpp>
 #include <muster/codec/field_path.hpp>
-#include <muster/model/labels.hpp>
+#include <muster/vocabulary/labels.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -15,14 +15,14 @@
 #include <muster/codec/document.hpp>
 #include <muster/codec/object_metadata.hpp>
 #include <muster/codec/storage_objects.hpp>
-#include <muster/model/constraints.hpp>
-#include <muster/model/gang.hpp>
-#include <muster/model/labels.hpp>
-#include <muster/model/pod.hpp>
-#include <muster/model/taints.hpp>
-#include <muster/model/taking.hpp>
-#include <muster/model/topology.hpp>
 #include <muster/resource/quantity.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/labels.hpp>
+#include <muster/vocabulary/pod.hpp>
+#include <muster/vocabulary/taints.hpp>
+#include <muster/vocabulary/taking.hpp>
+#include <muster/vocabulary/topology.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -13,7 +13,7 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/pod_field_types.hpp>
 #include <muster/codec/reading_context.hpp>
-#include <muster/model/pod_terms.hpp>
+#include <muster/vocabulary/pod_terms.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -13,9 +13,9 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/pod_field_types.hpp>
 #include <muster/codec/reading_rules.hpp>
-#include <muster/model/labels.hpp>
 #include <muster/resource/quantity_text.hpp>
 #include <muster/translate/generated_name.hpp>
+#include <muster/vocabulary/labels.hpp>
 
 namespace muster {
 inline namespace v0_1 {

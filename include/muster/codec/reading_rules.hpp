@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include <muster/model/pod_terms.hpp>
+#include <muster/vocabulary/pod_terms.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <muster/codec/diagnostic.hpp>
-#include <muster/model/labels.hpp>
+#include <muster/vocabulary/labels.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <muster/codec/object_metadata.hpp>
-#include <muster/model/constraints.hpp>
-#include <muster/model/labels.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/labels.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -17,11 +17,11 @@
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/storage_objects.hpp>
 #include <muster/codec/volume_plan.hpp>
-#include <muster/model/constraints.hpp>
-#include <muster/model/labels.hpp>
-#include <muster/model/node.hpp>
 #include <muster/resource/quantity.hpp>
 #include <muster/resource/resources.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/labels.hpp>
+#include <muster/vocabulary/node.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -14,8 +14,8 @@
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_context.hpp>
-#include <muster/model/topology.hpp>
 #include <muster/translate/gang_keys.hpp>
+#include <muster/vocabulary/topology.hpp>
 
 namespace muster {
 inline namespace v0_1 {

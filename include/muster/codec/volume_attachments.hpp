@@ -15,8 +15,8 @@
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_user.hpp>
-#include <muster/model/constraints.hpp>
-#include <muster/model/node.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/node.hpp>
 
 namespace muster {
 inline namespace v0_1 {

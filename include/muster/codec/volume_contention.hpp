@@ -12,7 +12,7 @@
 
 #include <muster/codec/storage_objects.hpp>
 #include <muster/codec/volume_demand.hpp>
-#include <muster/model/constraints.hpp>
+#include <muster/vocabulary/constraints.hpp>
 
 namespace muster {
 inline namespace v0_1 {

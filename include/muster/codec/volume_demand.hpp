@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <muster/codec/storage_objects.hpp>
-#include <muster/model/constraints.hpp>
+#include <muster/vocabulary/constraints.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/gang_minima.hpp>
 #include <muster/codec/volume_demand.hpp>
 #include <muster/codec/volume_places.hpp>
 #include <muster/codec/volume_user.hpp>
 #include <muster/resource/resources.hpp>
+#include <muster/vocabulary/tree_standing.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -243,7 +243,7 @@ private:
             if (!served.contains(user))
                 serve(user);
         part made;
-        made.starts = has_minima(gang.tree, std::move(may_start));
+        made.starts = reaches_minima(gang.tree, may_start);
         for (std::size_t at = 0; at < claims.size(); ++at)
             if (in.given_to(places[at]))
                 made.claims.push_back(at);

@@ -13,9 +13,9 @@
 #include <muster/codec/objects.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_user.hpp>
-#include <muster/model/constraints.hpp>
-#include <muster/model/node.hpp>
 #include <muster/resource/quantity.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/node.hpp>
 
 namespace muster {
 inline namespace v0_1 {

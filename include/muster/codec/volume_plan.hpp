@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <muster/codec/object_metadata.hpp>
-#include <muster/model/constraints.hpp>
-#include <muster/model/labels.hpp>
-#include <muster/model/pod_terms.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/labels.hpp>
+#include <muster/vocabulary/pod_terms.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <muster/codec/objects.hpp>
-#include <muster/model/gang.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -14,10 +14,10 @@
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_zones.hpp>
-#include <muster/model/constraints.hpp>
-#include <muster/model/labels.hpp>
-#include <muster/model/node.hpp>
-#include <muster/model/node_names.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/labels.hpp>
+#include <muster/vocabulary/node.hpp>
+#include <muster/vocabulary/node_names.hpp>
 
 namespace muster {
 inline namespace v0_1 {

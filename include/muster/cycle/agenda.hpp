@@ -11,8 +11,8 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/queue_turns.hpp>
-#include <muster/model/cluster_state.hpp>
 #include <muster/policy/any_order.hpp>
 #include <muster/policy/gang_order_concept.hpp>
 #include <muster/policy/queue_order_concept.hpp>

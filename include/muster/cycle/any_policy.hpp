@@ -4,14 +4,14 @@
 #include <concepts>
 #include <cstdint>
 
-#include <muster/admission/budget.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/policy.hpp>
-#include <muster/model/cluster_state.hpp>
 #include <muster/policy/any_order.hpp>
 #include <muster/policy/any_rule.hpp>
 #include <muster/policy/any_score.hpp>
 #include <muster/policy/any_victim_rule.hpp>
+#include <muster/vocabulary/budget.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -4,14 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <muster/admission/budget.hpp>
 #include <muster/base/compilation.hpp>
 #include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/any_policy.hpp>
 #include <muster/cycle/cycle_options.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/policy.hpp>
-#include <muster/model/cluster_state.hpp>
+#include <muster/vocabulary/budget.hpp>
 
 namespace muster {
 inline namespace v0_1 {

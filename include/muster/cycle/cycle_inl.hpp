@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
-#include <muster/admission/budget.hpp>
 #include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/any_policy.hpp>
 #include <muster/cycle/cycle.hpp>
 #include <muster/cycle/cycle_options.hpp>
@@ -14,7 +14,7 @@
 #include <muster/cycle/engine.hpp>
 #include <muster/cycle/eviction_pass.hpp>
 #include <muster/cycle/round.hpp>
-#include <muster/model/cluster_state.hpp>
+#include <muster/vocabulary/budget.hpp>
 
 namespace muster {
 inline namespace v0_1 {

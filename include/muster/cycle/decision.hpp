@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/eviction_shortage.hpp>
-#include <muster/admission/verdict.hpp>
 #include <muster/base/id.hpp>
-#include <muster/model/answer.hpp>
 #include <muster/plan/plan.hpp>
+#include <muster/preempt/eviction_shortage.hpp>
+#include <muster/vocabulary/answer.hpp>
+#include <muster/vocabulary/verdict.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/records.hpp>
 #include <muster/cycle/decision.hpp>
-#include <muster/model/answer.hpp>
-#include <muster/model/records.hpp>
+#include <muster/vocabulary/answer.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -9,24 +9,24 @@
 #include <vector>
 
 #include <muster/admission/admit.hpp>
-#include <muster/admission/affinity_coming.hpp>
-#include <muster/admission/affinity_members.hpp>
-#include <muster/admission/candidates.hpp>
-#include <muster/admission/consolidate.hpp>
-#include <muster/admission/evict.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/any_policy.hpp>
 #include <muster/cycle/decision_notes.hpp>
-#include <muster/cycle/eviction_memory.hpp>
 #include <muster/cycle/leaf_watches.hpp>
 #include <muster/cycle/policy.hpp>
 #include <muster/cycle/search_turns.hpp>
 #include <muster/cycle/start_planner.hpp>
+#include <muster/greedy/affinity_coming.hpp>
 #include <muster/index/finder.hpp>
 #include <muster/index/flat_scan.hpp>
-#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
+#include <muster/preempt/candidates.hpp>
+#include <muster/preempt/consolidate.hpp>
+#include <muster/preempt/evict.hpp>
+#include <muster/preempt/eviction_memory.hpp>
+#include <muster/problem/affinity_members.hpp>
 
 namespace muster {
 inline namespace v0_1 {

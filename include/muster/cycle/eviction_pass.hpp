@@ -9,16 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/affinity_members.hpp>
-#include <muster/admission/budget.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/any_policy.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/decision_notes.hpp>
 #include <muster/cycle/engine.hpp>
 #include <muster/cycle/fair_shares.hpp>
-#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
+#include <muster/problem/affinity_members.hpp>
+#include <muster/vocabulary/budget.hpp>
 
 namespace muster {
 inline namespace v0_1 {

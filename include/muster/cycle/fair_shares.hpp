@@ -11,7 +11,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/cluster_state.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/fair_share.hpp>
 #include <muster/resource/resources.hpp>
 

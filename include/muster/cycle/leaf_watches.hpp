@@ -8,11 +8,11 @@
 #include <vector>
 
 #include <muster/admission/leaf_watch.hpp>
-#include <muster/admission/members.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/cluster_state.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/problem/members.hpp>
 
 namespace muster {
 inline namespace v0_1 {

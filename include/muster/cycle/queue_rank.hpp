@@ -7,8 +7,8 @@
 #include <optional>
 
 #include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/fair_shares.hpp>
-#include <muster/model/cluster_state.hpp>
 #include <muster/policy/queue_order_concept.hpp>
 #include <muster/resource/share.hpp>
 

@@ -7,14 +7,14 @@
 #include <optional>
 #include <utility>
 
-#include <muster/admission/budget.hpp>
-#include <muster/admission/certificate.hpp>
-#include <muster/admission/search.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/decision_notes.hpp>
 #include <muster/cycle/engine.hpp>
-#include <muster/model/cluster_state.hpp>
+#include <muster/exact/search.hpp>
+#include <muster/vocabulary/budget.hpp>
+#include <muster/vocabulary/certificate.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/budget.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/any_policy.hpp>
 #include <muster/cycle/cycle_options.hpp>
@@ -18,7 +18,7 @@
 #include <muster/cycle/engine.hpp>
 #include <muster/cycle/quota_pass.hpp>
 #include <muster/cycle/stale_pass.hpp>
-#include <muster/model/cluster_state.hpp>
+#include <muster/vocabulary/budget.hpp>
 
 namespace muster {
 inline namespace v0_1 {

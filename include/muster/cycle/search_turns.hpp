@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <muster/admission/budget.hpp>
 #include <muster/base/checked.hpp>
+#include <muster/vocabulary/budget.hpp>
 
 namespace muster {
 inline namespace v0_1 {

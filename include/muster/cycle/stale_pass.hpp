@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/disruption_room.hpp>
-#include <muster/admission/members.hpp>
-#include <muster/admission/tree_standing.hpp>
 #include <muster/base/checked.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/decision.hpp>
-#include <muster/model/cluster_state.hpp>
 #include <muster/policy/any_rule.hpp>
+#include <muster/preempt/disruption_room.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/vocabulary/tree_standing.hpp>
 
 namespace muster {
 inline namespace v0_1 {

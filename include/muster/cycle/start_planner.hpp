@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/members.hpp>
-#include <muster/admission/place.hpp>
-#include <muster/admission/victim_fit.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/greedy/place.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
+#include <muster/preempt/victim_fit.hpp>
+#include <muster/problem/members.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -11,8 +11,8 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/emptied_room.hpp>
-#include <muster/model/constraints.hpp>
 #include <muster/resource/resources.hpp>
+#include <muster/vocabulary/constraints.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/index/domain_sums.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/indexed_finder.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/cluster_state.hpp>
 
 namespace muster {
 inline namespace v0_1 {

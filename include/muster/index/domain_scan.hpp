@@ -10,12 +10,12 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/node_score.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/cluster_state.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -9,12 +9,12 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/constraint_table.hpp>
+#include <muster/cluster/ledger.hpp>
 #include <muster/index/node_score.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/constraint_table.hpp>
-#include <muster/model/gang.hpp>
-#include <muster/model/ledger.hpp>
 #include <muster/resource/resources.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -11,6 +11,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/index/asked_shape.hpp>
 #include <muster/index/capacity_index.hpp>
 #include <muster/index/changed_nodes.hpp>
@@ -21,7 +22,6 @@
 #include <muster/index/predicate_table.hpp>
 #include <muster/index/spread.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/cluster_state.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -5,9 +5,9 @@
 
 #include <muster/base/id.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/constraints.hpp>
-#include <muster/model/gang.hpp>
 #include <muster/resource/resources.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -8,8 +8,8 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/index/node_predicate.hpp>
-#include <muster/model/cluster_state.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -8,7 +8,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
-#include <muster/model/ledger.hpp>
+#include <muster/cluster/ledger.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster {

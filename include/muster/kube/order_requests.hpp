@@ -15,7 +15,7 @@
 #include <muster/adapter/writes.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/kube/http.hpp>
-#include <muster/model/answer.hpp>
+#include <muster/vocabulary/answer.hpp>
 
 namespace muster {
 inline namespace v0_1 {

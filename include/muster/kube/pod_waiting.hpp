@@ -10,7 +10,7 @@
 
 #include <muster/adapter/writes.hpp>
 #include <muster/kube/arrived.hpp>
-#include <muster/model/answer.hpp>
+#include <muster/vocabulary/answer.hpp>
 
 namespace muster {
 inline namespace v0_1 {

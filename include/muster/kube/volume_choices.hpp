@@ -15,7 +15,7 @@
 #include <muster/codec/storage_pools.hpp>
 #include <muster/codec/supply_assignment.hpp>
 #include <muster/codec/volume_demand.hpp>
-#include <muster/model/node.hpp>
+#include <muster/vocabulary/node.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -11,9 +11,9 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/model/ledger.hpp>
-#include <muster/model/node_claims.hpp>
+#include <muster/cluster/ledger.hpp>
 #include <muster/resource/resources.hpp>
+#include <muster/vocabulary/node_claims.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -11,10 +11,10 @@
 #include <muster/base/any_value.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/ledger.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/model/ledger.hpp>
 #include <muster/policy/placement.hpp>
 #include <muster/policy/placement_concept.hpp>
 #include <muster/resource/resources.hpp>

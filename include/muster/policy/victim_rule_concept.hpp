@@ -7,7 +7,7 @@
 #include <optional>
 
 #include <muster/base/id.hpp>
-#include <muster/model/taking.hpp>
+#include <muster/vocabulary/taking.hpp>
 
 namespace muster {
 inline namespace v0_1 {

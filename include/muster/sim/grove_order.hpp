@@ -6,8 +6,8 @@
 
 #include <muster/base/id.hpp>
 #include <muster/codec/objects.hpp>
-#include <muster/model/gang.hpp>
-#include <muster/model/pod.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/pod.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -27,8 +27,6 @@
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/read_documents.hpp>
 #include <muster/lifecycle/grove_controller.hpp>
-#include <muster/model/gang.hpp>
-#include <muster/model/pod.hpp>
 #include <muster/sim/declared_attempts.hpp>
 #include <muster/sim/grove_entry.hpp>
 #include <muster/sim/grove_kubelet.hpp>
@@ -45,6 +43,8 @@
 #include <muster/translate/grove_set.hpp>
 #include <muster/translate/pod_marks.hpp>
 #include <muster/translate/target.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/pod.hpp>
 
 namespace muster {
 inline namespace v0_1 {

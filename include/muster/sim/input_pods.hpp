@@ -14,12 +14,12 @@
 #include <muster/codec/objects.hpp>
 #include <muster/lifecycle/observation.hpp>
 #include <muster/lifecycle/transition_id.hpp>
-#include <muster/model/pod.hpp>
 #include <muster/sim/job_controller.hpp>
 #include <muster/translate/json_text.hpp>
 #include <muster/translate/pod_marks.hpp>
 #include <muster/translate/t9k_gang.hpp>
 #include <muster/translate/t9k_job.hpp>
+#include <muster/vocabulary/pod.hpp>
 
 namespace muster {
 inline namespace v0_1 {

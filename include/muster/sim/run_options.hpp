@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include <muster/admission/budget.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/vocabulary/budget.hpp>
 
 namespace muster {
 inline namespace v0_1 {

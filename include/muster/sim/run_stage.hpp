@@ -15,11 +15,11 @@
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
-#include <muster/model/gang.hpp>
 #include <muster/sim/grove_order.hpp>
 #include <muster/sim/pod_lifetimes.hpp>
 #include <muster/sim/run_record.hpp>
 #include <muster/sim/run_script.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <muster/cycle/decision.hpp>
-#include <muster/model/answer.hpp>
+#include <muster/vocabulary/answer.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include <muster/base/assert.hpp>
-#include <muster/model/answer.hpp>
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/testing/meeting_costs.hpp>
 #include <muster/testing/node_rules.hpp>
 #include <muster/testing/rebuilt_problem.hpp>
+#include <muster/vocabulary/answer.hpp>
 
 namespace muster {
 inline namespace v0_1 {

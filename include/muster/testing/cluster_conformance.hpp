@@ -13,7 +13,7 @@
 
 #include <muster/adapter/cluster_concept.hpp>
 #include <muster/adapter/comparer.hpp>
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
 
 namespace muster {
 inline namespace v0_1 {

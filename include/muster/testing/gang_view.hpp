@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/certificate.hpp>
 #include <muster/base/id.hpp>
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/testing/queue_view.hpp>
+#include <muster/vocabulary/certificate.hpp>
 
 namespace muster {
 inline namespace v0_1 {

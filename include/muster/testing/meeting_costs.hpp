@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
-#include <muster/model/gang.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

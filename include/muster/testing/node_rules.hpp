@@ -10,10 +10,10 @@
 #include <system_error>
 #include <vector>
 
-#include <muster/model/constraints.hpp>
-#include <muster/model/labels.hpp>
-#include <muster/model/node.hpp>
-#include <muster/model/taints.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/labels.hpp>
+#include <muster/vocabulary/node.hpp>
+#include <muster/vocabulary/taints.hpp>
 
 namespace muster {
 inline namespace v0_1 {

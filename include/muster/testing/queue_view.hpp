@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include <muster/admission/certificate.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
+#include <muster/vocabulary/certificate.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <muster/model/constraints.hpp>
 #include <muster/testing/random.hpp>
+#include <muster/vocabulary/constraints.hpp>
 
 namespace muster {
 inline namespace v0_1 {

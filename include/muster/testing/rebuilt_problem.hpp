@@ -14,7 +14,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/testing/node_rules.hpp>
 
 namespace muster {

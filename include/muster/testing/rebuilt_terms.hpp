@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include <muster/admission/certificate.hpp>
 #include <muster/base/checked.hpp>
-#include <muster/model/pod_terms.hpp>
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/testing/node_rules.hpp>
 #include <muster/testing/rebuilt_problem.hpp>
+#include <muster/vocabulary/certificate.hpp>
+#include <muster/vocabulary/pod_terms.hpp>
 
 namespace muster {
 inline namespace v0_1 {

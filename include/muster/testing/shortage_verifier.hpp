@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include <muster/admission/evict.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
+#include <muster/preempt/evict.hpp>
 #include <muster/testing/meeting_costs.hpp>
 #include <muster/testing/rebuilt_problem.hpp>
 

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/certificate.hpp>
 #include <muster/base/checked.hpp>
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/testing/meeting_costs.hpp>
 #include <muster/testing/node_rules.hpp>
 #include <muster/testing/rebuilt_problem.hpp>
 #include <muster/testing/rebuilt_terms.hpp>
+#include <muster/vocabulary/certificate.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <muster/base/assert.hpp>
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/testing/random.hpp>
 
 namespace muster {

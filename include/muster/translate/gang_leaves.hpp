@@ -13,12 +13,12 @@
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 
-#include <muster/model/gang.hpp>
 #include <muster/translate/gang_keys.hpp>
 #include <muster/translate/gang_marks.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/json_text.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <muster/model/gang.hpp>
 #include <muster/translate/gang_object.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -10,9 +10,9 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
-#include <muster/model/gang.hpp>
 #include <muster/translate/loss.hpp>
 #include <muster/translate/target.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include <muster/model/gang.hpp>
-#include <muster/model/topology.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/grove_names.hpp>
 #include <muster/translate/grove_set.hpp>
 #include <muster/translate/target.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/topology.hpp>
 
 namespace muster {
 inline namespace v0_1 {

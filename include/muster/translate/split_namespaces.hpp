@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include <muster/model/gang.hpp>
 #include <muster/translate/gang_minima.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/loss.hpp>
 #include <muster/translate/writing.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

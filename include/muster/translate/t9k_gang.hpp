@@ -10,11 +10,11 @@
 #include <boost/json/object.hpp>
 
 #include <muster/base/id.hpp>
-#include <muster/model/gang.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/t9k_job.hpp>
 #include <muster/translate/t9k_names.hpp>
 #include <muster/translate/target.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

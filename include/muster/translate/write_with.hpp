@@ -10,7 +10,6 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/model/gang.hpp>
 #include <muster/translate/check_manifest.hpp>
 #include <muster/translate/expressiveness.hpp>
 #include <muster/translate/gang_keys.hpp>
@@ -21,6 +20,7 @@
 #include <muster/translate/write_options.hpp>
 #include <muster/translate/writer_concept.hpp>
 #include <muster/translate/writing.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -16,7 +16,6 @@
 #include <boost/json/value.hpp>
 
 #include <muster/base/assert.hpp>
-#include <muster/model/gang.hpp>
 #include <muster/translate/expressiveness.hpp>
 #include <muster/translate/gang_keys.hpp>
 #include <muster/translate/gang_minima.hpp>
@@ -25,6 +24,7 @@
 #include <muster/translate/names.hpp>
 #include <muster/translate/target.hpp>
 #include <muster/translate/write_options.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
 
 namespace adapter_cluster_view_test {
 

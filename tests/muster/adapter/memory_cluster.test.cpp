@@ -7,8 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <muster/cluster/state.hpp>
 #include <muster/cycle/policy.hpp>
-#include <muster/model/state.hpp>
 
 namespace adapter_memory_cluster_test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/adapter/nominations.hpp>
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
 
 #include <optional>
 #include <string>

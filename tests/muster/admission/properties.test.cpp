@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <muster/admission/explain.hpp>
 #include <muster/cycle/cycle.hpp>
+#include <muster/explain/explain.hpp>
 #include <muster/testing/brute_force.hpp>
 #include <muster/testing/cases.hpp>
 #include <muster/testing/check_placements.hpp>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/model/state.hpp>
+#include <muster/cluster/state.hpp>
 #include <muster/testing/random.hpp>
 #include <muster/testing/world.hpp>
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include <muster/cluster/state.hpp>
 #include <muster/index/domain_scan.hpp>
 #include <muster/index/flat_finder.hpp>
-#include <muster/model/state.hpp>
 #include <muster/policy/placement.hpp>
 
 namespace index_domain_scan_test {

@@ -11,12 +11,12 @@
 
 #include <doctest/doctest.h>
 
+#include <muster/cluster/state.hpp>
 #include <muster/codec/gang_reader.hpp>
 #include <muster/codec/pod_reader.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/model/state.hpp>
-#include <muster/model/traits.hpp>
 #include <muster/translate/grove_pods.hpp>
+#include <muster/vocabulary/traits.hpp>
 
 #include "muster/lifecycle/grove_server.hpp"
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <limits>
 
-#include <muster/model/queue.hpp>
 #include <muster/policy/queue_order.hpp>
+#include <muster/vocabulary/queue.hpp>
 
 namespace policy_queue_order_test {
 

@@ -14,9 +14,9 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
-#include <muster/model/gang.hpp>
 #include <muster/translate/gang_object.hpp>
 #include <muster/translate/target.hpp>
+#include <muster/vocabulary/gang.hpp>
 
 /// Gangs as tests write them down.
 namespace translate_tests {

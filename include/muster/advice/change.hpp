@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/cluster/state.hpp>
+#include <muster/vocabulary/node_names.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+// Changes to a cluster that may let a gang start. Indexes are those of the state that they were
+// found for, and hold in copies of it.
+
+/// These pods are gone from their nodes.
+struct free_pods {
+    std::vector<pod_index> pods;
+
+    [[nodiscard]] friend bool operator==(const free_pods&, const free_pods&) = default;
+};
+/// That many nodes more like that one, neither cordoned nor ill.
+struct add_nodes {
+    node_index like;
+    std::int64_t count = 0;
+
+    [[nodiscard]] friend bool operator==(const add_nodes&, const add_nodes&) = default;
+};
+/// The nodes take pods again.
+struct uncordon_nodes {
+    std::vector<node_index> nodes;
+
+    [[nodiscard]] friend bool operator==(const uncordon_nodes&, const uncordon_nodes&) = default;
+};
+/// Sets the quota of a queue for the kind. With `firm`, sets the quota for non-preemptible gangs,
+/// and raises the deserved amount to it.
+struct raise_quota {
+    queue_index queue;
+    kind_id kind;
+    std::int64_t to = 0;
+    bool firm = false;
+
+    [[nodiscard]] friend bool operator==(const raise_quota&, const raise_quota&) = default;
+};
+/// The queue takes new gangs.
+struct open_queue {
+    queue_index queue;
+
+    [[nodiscard]] friend bool operator==(const open_queue&, const open_queue&) = default;
+};
+/// The gang's members tolerate the taint.
+struct tolerate_taint {
+    taint what;
+
+    [[nodiscard]] friend bool operator==(const tolerate_taint&, const tolerate_taint&) = default;
+};
+/// The node selectors of the gang's members no longer ask for the label.
+struct drop_label {
+    std::string key;
+
+    [[nodiscard]] friend bool operator==(const drop_label&, const drop_label&) = default;
+};
+/// The gang's members have no required node affinity.
+struct drop_affinity {
+    [[nodiscard]] friend bool operator==(const drop_affinity&, const drop_affinity&) = default;
+};
+/// Terms of the gang's members that speak of other pods.
+enum class pod_term_kind : std::uint8_t { affinity, anti_affinity, spread };
+/// The gang's members have no required terms of that kind.
+struct drop_pod_terms {
+    pod_term_kind which = pod_term_kind::affinity;
+
+    [[nodiscard]] friend bool operator==(const drop_pod_terms&, const drop_pod_terms&) = default;
+};
+/// The members of the gang, or of a role or subgroup of it, need not stand in one domain.
+struct drop_domain {
+    vertex_index at;
+
+    [[nodiscard]] friend bool operator==(const drop_domain&, const drop_domain&) = default;
+};
+/// Makes the volumes of the gang's members usable, except those that are `volume_unusable`.
+struct ready_volumes {
+    [[nodiscard]] friend bool operator==(const ready_volumes&, const ready_volumes&) = default;
+};
+/// The minimum of the gang, or of a role or subgroup of it.
+struct lower_minimum {
+    vertex_index at;
+    std::int64_t to = 0;
+
+    [[nodiscard]] friend bool operator==(const lower_minimum&, const lower_minimum&) = default;
+};
+
+using change = std::variant<free_pods, add_nodes, uncordon_nodes, raise_quota, open_queue,
+                            tolerate_taint, drop_label, drop_affinity, drop_pod_terms, drop_domain,
+                            ready_volumes, lower_minimum>;
+
+/// Changes that are made together.
+using remedy = std::vector<change>;
+
+/// Names a node that is added: the key of the one that it is like, `-added-` and a number. For
+/// traits whose node keys are strings; others bring a namer of their own, which gets the number of
+/// the try, from 1, and gives the same key for the same number. A namer may also have
+/// `prepare(node&, like)`, which changes the copy of the node with key `like`, e.g. takes away what
+/// only the original has, and `can_copy(const node&)`, which returns false for nodes of which
+/// what_helps() is to propose no copies.
+struct numbered_nodes {
+    template<class Key>
+    [[nodiscard]] Key operator()(const Key& like, std::int64_t number) const {
+        return like + "-added-" + std::to_string(number);
+    }
+};
+
+namespace detail {
+
+/// Makes changes to a state, for one gang.
+template<class Traits, class Namer>
+class changer {
+public:
+    changer(state<Traits>& known, gang_index which, const Namer& namer)
+        : known_(&known), which_(which), namer_(&namer) {}
+
+    [[nodiscard]] bool operator()(const free_pods& what) {
+        bool fine = true;
+        for (const pod_index pod : what.pods) {
+            const typename Traits::pod_key key = known_->key(pod);
+            fine = known_->remove_pod(key) == event_result::applied && fine;
+        }
+        return fine;
+    }
+
+    [[nodiscard]] bool operator()(const add_nodes& what) {
+        auto spec = (*known_)[what.like].spec;
+        const typename Traits::node_key like = known_->key(what.like);
+        spec.unschedulable = false;
+        std::erase_if(spec.taints, [](const taint& one) { return one.is_condition(); });
+        std::int64_t made = 0;
+        for (std::int64_t at = 1; made < what.count; ++at) {
+            const typename Traits::node_key key = (*namer_)(like, at);
+            if (known_->find_node(key))
+                continue;
+            auto fresh = spec;
+            rename(fresh, key);
+            if constexpr (requires { namer_->prepare(fresh, like); })
+                namer_->prepare(fresh, like);
+            if (known_->upsert_node(key, std::move(fresh)) != event_result::applied)
+                return false;
+            ++made;
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool operator()(const uncordon_nodes& what) {
+        bool fine = true;
+        for (const node_index node : what.nodes) {
+            auto spec = (*known_)[node].spec;
+            spec.unschedulable = false;
+            std::erase_if(spec.taints,
+                          [](const taint& one) { return one.key == unschedulable_taint_key; });
+            const typename Traits::node_key key = known_->key(node);
+            fine = known_->upsert_node(key, std::move(spec)) == event_result::applied && fine;
+        }
+        return fine;
+    }
+
+    [[nodiscard]] bool operator()(const raise_quota& what) {
+        return change_queue(what.queue, [&](auto& spec) {
+            (what.firm ? spec.firm_quota : spec.quota).set(what.kind, what.to);
+            if (const auto deserved = spec.deserved[what.kind];
+                what.firm && deserved && *deserved < what.to)
+                spec.deserved.set(what.kind, what.to);
+        });
+    }
+
+    [[nodiscard]] bool operator()(const open_queue& what) {
+        return change_queue(what.queue, [](auto& spec) { spec.closed = false; });
+    }
+
+    [[nodiscard]] bool operator()(const tolerate_taint& what) {
+        const toleration made{what.what.key, what.what.value, what.what.effect};
+        return relax([&](constraints& where) { where.tolerations.push_back(made); });
+    }
+
+    [[nodiscard]] bool operator()(const drop_label& what) {
+        return relax([&](constraints& where) {
+            std::erase_if(where.selector.requirements,
+                          [&](const label_requirement& each) { return each.key == what.key; });
+        });
+    }
+
+    [[nodiscard]] bool operator()(const drop_affinity&) {
+        return relax([](constraints& where) { where.affinity.reset(); });
+    }
+
+    [[nodiscard]] bool operator()(const drop_pod_terms& what) {
+        const auto can_go = [](const affinity_term& one) { return !one.of_volume; };
+        return relax([&](constraints& where) {
+            if (!where.pods)
+                return;
+            if (what.which == pod_term_kind::affinity)
+                std::erase_if(where.pods->affinity, can_go);
+            else if (what.which == pod_term_kind::anti_affinity)
+                std::erase_if(where.pods->anti_affinity, can_go);
+            else
+                std::erase_if(where.pods->spread, [](const auto& one) { return one.required; });
+            if (!where.pods->any())
+                where.pods.reset();
+        });
+    }
+
+    [[nodiscard]] bool operator()(const drop_domain& what) {
+        return change_gang([&](gang_tree& tree) { tree.let_apart(what.at); });
+    }
+
+    [[nodiscard]] bool operator()(const ready_volumes&) {
+        return relax([](constraints& where) { where.volume_not_ready = where.volume_unusable; });
+    }
+
+    [[nodiscard]] bool operator()(const lower_minimum& what) {
+        return change_gang([&](gang_tree& tree) { tree.require_members(what.at, what.to); });
+    }
+
+private:
+    template<class Change>
+    [[nodiscard]] bool change_gang(const Change& make) {
+        auto spec = known_->spec_of(which_);
+        make(spec.tree);
+        const typename Traits::gang_key key = known_->key(which_);
+        return known_->upsert_gang(key, std::move(spec)) == event_result::applied;
+    }
+
+    /// Gives the copy of a node its own name, also in its labels.
+    template<class Spec, class Key>
+    static void rename(Spec& spec, const Key& key) {
+        if constexpr (std::is_convertible_v<Key, std::string>) {
+            spec.labels = labels_of_copy(spec.name, spec.labels, key);
+            if (!spec.name.empty())
+                spec.name = key;
+        }
+    }
+
+    template<class Change>
+    [[nodiscard]] bool change_queue(queue_index queue, const Change& make) {
+        auto spec = (*known_)[queue].spec;
+        make(spec);
+        const typename Traits::queue_key key = known_->key(queue);
+        std::optional<typename Traits::queue_key> above;
+        if (const auto parent = (*known_)[queue].parent)
+            above = known_->key(*parent);
+        return known_->upsert_queue(key, std::move(spec), above) == event_result::applied;
+    }
+
+    /// Changes where the members that wait may stand.
+    template<class Change>
+    [[nodiscard]] bool relax(const Change& make) {
+        bool fine = true;
+        const std::vector<pod_index> members = (*known_)[which_].members;
+        const typename Traits::gang_key gang = known_->key(which_);
+        for (const pod_index member : members) {
+            if (!(*known_)[member].placeable())
+                continue;
+            auto spec = known_->spec_of(member);
+            make(spec.where);
+            const typename Traits::pod_key key = known_->key(member);
+            fine = known_->upsert_pod(key, gang, std::move(spec)) == event_result::applied && fine;
+        }
+        return fine;
+    }
+
+    state<Traits>* known_;
+    gang_index which_;
+    const Namer* namer_;
+};
+
+} // namespace detail
+
+/// Makes the changes, by events; those of constraints and minima are made to the gang. False when
+/// an event was refused: then the state is changed in part. O(what is changed).
+template<class Traits, class Namer = numbered_nodes>
+[[nodiscard]] bool apply(state<Traits>& known, gang_index which, const remedy& changes,
+                         const Namer& namer = {}) {
+    detail::changer<Traits, Namer> make(known, which, namer);
+    bool fine = true;
+    for (const change& each : changes)
+        fine = std::visit(make, each) && fine;
+    return fine;
+}
+
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/cluster/state.hpp>
+#include <muster/cycle/cycle.hpp>
+#include <muster/vocabulary/budget.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+struct forecast_options {
+    /// Points in time to look at.
+    std::int64_t cycles = 10'000;
+    budget limit{};
+};
+
+/// When a gang that waits is expected to start.
+struct expected_start {
+    gang_index gang;
+    std::int64_t at = 0;
+};
+
+struct forecast_result {
+    /// In the order of time, then of decisions; gangs that are not expected to start are not here.
+    std::vector<expected_start> starts;
+    /// False when the cycles ended first.
+    bool complete = true;
+};
+
+/// Plays what happens from `now` on if nothing comes and goes but by declaration: an ordinary cycle
+/// starts what fits, pods end, the next cycle starts what fits then, and so on, until no pod that
+/// has an end is left. Pods that end have succeeded; those on their way out are gone, and those
+/// that a cycle evicts are gone at once. `end_of(pod, start)` says when a pod ends: one that stands
+/// already (`start` is absent) or that starts then; nothing when nobody knows. An end in the past
+/// is now.
+///
+/// Every gang of which members start is named once, with the first time; those that start at `now`
+/// too. It is what a plan knows today, no promise: who comes later and is ahead, starts first.
+/// Works on a copy: O(state), and a cycle for every time at which pods end.
+template<class Traits, class Policy, class EndOf>
+[[nodiscard]] forecast_result forecast(const state<Traits>& from, std::int64_t now,
+                                       const Policy& how, const EndOf& end_of,
+                                       const forecast_options& options = {}) {
+    state<Traits> known = from;
+    forecast_result found;
+    cycle_result result;
+    std::set<gang_index> started;
+    std::map<std::int64_t, std::vector<pod_index>> ends;
+    const auto note_end = [&](pod_index pod, std::optional<std::int64_t> start) {
+        if (const std::optional<std::int64_t> at = end_of(pod, start))
+            ends[*at > now ? *at : now].push_back(pod);
+    };
+    const auto end = [&](pod_index pod) {
+        const pod_record& record = known[pod];
+        if (!record.charged()) // it has been evicted since its end was noted
+            return true;
+        if (record.terminating || record.evicted)
+            return known.remove_pod(known.key(pod)) == event_result::applied;
+        auto spec = known.spec_of(pod);
+        spec.phase = pod_phase::succeeded;
+        return known.upsert_pod(known.key(pod), known.key(record.gang), spec,
+                                known.key(*record.node)) == event_result::applied;
+    };
+    for (const pod_index pod : known.pod_order())
+        if (known[pod].charged())
+            note_end(pod, std::nullopt);
+    for (std::int64_t cycles = 0;; ++cycles) {
+        if (cycles == options.cycles) {
+            found.complete = false;
+            break;
+        }
+        cycle(known, now, how, options.limit, {}, result);
+        for (const decision& made : result.decisions) {
+            for (const pod_index pod : made.evictions)
+                ends[now].push_back(pod);
+            if (made.nominated)
+                continue;
+            if (!made.placements.empty() && started.insert(made.gang).second)
+                found.starts.push_back({made.gang, now});
+            for (const placement& one : made.placements)
+                note_end(one.pod, now);
+        }
+        if (ends.empty())
+            break;
+        const auto next = ends.begin();
+        now = next->first;
+        const std::vector<pod_index> pods = std::move(next->second);
+        ends.erase(next);
+        for (const pod_index pod : pods) {
+            const bool ended = end(pod);
+            MUSTER_ASSERT(ended, "a pod that stands can end");
+            static_cast<void>(ended);
+        }
+    }
+    return found;
+}
+
+} // namespace v0_1
+} // namespace muster

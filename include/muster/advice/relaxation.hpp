@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+
+#include <muster/advice/change.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/problem/members.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// Taints of nodes that the gang's members could tolerate and do not. O(classes × taints).
+template<class Traits>
+[[nodiscard]] remedy tolerations_of(const cluster_state<Traits>& known,
+                                    const gang_members<Traits::width>& members) {
+    std::set<taint> taints;
+    for (const auto& each : members.classes) {
+        const constraints& where = known.constraint_sets()[each.where].value;
+        for (const node_index node : known.node_order())
+            for (const taint& one : known[node].spec.taints)
+                if (one.effect != taint_effect::prefer_no_schedule && !one.is_condition() &&
+                    !tolerated(one, where.tolerations))
+                    taints.insert(one);
+    }
+    remedy all;
+    for (const taint& one : taints)
+        all.push_back(tolerate_taint{one});
+    return all;
+}
+
+/// Obstacles that a copy of the node would have too: all but cordons and conditions.
+inline constexpr unsigned places_off =
+    obstacle_selector | obstacle_taint | obstacle_volume | obstacle_unbound_volume;
+
+/// True if a waiting member has a volume that is not ready and can become so. O(members).
+template<class Traits>
+[[nodiscard]] bool is_held_by_volumes(const cluster_state<Traits>& known, gang_index which) {
+    return std::ranges::any_of(known[which].members, [&](pod_index member) {
+        const constraints& where = known.where(member).value;
+        return known[member].placeable() && where.volume_not_ready && !where.volume_unusable;
+    });
+}
+
+/// What the gang and its members require and could do without: labels and affinity of nodes, terms
+/// that speak of other pods, domains to stand in. O(classes × requirements).
+template<class Traits>
+[[nodiscard]] remedy requirements_of(const cluster_state<Traits>& known,
+                                     const gang_members<Traits::width>& members) {
+    std::set<std::string> labels;
+    bool node_affinity = false;
+    bool affinity = false;
+    bool anti_affinity = false;
+    bool spread = false;
+    for (const auto& each : members.classes) {
+        const constraints& where = known.constraint_sets()[each.where].value;
+        for (const label_requirement& one : where.selector.requirements)
+            labels.insert(one.key);
+        node_affinity = node_affinity || where.affinity.has_value();
+        if (!where.pods)
+            continue;
+        const auto can_go = [](const affinity_term& one) { return !one.of_volume; };
+        affinity = affinity || std::ranges::any_of(where.pods->affinity, can_go);
+        anti_affinity = anti_affinity || std::ranges::any_of(where.pods->anti_affinity, can_go);
+        spread = spread || std::ranges::any_of(where.pods->spread,
+                                               [](const auto& one) { return one.required; });
+    }
+    remedy all;
+    for (const std::string& key : labels)
+        all.push_back(drop_label{key});
+    if (node_affinity)
+        all.push_back(drop_affinity{});
+    if (affinity)
+        all.push_back(drop_pod_terms{pod_term_kind::affinity});
+    if (anti_affinity)
+        all.push_back(drop_pod_terms{pod_term_kind::anti_affinity});
+    if (spread)
+        all.push_back(drop_pod_terms{pod_term_kind::spread});
+    const gang_tree& tree = *members.tree;
+    for (std::size_t at = 0; at < tree.size(); ++at)
+        if (tree[at].together && tree[at].together->required)
+            all.push_back(drop_domain{vertex_index{at}});
+    return all;
+}
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/vocabulary/gang.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// How many members of each class to take, and what they cost.
+struct choice {
+    int128 cost = 0;
+    std::vector<std::int64_t> counts;
+    /// Every other choice takes at least as many of each class: what it costs does not matter.
+    bool least = false;
+};
+
+/// Finds cheapest choices of members that meet a gang's minima, for costs per class.
+///
+/// Where `min_subgroups` leaves a choice of children, each way to choose is tried; within one, the
+/// minima of the vertices form a laminar family, so that taking the cheapest members bottom-up is
+/// optimal. One call is O(vertices + classes) for each way where every minimum has one class to
+/// meet it, and O(classes) more for each minimum that has several.
+class choice_finder {
+public:
+    /// More ways to choose subgroups than this are not searched.
+    static constexpr std::size_t most_ways = 4096;
+
+    choice_finder() = default;
+    /// `roles` is the leaf of each class, `holding` the members per leaf that hold already.
+    choice_finder(const gang_tree& tree, const std::vector<std::int64_t>& holding,
+                  std::vector<std::size_t> roles)
+        : roles_(std::move(roles)) {
+        pose(tree, holding);
+    }
+
+    /// Turns to another gang, whose class `at` belongs to leaf `role_of(at)`. Allocates only what
+    /// earlier gangs did not need.
+    template<class RoleOf>
+    void reset(const gang_tree& tree, const std::vector<std::int64_t>& holding, std::size_t classes,
+               const RoleOf& role_of) {
+        roles_.resize(classes);
+        for (std::size_t at = 0; at < classes; ++at)
+            roles_[at] = role_of(at);
+        pose(tree, holding);
+    }
+
+    /// False when there are too many ways to choose subgroups: nothing may be concluded.
+    [[nodiscard]] bool complete() const noexcept { return complete_; }
+
+    /// The cheapest choice with at_least ≤ counts ≤ at_most into `best`; false when there is none.
+    [[nodiscard]] bool find(const std::vector<int128>& costs,
+                            const std::vector<std::int64_t>& at_least,
+                            const std::vector<std::int64_t>& at_most, choice& best) {
+        return find(costs, at_least, at_most, best, scratch_);
+    }
+
+    /// The same, for those who ask once.
+    [[nodiscard]] std::optional<choice> cheapest(const std::vector<int128>& costs,
+                                                 const std::vector<std::int64_t>& at_least,
+                                                 const std::vector<std::int64_t>& at_most) const {
+        workspace scratch;
+        choice best;
+        if (!find(costs, at_least, at_most, best, scratch))
+            return std::nullopt;
+        return best;
+    }
+
+private:
+    struct way {
+        std::vector<char> active;
+        /// Per vertex: members that hold already at or below it, where it is active.
+        std::vector<std::int64_t> held;
+    };
+    struct workspace {
+        choice found;
+        /// Per vertex: members taken at or below it.
+        std::vector<std::int64_t> taken;
+        /// Classes by cost, once anybody asks.
+        std::vector<std::size_t> order;
+        bool ordered = false;
+    };
+
+    void pose(const gang_tree& tree, const std::vector<std::int64_t>& holding) {
+        tree_ = &tree;
+        complete_ = true;
+        ways_used_ = 0;
+        active_.assign(tree.size(), 0);
+        active_[0] = 1;
+        enumerate(0);
+        for (std::size_t at = 0; at < ways_used_; ++at)
+            prepare(ways_[at], holding);
+        below_.assign(tree.size() * roles_.size(), 0);
+        for (std::size_t at = 0; at < roles_.size(); ++at) {
+            for (std::size_t vertex = roles_[at]; vertex > 0; vertex = tree[vertex].parent)
+                below_[vertex * roles_.size() + at] = 1;
+            below_[at] = 1;
+        }
+    }
+
+    void enumerate(std::size_t from) {
+        if (!complete_)
+            return;
+        while (from < tree_->size() && (!active_[from] || tree_->is_leaf(from)))
+            ++from;
+        if (from == tree_->size()) {
+            if (ways_used_ == most_ways) {
+                complete_ = false;
+                return;
+            }
+            if (ways_used_ == ways_.size())
+                ways_.emplace_back();
+            ways_[ways_used_++].active = active_;
+            return;
+        }
+        const auto all = static_cast<std::int64_t>((*tree_)[from].children);
+        subsets(from, from + 1, 0, all, (*tree_)[from].min_subgroups.value_or(all));
+    }
+
+    /// Goes through the children of `parent` from vertex `at` on, of which `left` are to come.
+    void subsets(std::size_t parent, std::size_t at, std::int64_t taken, std::int64_t left,
+                 std::int64_t needed) {
+        if (taken + left < needed)
+            return;
+        if (left == 0) {
+            enumerate(parent + 1);
+            return;
+        }
+        while ((*tree_)[at].parent != parent)
+            ++at;
+        active_[at] = 1;
+        subsets(parent, at + 1, taken + 1, left - 1, needed);
+        active_[at] = 0;
+        subsets(parent, at + 1, taken, left - 1, needed);
+    }
+
+    void prepare(way& each, const std::vector<std::int64_t>& holding) const {
+        each.held.assign(tree_->size(), 0);
+        for (std::size_t at = tree_->size(); at-- > 0;) {
+            if (!each.active[at])
+                continue;
+            each.held[at] += holding[at];
+            if (at > 0)
+                each.held[(*tree_)[at].parent] += each.held[at];
+        }
+    }
+
+    [[nodiscard]] bool find(const std::vector<int128>& costs,
+                            const std::vector<std::int64_t>& at_least,
+                            const std::vector<std::int64_t>& at_most, choice& best,
+                            workspace& scratch) const {
+        scratch.ordered = false;
+        bool any = false;
+        for (std::size_t at = 0; at < ways_used_; ++at) {
+            if (!fill(ways_[at], costs, at_least, at_most, scratch) ||
+                (any && scratch.found.cost >= best.cost))
+                continue;
+            any = true;
+            std::swap(best, scratch.found);
+        }
+        best.least = best.least && ways_used_ == 1;
+        return any;
+    }
+
+    [[nodiscard]] bool fill(const way& in, const std::vector<int128>& costs,
+                            const std::vector<std::int64_t>& at_least,
+                            const std::vector<std::int64_t>& at_most, workspace& scratch) const {
+        const gang_tree& tree = *tree_;
+        choice& found = scratch.found;
+        found.cost = 0;
+        found.counts = at_least;
+        found.least = true;
+        scratch.taken.assign(tree.size(), 0);
+        for (std::size_t at = 0; at < roles_.size(); ++at) {
+            if (at_least[at] > (in.active[roles_[at]] ? at_most[at] : 0))
+                return false;
+            found.cost += costs[at] * at_least[at];
+            scratch.taken[roles_[at]] += at_least[at];
+        }
+        for (std::size_t vertex = tree.size(); vertex-- > 0;) {
+            if (!in.active[vertex])
+                continue;
+            const std::int64_t missing =
+                tree[vertex].min_member - in.held[vertex] - scratch.taken[vertex];
+            if (missing > 0 && !take(in, vertex, missing, costs, at_most, scratch))
+                return false;
+            if (vertex > 0)
+                scratch.taken[tree[vertex].parent] += scratch.taken[vertex];
+        }
+        return true;
+    }
+
+    /// Takes the cheapest members at or below the vertex.
+    [[nodiscard]] bool take(const way& in, std::size_t vertex, std::int64_t missing,
+                            const std::vector<int128>& costs,
+                            const std::vector<std::int64_t>& at_most, workspace& scratch) const {
+        choice& found = scratch.found;
+        const char* below = below_.data() + vertex * roles_.size();
+        scratch.taken[vertex] += missing;
+        std::size_t open = 0;
+        std::size_t only = 0;
+        std::int64_t spare = 0;
+        for (std::size_t at = 0; at < roles_.size(); ++at) {
+            if (!below[at] || !in.active[roles_[at]] || at_most[at] <= found.counts[at])
+                continue;
+            ++open;
+            only = at;
+            spare = saturating_add(spare, at_most[at] - found.counts[at]);
+        }
+        if (spare < missing)
+            return false;
+        if (open == 1) {
+            found.counts[only] += missing;
+            found.cost += costs[only] * missing;
+            return true;
+        }
+        found.least = found.least && spare == missing;
+        sort_by_cost(costs, scratch);
+        for (const std::size_t at : scratch.order) {
+            if (!below[at] || !in.active[roles_[at]])
+                continue;
+            const std::int64_t more =
+                std::max<std::int64_t>(0, std::min(missing, at_most[at] - found.counts[at]));
+            found.counts[at] += more;
+            found.cost += costs[at] * more;
+            missing -= more;
+        }
+        return true;
+    }
+
+    void sort_by_cost(const std::vector<int128>& costs, workspace& scratch) const {
+        if (scratch.ordered)
+            return;
+        scratch.ordered = true;
+        scratch.order.resize(roles_.size());
+        std::iota(scratch.order.begin(), scratch.order.end(), std::size_t{0});
+        std::ranges::sort(scratch.order, [&](std::size_t lhs, std::size_t rhs) {
+            return costs[lhs] != costs[rhs] ? costs[lhs] < costs[rhs] : lhs < rhs;
+        });
+    }
+
+    const gang_tree* tree_ = nullptr;
+    std::vector<std::size_t> roles_;
+    /// The first `ways_used_` of them; the others are kept for their storage.
+    detail::sequence<way> ways_;
+    std::size_t ways_used_ = 0;
+    std::vector<char> active_;
+    /// Vertices × classes: the class belongs to a leaf at or below the vertex.
+    std::vector<char> below_;
+    workspace scratch_;
+    bool complete_ = true;
+};
+
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/exact/proof_list.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/problem/closeness.hpp>
+#include <muster/problem/fit_problem.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/vocabulary/certificate.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// What looking at one domain after the other says of a gang without a choice.
+enum class domains_outcome : std::uint8_t {
+    /// A domain takes all members, of which there is one class. Quotas are not looked at.
+    fits,
+    /// In every domain some class alone finds too little room.
+    impossible,
+    /// Only the search can tell.
+    open,
+};
+
+/// A proof that a gang finds no room in any domain, with memory that serves again.
+struct domain_proof {
+    detail::sequence<std::optional<domain_index>> ways;
+    detail::proof_list vertices;
+};
+
+/// Looks for room for a gang whose needs are fixed in every domain of the first vertex that
+/// requires one; `proof` is whole when there is none. Domains that have too little free in all
+/// are not looked into. O(nodes × classes × width) at worst.
+template<class Traits, class Finder>
+[[nodiscard]] domains_outcome
+look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+                const std::vector<std::int64_t>& needs, std::optional<constraint_index> queue_nodes,
+                certificate_scope scope, Finder& finder, domain_proof& proof) {
+    constexpr std::size_t width = Traits::width;
+    const bool now = scope == certificate_scope::free_now;
+    const gang_tree& tree = *members.tree;
+    const auto required = [](const closeness& one) { return one.required.has_value(); };
+    const auto of = std::ranges::find_if(members.together, required);
+    if (of == members.together.end())
+        return domains_outcome::open;
+    const auto room_in = [&](domain_index domain, std::size_t at) {
+        const auto& each = members.classes[at];
+        const std::int64_t want = needs[at];
+        if (now) {
+            const auto& sum = finder.free_in(known, of->within, domain);
+            for (std::size_t column = 0; column < width; ++column)
+                if (each.request[column] > 0 &&
+                    sum.free[column] < static_cast<int128>(each.request[column]) * want)
+                    return saturate(sum.free[column] / each.request[column]);
+        }
+        auto query = detail::query_for(known, each.shape, queue_nodes);
+        query.obstacles = obstacles_in_force({}, scope);
+        const bool alone = !compatible(*each.claims, *each.claims);
+        std::int64_t room = 0;
+        for (const node_index node : known.topologies()[of->within][domain].nodes) {
+            if (now)
+                room += detail::room_on(known.accounts(), query, node, want - room);
+            else if (eligible(query, node))
+                room += fit_count(each.request, known.accounts().allocatable(node),
+                                  alone ? 1 : want - room);
+            if (room >= want)
+                break;
+        }
+        return room;
+    };
+
+    proof.vertices.clear();
+    certificate::vertex& split = proof.vertices.add();
+    split.leaf = false;
+    split.together = vertex_index{of->vertex};
+    list_ways_to_stand(known, tree, *of, *of->required, now, {}, proof.ways);
+    for (const auto& way : proof.ways) {
+        std::size_t at = 0;
+        while (at < needs.size() &&
+               (needs[at] == 0 || !is_below(tree, members.classes[at].role.value(), of->vertex) ||
+                (way && room_in(*way, at) >= needs[at])))
+            ++at;
+        if (at == needs.size())
+            return needs.size() == 1 && std::ranges::count_if(members.together, required) == 1
+                       ? domains_outcome::fits
+                       : domains_outcome::open;
+        certificate::vertex& leaf = proof.vertices.add();
+        leaf.weights.assign(needs.size(), 0);
+        leaf.weights[at] = 1;
+    }
+    return domains_outcome::impossible;
+}
+
+} // namespace v0_1
+} // namespace muster

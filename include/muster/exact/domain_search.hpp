@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/exact/proof_list.hpp>
+#include <muster/exact/search.hpp>
+#include <muster/exact/term_caps.hpp>
+#include <muster/problem/closeness.hpp>
+#include <muster/problem/fit_problem.hpp>
+#include <muster/problem/members.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// Decides exactly whether a gang fits whose members must stand together.
+///
+/// The gang is searched for a place as if they need not. What does not fit then, does not fit at
+/// all. Where the place found keeps them apart, the first vertex that it tears is confined to each
+/// of its domains in turn, and what is left is searched again, until nothing is torn.
+template<class Traits>
+class domain_search {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    /// Takes what it needs from `steps`. `among` says what the members are confined to from the
+    /// start, `caps` what terms between pods allow; `search` only lends its memory. What was found
+    /// before is gone.
+    [[nodiscard]] fit_outcome run(const cluster_state<Traits>& known,
+                                  const gang_members<width>& members, certificate_scope scope,
+                                  const constraints_in_force& force, fit_search<width>& search,
+                                  std::int64_t& steps, std::span<const vertex_domain> among = {},
+                                  term_caps<Traits>* caps = nullptr) {
+        caps_ = caps;
+        known_ = &known;
+        members_ = &members;
+        scope_ = scope;
+        force_ = force;
+        search_ = &search;
+        confined_.assign(among.begin(), among.end());
+        depth_ = 0;
+        proof_.clear();
+        slack_.reset();
+        const fit_outcome outcome = explore(steps);
+        if (outcome != fit_outcome::impossible)
+            proof_.clear();
+        return outcome;
+    }
+
+    /// After `impossible`: the proof, depth first.
+    [[nodiscard]] std::span<const certificate::vertex> proof() const noexcept {
+        return proof_.all();
+    }
+    /// See `fit_search::slack`: known when the proof speaks of no domain.
+    [[nodiscard]] const std::optional<int128>& slack() const noexcept { return slack_; }
+    /// After `fits`: the problem with the members confined as they stand, and how many stand where.
+    [[nodiscard]] const fit_problem<width>& problem() const noexcept { return problem_; }
+    [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept { return counts_; }
+
+private:
+    [[nodiscard]] fit_outcome explore(std::int64_t& steps) {
+        pose(*known_, *members_, scope_, force_, confined_, problem_);
+        if (caps_)
+            caps_->apply(problem_);
+        fit_outcome outcome = search_->run(problem_, steps);
+        steps = std::max<std::int64_t>(0, search_->steps_left());
+        if (outcome == fit_outcome::impossible) {
+            if (proof_.empty())
+                slack_ = search_->slack();
+            proof_.append(search_->proof());
+            return outcome;
+        }
+        const closeness* torn = nullptr;
+        if (outcome == fit_outcome::fits) {
+            counts_ = search_->counts();
+            torn = first_torn();
+            if (!torn)
+                return outcome;
+        } else {
+            // What is too much for the search whole may not be so in parts.
+            torn = first_open();
+            if (!torn)
+                return outcome;
+        }
+        steps = std::max<std::int64_t>(0, steps - cost_of_pose());
+        if (steps == 0 || proof_.size() >= fit_search<width>::largest_proof)
+            return fit_outcome::undecided;
+        certificate::vertex& inner = proof_.add();
+        inner.leaf = false;
+        inner.together = vertex_index{torn->vertex};
+        outcome = fit_outcome::impossible;
+        if (depth_ == ways_.size())
+            ways_.emplace_back();
+        sequence<std::optional<domain_index>>& ways = ways_[depth_++];
+        list_ways_to_stand(*known_, *members_->tree, *torn, *torn->required, now(), confined_,
+                           ways);
+        for (const auto& way : ways) {
+            confined_.push_back({torn->vertex, torn->within, way});
+            const fit_outcome here = explore(steps);
+            confined_.pop_back();
+            if (here != fit_outcome::impossible)
+                outcome = here;
+            if (here == fit_outcome::fits)
+                break;
+            if (steps == 0) {
+                outcome = fit_outcome::undecided;
+                break;
+            }
+        }
+        --depth_;
+        return outcome;
+    }
+
+    /// In steps, so that many small problems end as well.
+    [[nodiscard]] std::int64_t cost_of_pose() const {
+        return static_cast<std::int64_t>(16 + nodes_left(*known_, confined_).size() *
+                                                  (1 + problem_.members.size()));
+    }
+
+    [[nodiscard]] bool now() const noexcept { return scope_ == certificate_scope::free_now; }
+
+    [[nodiscard]] bool counts_as_constraint(std::size_t at) const {
+        return members_->together[at].required &&
+               (force_.topologies >> std::min<std::size_t>(at, 63) & 1U) != 0;
+    }
+
+    /// The first vertex whose members the place found keeps apart.
+    [[nodiscard]] const closeness* first_torn() const {
+        for (std::size_t at = 0; at < members_->together.size(); ++at)
+            if (counts_as_constraint(at) && is_torn(members_->together[at]))
+                return &members_->together[at];
+        return nullptr;
+    }
+
+    [[nodiscard]] bool is_torn(const closeness& of) const {
+        const topology_domains& domains = known_->topologies()[of.within];
+        std::optional<domain_index> where;
+        bool any = now() && of.held;
+        if (any && *of.required < of.shared)
+            where = domains.find(of.witness, *of.required);
+        const std::size_t classes = problem_.members.size();
+        for (std::size_t row = 0; row < problem_.rows.size(); ++row)
+            for (std::size_t at = 0; at < classes; ++at) {
+                if (counts_[row * classes + at] == 0 ||
+                    !is_below(*members_->tree, problem_.members[at].role, of.vertex))
+                    continue;
+                const auto here = domains.find(problem_.rows[row].node, *of.required);
+                if (!here || (any && where != here))
+                    return true;
+                where = here;
+                any = true;
+            }
+        return false;
+    }
+
+    /// The first vertex that is not confined yet.
+    [[nodiscard]] const closeness* first_open() const {
+        for (std::size_t at = 0; at < members_->together.size(); ++at) {
+            const closeness& of = members_->together[at];
+            if (counts_as_constraint(at) &&
+                std::ranges::none_of(confined_, [&](const vertex_domain& one) {
+                    return one.vertex == of.vertex && one.within == of.within;
+                }))
+                return &of;
+        }
+        return nullptr;
+    }
+
+    const cluster_state<Traits>* known_ = nullptr;
+    const gang_members<width>* members_ = nullptr;
+    certificate_scope scope_ = certificate_scope::free_now;
+    constraints_in_force force_;
+    fit_search<width>* search_ = nullptr;
+    term_caps<Traits>* caps_ = nullptr;
+    std::vector<vertex_domain> confined_;
+    /// By depth of the domains that are confined.
+    std::deque<sequence<std::optional<domain_index>>> ways_;
+    std::size_t depth_ = 0;
+    fit_problem<width> problem_;
+    std::vector<std::int64_t> counts_;
+    proof_list proof_;
+    std::optional<int128> slack_;
+};
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

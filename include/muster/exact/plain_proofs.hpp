@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/problem/fit_problem.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/vocabulary/certificate.hpp>
+#include <muster/vocabulary/tree_standing.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// How many of each class a gang needs, when there is no choice: every role must reach its minimum
+/// and has one class of members, and the gang as a whole asks for no more than its roles do.
+template<std::size_t Width>
+[[nodiscard]] bool fixed_needs(const gang_members<Width>& members,
+                               std::vector<std::int64_t>& needs) {
+    const gang_tree& tree = *members.tree;
+    if (!is_flat(tree))
+        return false;
+    needs.assign(members.classes.size(), 0);
+    std::int64_t standing = 0;
+    for (const std::int64_t held : members.holding)
+        standing += held;
+    for (std::size_t at = 0; at < members.classes.size(); ++at) {
+        const std::size_t role = members.classes[at].role.value();
+        if (at > 0 && members.classes[at - 1].role.value() == role)
+            return false;
+        needs[at] = tree[role].min_member - members.holding[role];
+        needs[at] = needs[at] < 0 ? 0 : needs[at];
+        standing += needs[at];
+    }
+    return standing >= tree[0].min_member;
+}
+
+namespace detail {
+
+/// What so many of each class ask for together; false when that is more than can be counted.
+template<std::size_t Width>
+[[nodiscard]] bool sum_of_needs(const gang_members<Width>& members,
+                                const std::vector<std::int64_t>& needs, resources<Width>& amount) {
+    amount = {};
+    for (std::size_t at = 0; at < needs.size(); ++at)
+        for (std::size_t column = 0; column < Width; ++column) {
+            std::int64_t part = 0;
+            if (__builtin_mul_overflow(members.classes[at].request[column], needs[at], &part) ||
+                !checked_add(amount[column], part, amount[column]))
+                return false;
+        }
+    return true;
+}
+
+/// Makes proofs in the memory of proofs that nobody wants any more.
+class proof_pool {
+public:
+    /// One price on a kind says that the quota is exceeded whatever the nodes could take.
+    [[nodiscard]] certificate of_price(certificate_scope scope, std::size_t classes, kind_id kind) {
+        certificate proof = blank_leaf(scope, classes);
+        proof.vertices[0].prices.push_back({kind, 1});
+        return proof;
+    }
+    /// One weight on a class says that the nodes cannot take as many as are needed.
+    [[nodiscard]] certificate of_class(certificate_scope scope, std::size_t classes,
+                                       std::size_t which) {
+        certificate proof = blank_leaf(scope, classes);
+        proof.vertices[0].weights[which] = 1;
+        return proof;
+    }
+
+    /// A copy of what was found elsewhere.
+    [[nodiscard]] certificate of(certificate_scope scope,
+                                 std::span<const certificate::vertex> vertices) {
+        certificate proof = blank(scope, vertices.size());
+        std::copy(vertices.begin(), vertices.end(), proof.vertices.begin());
+        return proof;
+    }
+
+    void recycle(std::optional<certificate>& proof) {
+        if (proof && proof->vertices.size() == 1) {
+            if (leaves_.size() < most_leaves)
+                leaves_.push_back(std::move(*proof));
+        } else if (proof && trees_.size() < most_trees && proof->vertices.size() <= largest_tree) {
+            trees_.push_back(std::move(*proof));
+        }
+        proof.reset();
+    }
+
+private:
+    static constexpr std::size_t most_leaves = 1024;
+    static constexpr std::size_t most_trees = 64;
+    static constexpr std::size_t largest_tree = 1024;
+
+    /// One of `vertices` vertices, in memory of as many where there is some: a vertex that goes
+    /// takes with it what it has allocated.
+    [[nodiscard]] certificate blank(certificate_scope scope, std::size_t vertices) {
+        certificate proof;
+        auto& spare = vertices == 1 ? leaves_ : trees_;
+        if (!spare.empty()) {
+            const auto same =
+                std::find_if(spare.rbegin(), spare.rend(), [&](const certificate& one) {
+                    return one.vertices.size() == vertices;
+                });
+            if (same != spare.rend() && same != spare.rbegin())
+                std::swap(*same, spare.back());
+            proof = std::move(spare.back());
+            spare.pop_back();
+        }
+        proof.scope = scope;
+        proof.caps.clear();
+        proof.vertices.resize(vertices);
+        return proof;
+    }
+    [[nodiscard]] certificate blank_leaf(certificate_scope scope, std::size_t classes) {
+        certificate proof = blank(scope, 1);
+        certificate::vertex& leaf = proof.vertices[0];
+        leaf.leaf = true;
+        leaf.weights.assign(classes, 0);
+        leaf.prices.clear();
+        return proof;
+    }
+
+    /// Spare proofs of one leaf, and others.
+    std::vector<certificate> leaves_;
+    std::vector<certificate> trees_;
+};
+
+} // namespace detail
+
+/// The kind of which these needs exceed what the quotas of the queue and of those above leave, if
+/// there is one. O((classes + depth) × width).
+template<class Traits>
+[[nodiscard]] std::optional<kind_id>
+over_quota(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+           const std::vector<std::int64_t>& needs, certificate_scope scope) {
+    if (!members.queue)
+        return std::nullopt;
+    const auto left = known.accounts().headroom(*members.queue, counted_in(scope));
+    for (std::size_t column = 0; left.any() && column < Traits::width; ++column) {
+        const kind_id kind{column};
+        if (!left.limited(kind))
+            continue;
+        int128 asked = 0;
+        for (std::size_t at = 0; at < needs.size(); ++at)
+            asked += static_cast<int128>(needs[at]) * members.classes[at].request[kind];
+        if (asked > 0 && asked > *left[kind])
+            return kind;
+    }
+    return std::nullopt;
+}
+
+/// What looking at the emptied cluster node by node says of a gang without a choice.
+enum class emptied_outcome : std::uint8_t {
+    fits,
+    /// A class alone finds too little room.
+    impossible,
+    /// Only the search can tell.
+    open,
+};
+
+/// Looks for room in the emptied cluster, for each class on nodes that no other class was given,
+/// and stops as soon as there is enough; `short_of` is the class that alone finds too little.
+/// O(nodes) for a class at worst, and mostly as many as its members need.
+template<class Traits>
+class emptied_cluster {
+public:
+    [[nodiscard]] emptied_outcome look(const cluster_state<Traits>& known,
+                                       const gang_members<Traits::width>& members,
+                                       const std::vector<std::int64_t>& needs,
+                                       std::optional<constraint_index> queue_nodes,
+                                       std::size_t& short_of) {
+        given_.resize(known.accounts().nodes(), 0);
+        ++round_;
+        emptied_outcome outcome = emptied_outcome::fits;
+        bool any_given = false;
+        for (std::size_t at = 0; at < needs.size(); ++at) {
+            if (needs[at] == 0)
+                continue;
+            auto query = detail::query_for(known, members.classes[at].shape, queue_nodes);
+            query.obstacles = obstacles_in_force({}, certificate_scope::emptied);
+            const auto& claims = *members.classes[at].claims;
+            const std::int64_t most =
+                most_beside_itself(claims, std::numeric_limits<std::int64_t>::max());
+            std::int64_t apart = 0;
+            std::int64_t alone = 0;
+            for (const node_index node : known.node_order()) {
+                if (apart >= needs[at])
+                    break;
+                if (!eligible(query, node))
+                    continue;
+                const std::int64_t here = fit_count(
+                    *query.request, known.accounts().allocatable(node), std::min(most, needs[at]));
+                if (here == 0)
+                    continue;
+                alone += here;
+                if (any_given && given_[node.value()] == round_)
+                    continue;
+                apart += here;
+                given_[node.value()] = round_;
+            }
+            any_given = true;
+            if (alone < needs[at]) {
+                short_of = at;
+                return emptied_outcome::impossible;
+            }
+            if (apart < needs[at])
+                outcome = emptied_outcome::open;
+        }
+        return outcome;
+    }
+
+private:
+    /// Per node: the round in which it was given to a class.
+    std::vector<std::uint64_t> given_;
+    std::uint64_t round_ = 0;
+};
+
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/exact/search_box.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// Mends the heaviest patterns into a placement: they carry enough in weight, yet too few of one
+/// class and too many of another.
+///
+/// It starts from a mix of selections in given shares, rounded node by node so that the error of
+/// one node is made good by the next. Whatever a placement takes instead loses no more weight than
+/// there is to spare; under weights close to the best, few patterns are left by that. First
+/// exchanges are made one by one as long as each brings what is lacking closer at no more than its
+/// share of the weight to spare. Then a beam search over further exchanges keeps the mixes that
+/// lack least.
+template<std::size_t Width>
+class pattern_repair {
+public:
+    using box = search_box<Width>;
+    using pattern = typename box::pattern;
+
+    /// A selection, and its share of the mix in parts of `whole`.
+    struct ingredient {
+        const sequence<pattern>* selection = nullptr;
+        std::int64_t share = 0;
+    };
+    static constexpr std::int64_t whole = std::int64_t{1} << 20;
+
+    /// So many nodes of a part take this pattern.
+    struct share {
+        std::size_t part = 0;
+        std::int64_t times = 0;
+        pattern takes;
+    };
+
+    static constexpr std::size_t beam = 12;
+    static constexpr std::size_t deepest = 6;
+    static constexpr std::size_t passes = 6;
+
+    /// `selected` are the heaviest patterns, `excess` is what they carry less what is needed, per
+    /// class. True when shares were found with which it is nowhere negative.
+    [[nodiscard]] bool mend(const box& nodes, const sequence<pattern>& selected,
+                            const sequence<ingredient>& mix,
+                            const std::vector<std::int64_t>& weights,
+                            const std::vector<std::int64_t>& excess, std::int64_t& steps) {
+        classes_ = excess.size();
+        int128 spare = 0;
+        int128 reach = 0;
+        std::int64_t heaviest = 0;
+        for (std::size_t at = 0; at < classes_; ++at) {
+            spare += static_cast<int128>(weights[at]) * excess[at];
+            reach += static_cast<int128>(weights[at]) * nodes.upper()[at];
+            heaviest = std::max(heaviest, weights[at]);
+        }
+        if (spare < 0 || reach >= std::numeric_limits<std::int64_t>::max() / 32)
+            return false;
+        // Lacking a class without weight must count for something as well.
+        penalties_.resize(classes_);
+        for (std::size_t at = 0; at < classes_; ++at)
+            penalties_[at] = std::max(weights[at], heaviest / 16 + 1);
+        excess_ = excess;
+        spare_ = static_cast<std::int64_t>(spare);
+        collect(nodes, selected, weights, steps);
+        blend(mix, steps);
+        lacking_ = lack(excess_.data());
+        for (std::size_t pass = 0; pass < passes && lacking_ > 0 && steps >= 0; ++pass)
+            if (!improve(steps))
+                break;
+        return lacking_ == 0 || search(steps);
+    }
+
+    /// After `mend`: the shares, those of one part after one another.
+    [[nodiscard]] const sequence<share>& shares(const box& nodes,
+                                                const sequence<pattern>& selected) {
+        made_.clear();
+        std::size_t next = 0;
+        for (std::size_t which = 0; which < nodes.parts().size(); ++which) {
+            if (next == cores_.size() || cores_[next].part != which) {
+                made_.push_back({which, nodes.parts()[which].times, selected[which]});
+                continue;
+            }
+            for (std::size_t at = 0; at < holders_.size(); ++at)
+                if (holders_[at].core == next && holders_[at].times > 0)
+                    made_.push_back({which, holders_[at].times, patterns_[holders_[at].takes]});
+            ++next;
+        }
+        return made_;
+    }
+
+private:
+    /// A part with a choice among patterns that do not lose too much.
+    struct core {
+        std::size_t part = 0;
+        /// Of its patterns.
+        std::size_t begin = 0;
+        std::size_t end = 0;
+    };
+    /// Nodes of a core that take the same.
+    struct holder {
+        std::size_t core = 0;
+        std::int64_t times = 0;
+        /// In `patterns_`.
+        std::size_t takes = 0;
+    };
+    struct state {
+        std::int64_t lacking = 0;
+        std::int64_t spare = 0;
+        /// In `chain_`; 0 is the empty one.
+        std::size_t link = 0;
+    };
+    struct link {
+        std::size_t before = 0;
+        std::size_t holder = 0;
+        std::size_t takes = 0;
+    };
+
+    [[nodiscard]] std::int64_t lack(const std::int64_t* excess) const noexcept {
+        std::int64_t sum = 0;
+        for (std::size_t at = 0; at < classes_; ++at)
+            sum += penalties_[at] * std::max<std::int64_t>(0, -excess[at]);
+        return sum;
+    }
+
+    void collect(const box& nodes, const sequence<pattern>& selected,
+                 const std::vector<std::int64_t>& weights, std::int64_t& steps) {
+        cores_.clear();
+        holders_.clear();
+        patterns_.clear();
+        worth_.clear();
+        counts_.clear();
+        const auto& parts = nodes.parts();
+        for (std::size_t which = 0; which < parts.size(); ++which) {
+            const auto& part = parts[which];
+            if (part.times == 0 || !part.listed)
+                continue;
+            steps -= 2 + static_cast<std::int64_t>(part.size * classes_ / 4);
+            std::int64_t held = 0;
+            for (std::size_t at = 0; at < classes_; ++at)
+                held += weights[at] * nodes.count(selected[which], at);
+            const std::size_t begin = patterns_.size();
+            std::size_t takes = begin;
+            for (std::size_t number = 0; number < part.size; ++number) {
+                std::int64_t weight = 0;
+                for (std::size_t at = 0; at < classes_; ++at)
+                    weight += weights[at] * nodes.counts_of(part, at)[number];
+                if (weight < held - spare_)
+                    continue;
+                const pattern one = nodes.pattern_of(part, number);
+                if (one.first == selected[which].first)
+                    takes = patterns_.size();
+                patterns_.push_back(one);
+                worth_.push_back(weight);
+            }
+            if (patterns_.size() == begin + 1) {
+                patterns_.pop_back();
+                worth_.pop_back();
+                continue;
+            }
+            for (std::size_t number = begin; number < patterns_.size(); ++number)
+                for (std::size_t at = 0; at < classes_; ++at)
+                    counts_.push_back(nodes.count(patterns_[number], at));
+            holders_.push_back({cores_.size(), part.times, takes});
+            cores_.push_back({which, begin, patterns_.size()});
+        }
+    }
+
+    [[nodiscard]] std::int64_t change(std::size_t from, std::size_t to,
+                                      std::size_t at) const noexcept {
+        return counts_[to * classes_ + at] - counts_[from * classes_ + at];
+    }
+
+    /// Turns from the heaviest patterns to the mix, as near as whole nodes allow.
+    void blend(const sequence<ingredient>& mix, std::int64_t& steps) {
+        if (mix.size() < 2)
+            return;
+        errors_.assign(classes_, 0);
+        blended_.clear();
+        steps -= static_cast<std::int64_t>(holders_.size() * mix.size());
+        for (const holder& from : holders_) {
+            options_.clear();
+            for (const ingredient& each : mix)
+                options_.push_back(
+                    candidate(from, (*each.selection)[cores_[from.core].part].first));
+            for (std::size_t at = 0; at < classes_; ++at)
+                for (std::size_t each = 0; each < mix.size(); ++each)
+                    errors_[at] += static_cast<int128>(mix[each].share) * from.times *
+                                   counts_[options_[each] * classes_ + at];
+            std::int64_t left = from.times;
+            for (std::size_t each = 0; each < mix.size() && from.times > 1; ++each) {
+                const auto times =
+                    saturate(static_cast<int128>(from.times) * mix[each].share / whole);
+                give(from, options_[each], std::min(left, times));
+                left -= std::min(left, times);
+            }
+            for (; left > 0; --left)
+                give(from, nearest(left), 1);
+        }
+        std::swap(holders_, blended_);
+    }
+
+    /// The core's candidate that is this pattern, or the one that the holder has.
+    [[nodiscard]] std::size_t candidate(const holder& of, std::size_t first) const noexcept {
+        for (std::size_t at = cores_[of.core].begin; at < cores_[of.core].end; ++at)
+            if (patterns_[at].first == first)
+                return at;
+        return of.takes;
+    }
+
+    /// The option that leaves the least error when each of the nodes left takes it.
+    [[nodiscard]] std::size_t nearest(std::int64_t left) const noexcept {
+        std::size_t best = options_.front();
+        int128 least = -1;
+        for (const std::size_t option : options_) {
+            int128 sum = 0;
+            for (std::size_t at = 0; at < classes_; ++at) {
+                const int128 error = errors_[at] - static_cast<int128>(whole) * left *
+                                                       counts_[option * classes_ + at];
+                sum += (error < 0 ? -error : error) * penalties_[at];
+            }
+            if (least >= 0 && sum >= least)
+                continue;
+            least = sum;
+            best = option;
+        }
+        return best;
+    }
+
+    void give(const holder& from, std::size_t takes, std::int64_t times) {
+        if (times == 0)
+            return;
+        for (std::size_t at = 0; at < classes_; ++at) {
+            errors_[at] -= static_cast<int128>(whole) * times * counts_[takes * classes_ + at];
+            excess_[at] += times * change(from.takes, takes, at);
+        }
+        spare_ -= times * (worth_[from.takes] - worth_[takes]);
+        blended_.push_back({from.core, times, takes});
+    }
+
+    /// Goes through the holders once; false when nothing changed.
+    [[nodiscard]] bool improve(std::int64_t& steps) {
+        bool changed = false;
+        trial_.resize(classes_);
+        for (std::size_t which = 0; which < holders_.size() && lacking_ > 0; ++which) {
+            const holder from = holders_[which];
+            const core& within = cores_[from.core];
+            steps -= 2 + 3 * static_cast<std::int64_t>(within.end - within.begin);
+            std::size_t best = from.takes;
+            std::int64_t best_times = 0;
+            std::int64_t best_lacking = lacking_;
+            for (std::size_t to = within.begin; to < within.end; ++to) {
+                if (to == from.takes)
+                    continue;
+                const std::int64_t loss = worth_[from.takes] - worth_[to];
+                for (std::int64_t times = from.times; times > 0; times /= 2) {
+                    for (std::size_t at = 0; at < classes_; ++at)
+                        trial_[at] = excess_[at] + times * change(from.takes, to, at);
+                    const std::int64_t left = lack(trial_.data());
+                    if (left >= best_lacking || loss * times > spare_)
+                        continue;
+                    if (static_cast<int128>(loss) * times * lacking_ >
+                        static_cast<int128>(lacking_ - left) * spare_)
+                        continue;
+                    best = to;
+                    best_times = times;
+                    best_lacking = left;
+                    break;
+                }
+            }
+            if (best_times == 0)
+                continue;
+            changed = true;
+            for (std::size_t at = 0; at < classes_; ++at)
+                excess_[at] += best_times * change(from.takes, best, at);
+            spare_ -= best_times * (worth_[from.takes] - worth_[best]);
+            lacking_ = best_lacking;
+            move(which, best, best_times);
+        }
+        return changed;
+    }
+
+    void move(std::size_t which, std::size_t to, std::int64_t times) {
+        if (holders_[which].times == times) {
+            holders_[which].takes = to;
+            return;
+        }
+        holders_[which].times -= times;
+        const std::size_t of = holders_[which].core;
+        holders_.push_back({of, times, to});
+    }
+
+    [[nodiscard]] bool search(std::int64_t& steps) {
+        chain_.assign(1, {});
+        states_.assign(1, {lacking_, spare_, 0});
+        amounts_ = excess_;
+        for (std::size_t depth = 0; depth < deepest && !states_.empty(); ++depth) {
+            next_.clear();
+            next_amounts_.clear();
+            for (std::size_t from = 0; from < states_.size(); ++from) {
+                steps -= static_cast<std::int64_t>(patterns_.size() * classes_ / 2);
+                if (steps < 0)
+                    return false;
+                for (std::size_t which = 0; which < holders_.size(); ++which) {
+                    const core& within = cores_[holders_[which].core];
+                    for (std::size_t to = within.begin; to < within.end; ++to)
+                        if (to != holders_[which].takes && extend(from, which, to))
+                            return true;
+                }
+            }
+            std::swap(states_, next_);
+            std::swap(amounts_, next_amounts_);
+        }
+        return false;
+    }
+
+    /// True when the exchange makes the state whole; then it has been made.
+    [[nodiscard]] bool extend(std::size_t from, std::size_t which, std::size_t to) {
+        const std::size_t takes = holders_[which].takes;
+        const std::int64_t spare = states_[from].spare - (worth_[takes] - worth_[to]);
+        if (spare < 0)
+            return false;
+        const std::int64_t* held = amounts_.data() + from * classes_;
+        std::int64_t lacking = 0;
+        for (std::size_t at = 0; at < classes_; ++at)
+            lacking +=
+                penalties_[at] * std::max<std::int64_t>(0, -(held[at] + change(takes, to, at)));
+        if (lacking > 0 && next_.size() == beam && lacking >= next_.back().lacking)
+            return false;
+        std::int64_t left = holders_[which].times;
+        for (std::size_t at = states_[from].link; at != 0 && left > 0; at = chain_[at].before)
+            left -= chain_[at].holder == which ? 1 : 0;
+        if (left == 0)
+            return false;
+        if (lacking == 0) {
+            finish(states_[from].link);
+            move(which, to, 1);
+            return true;
+        }
+        // The same amounts in another way are no other state.
+        for (std::size_t other = 0; other < next_.size(); ++other) {
+            if (next_[other].lacking != lacking)
+                continue;
+            bool same = true;
+            for (std::size_t at = 0; at < classes_; ++at)
+                same = same &&
+                       next_amounts_[other * classes_ + at] == held[at] + change(takes, to, at);
+            if (same)
+                return false;
+        }
+        if (next_.size() < beam) {
+            next_.push_back({});
+            next_amounts_.resize(next_.size() * classes_);
+        }
+        std::size_t place = next_.size() - 1;
+        for (; place > 0 && next_[place - 1].lacking > lacking; --place) {
+            next_[place] = next_[place - 1];
+            for (std::size_t at = 0; at < classes_; ++at)
+                next_amounts_[place * classes_ + at] = next_amounts_[(place - 1) * classes_ + at];
+        }
+        chain_.push_back({states_[from].link, which, to});
+        next_[place] = {lacking, spare, chain_.size() - 1};
+        for (std::size_t at = 0; at < classes_; ++at)
+            next_amounts_[place * classes_ + at] = held[at] + change(takes, to, at);
+        return false;
+    }
+
+    void finish(std::size_t from) {
+        for (; from != 0; from = chain_[from].before)
+            move(chain_[from].holder, chain_[from].takes, 1);
+    }
+
+    std::size_t classes_ = 0;
+    std::vector<std::int64_t> penalties_;
+    sequence<core> cores_;
+    sequence<holder> holders_;
+    /// Of all cores, one core's after the other's.
+    sequence<pattern> patterns_;
+    std::vector<std::int64_t> worth_;
+    std::vector<std::int64_t> counts_;
+    // The blend:
+    std::vector<int128> errors_;
+    std::vector<std::size_t> options_;
+    sequence<holder> blended_;
+    // Where the exchanges made so far have led:
+    std::vector<std::int64_t> excess_;
+    std::vector<std::int64_t> trial_;
+    std::int64_t spare_ = 0;
+    std::int64_t lacking_ = 0;
+    // The beam:
+    sequence<link> chain_;
+    sequence<state> states_;
+    sequence<state> next_;
+    std::vector<std::int64_t> amounts_;
+    std::vector<std::int64_t> next_amounts_;
+    sequence<share> made_;
+};
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

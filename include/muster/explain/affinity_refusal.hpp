@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/greedy/affinity_board.hpp>
+#include <muster/plan/plan.hpp>
+#include <muster/problem/affinity_counts.hpp>
+#include <muster/problem/affinity_members.hpp>
+#include <muster/problem/members.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// A member that finds no node, and which term between pods keeps it off each.
+struct affinity_refusal {
+    struct place {
+        node_index node;
+        pod_obstacle why = pod_obstacle::none;
+        /// The label key that the term goes by.
+        std::string topology;
+    };
+
+    pod_index pod;
+    /// Of `gang_members`.
+    std::size_t member_class = 0;
+    /// Present nodes in the order of their keys; those that no term keeps it off among them.
+    detail::sequence<place> nodes;
+};
+
+/// True when terms between pods may keep waiting members of the gang off nodes.
+template<class Traits>
+[[nodiscard]] bool terms_bear_on(const cluster_state<Traits>& known,
+                                 const gang_members<Traits::width>& members) {
+    return detail::stake_in_pods(known, members) == detail::pod_stake::requirements;
+}
+
+/// The first member, in the order of turns, that finds no node once those before it are placed, as
+/// for a gang without a minimum; they stay in `into`, which must be a plan on a copy of the state's
+/// accounts. Nothing when all find one. With `by_terms` members that no term keeps off any node are
+/// passed over.
+template<class Traits, class Score>
+[[nodiscard]] std::optional<affinity_refusal>
+first_refusal(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+              plan<Traits::width>& into, const Score& score, bool by_terms = false) {
+    std::optional<constraint_index> queue_nodes;
+    if (members.queue && known[*members.queue].present)
+        queue_nodes = known[*members.queue].nodes;
+    detail::affinity_board board(known, members, queue_nodes, into, score);
+    detail::sequence<typename decltype(board)::ranked> nodes;
+    std::vector<std::size_t> used(board.members().classes.size(), 0);
+    for (std::size_t turn = 0; turn < board.members().turns.size(); ++turn) {
+        const std::size_t of_class = board.members().turns[turn];
+        const auto& from = board.members().classes[of_class];
+        const pod_index pod = from.pods[used[of_class]++];
+        board.list(of_class, nodes);
+        const typename decltype(board)::ranked* best = nullptr;
+        for (const auto& each : nodes)
+            if (!best || each.better_than(*best))
+                best = &each;
+        if (best && board.put(turn, best->node))
+            continue;
+        bool stopped = false;
+        affinity_refusal found;
+        found.pod = pod;
+        found.member_class = static_cast<std::size_t>(from.shape - members.classes.data());
+        for (const node_index node : known.node_order()) {
+            if (!known[node].present)
+                continue;
+            const detail::pod_hindrance what = board.counts().hindrance(of_class, node);
+            stopped = stopped || what.kind != pod_obstacle::none;
+            found.nodes.push_back(
+                {node, what.kind, what.by ? what.by->value().levels.front() : std::string()});
+        }
+        if (stopped || !by_terms)
+            return found;
+    }
+    return std::nullopt;
+}
+
+} // namespace v0_1
+} // namespace muster

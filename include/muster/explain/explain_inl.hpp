@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/admit.hpp>
+#include <muster/base/assert.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/exact/choice.hpp>
+#include <muster/exact/pattern.hpp>
+#include <muster/exact/search.hpp>
+#include <muster/explain/explain.hpp>
+#include <muster/explain/gate_reason.hpp>
+#include <muster/explain/missing_members.hpp>
+#include <muster/explain/named_constraint.hpp>
+#include <muster/explain/term_reasons.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/plan/plan.hpp>
+#include <muster/problem/alike_nodes.hpp>
+#include <muster/problem/fit_problem.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/resource/kind_table.hpp>
+#include <muster/vocabulary/reason.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+namespace detail {
+
+/// Finds the reasons why one gang waits.
+template<class Traits>
+class reason_finder {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    reason_finder(const cluster_state<Traits>& known, const gang_members<width>& members,
+                  const explain_options& options, certificate_scope scope)
+        : known_(&known), members_(&members), options_(&options), scope_(scope) {
+        if (known.node_order().size() >= options.group_from)
+            alike_.emplace(known, members, scope);
+        std::vector<kind_id> kinds;
+        for (std::size_t column = 0; column < width; ++column)
+            if (std::ranges::any_of(members.classes,
+                                    [&](const auto& each) { return each.request[column] > 0; }))
+                kinds.push_back(kind_id{column});
+        if (options.kinds)
+            std::ranges::sort(kinds, {}, [&](kind_id kind) { return options.kinds->name(kind); });
+        for (const kind_id kind : kinds)
+            listed_.push_back({reason_code::insufficient_resource, kind, 0});
+        for (const kind_id kind : kinds)
+            if (members.queue && known.accounts().queues().tightest(*members.queue, kind))
+                listed_.push_back({reason_code::quota_exceeded, kind, 0});
+        listed_.push_back({reason_code::node_selector_mismatch, {}, 0});
+        listed_.push_back({reason_code::untolerated_taint, {}, 0});
+        listed_.push_back({reason_code::node_unschedulable, {}, 0});
+        for (std::size_t at = 0; at < members.together.size(); ++at)
+            if (members.together[at].required)
+                listed_.push_back({reason_code::topology_fragmented, {}, at});
+        listed_.push_back({reason_code::host_port_taken, {}, 0});
+        if (std::ranges::any_of(members.classes, [&](const auto& each) {
+                return !known.constraint_sets()[each.where].value.volumes.empty();
+            }))
+            listed_.push_back({reason_code::volume_out_of_reach, {}, 0});
+        count_needed();
+    }
+
+    /// Returns blocking reasons, or reasons that block together, then contributing reasons. Empty
+    /// if the gang fits.
+    [[nodiscard]] std::vector<reason> find() {
+        std::vector<reason> found;
+        std::vector<char> named(listed_.size(), 0);
+        for (std::size_t at = 0; at < listed_.size(); ++at) {
+            constraints_in_force alone = constraints_in_force::none();
+            listed_[at].set(alone, true);
+            if (decide(alone) != fit_outcome::impossible)
+                continue;
+            named[at] = 1;
+            found.push_back(describe(listed_[at], reason_kind::blocking, alone));
+            if (listed_[at].code == reason_code::quota_exceeded)
+                name_each_ceiling(alone, found);
+        }
+        const constraints_in_force all;
+        if (found.empty()) {
+            const fit_outcome whole = decide(all);
+            if (whole == fit_outcome::fits)
+                return found;
+            bool minimal = whole == fit_outcome::impossible;
+            constraints_in_force kept = all;
+            std::vector<std::size_t> together;
+            for (std::size_t at = listed_.size(); at-- > 0;) {
+                constraints_in_force without = kept;
+                listed_[at].set(without, false);
+                const fit_outcome outcome = decide(without);
+                if (outcome == fit_outcome::impossible) {
+                    kept = without;
+                    continue;
+                }
+                minimal = minimal && outcome == fit_outcome::fits;
+                together.push_back(at);
+            }
+            std::ranges::reverse(together);
+            for (const std::size_t at : together) {
+                named[at] = 1;
+                found.push_back(describe(listed_[at], reason_kind::blocking_together, kept));
+                found.back().not_minimal = !minimal;
+            }
+        }
+        const std::vector<role_shortage> lacking = shortages(all, true);
+        for (std::size_t at = 0; at < listed_.size(); ++at) {
+            if (named[at])
+                continue;
+            constraints_in_force without = all;
+            listed_[at].set(without, false);
+            const std::vector<role_shortage> relieved = shortages(without, true);
+            bool contributes = false;
+            for (std::size_t role = 0; role < lacking.size(); ++role)
+                contributes =
+                    contributes || std::min(relieved[role].needed, relieved[role].possible) >
+                                       std::min(lacking[role].needed, lacking[role].possible);
+            if (contributes || decide(without) == fit_outcome::fits)
+                found.push_back(describe(listed_[at], reason_kind::contributing, all));
+        }
+        return found;
+    }
+
+private:
+    void count_needed() {
+        const gang_tree& tree = *members_->tree;
+        const tree_standing standing = stand(tree, members_->holding);
+        held_ = members_below(tree, members_->holding);
+        needed_.assign(tree.size(), 0);
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
+            if (standing.counts[vertex] < tree[vertex].min_member)
+                needed_[vertex] = tree.is_leaf(vertex) ? tree[vertex].min_member - held_[vertex]
+                                                       : missing_members(*members_, vertex).count();
+    }
+
+    [[nodiscard]] fit_outcome decide(const constraints_in_force& force) const {
+        fit_search<width> search;
+        std::int64_t steps = options_->steps;
+        if (needs_closeness(*members_))
+            return domain_search<Traits>().run(*known_, *members_, scope_, force, search, steps);
+        if (const auto easy = alike_ ? decide_by_groups(force) : std::nullopt)
+            return *easy;
+        return search.run(pose(*known_, *members_, scope_, force), steps);
+    }
+
+    /// Decides by bounds on groups of nodes that are alike: absent if they do not tell.
+    [[nodiscard]] std::optional<fit_outcome>
+    decide_by_groups(const constraints_in_force& force) const {
+        pose_grouped(force, {});
+        const gang_tree& tree = *members_->tree;
+        std::vector<char> required(tree.size(), 1);
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
+            if (vertex > 0)
+                required[vertex] =
+                    required[tree[vertex].parent] != 0 && !tree[tree[vertex].parent].min_subgroups;
+            if (required[vertex] == 0 || needed_[vertex] <= 0)
+                continue;
+            std::int64_t steps = options_->steps;
+            const std::int64_t most = room(vertex, steps).most;
+            if (steps >= 0 && most < needed_[vertex])
+                return fit_outcome::impossible;
+        }
+        const bool apart = std::ranges::any_of(problem_.of.apart, [](char each) { return each; });
+        if (!apart && fits_greedily(problem_))
+            return fit_outcome::fits;
+        return std::nullopt;
+    }
+
+    void pose_grouped(const constraints_in_force& force,
+                      std::span<const vertex_domain> among) const {
+        if (among.empty() && posed_ == force)
+            return;
+        problem_.pose(*known_, *members_, scope_, force, among, alike_ ? &*alike_ : nullptr);
+        posed_ = among.empty() ? std::optional(force) : std::nullopt;
+    }
+
+    [[nodiscard]] reason describe(const named_constraint& what, reason_kind kind,
+                                  const constraints_in_force& force) const {
+        reason made;
+        made.code = what.code;
+        made.kind = kind;
+        made.resource = what.kind;
+        if (what.kind)
+            amounts(what, made);
+        made.roles = shortages(force, false);
+        if (what.code != reason_code::topology_fragmented)
+            return made;
+        const closeness& of = members_->together[what.together];
+        made.together = vertex_index{of.vertex};
+        made.torn = scope_ == certificate_scope::free_now && of.held && of.shared <= *of.required;
+        made.shares_volume = of.of_volume;
+        if (of.of_volume)
+            list_domains(of, made);
+        return made;
+    }
+
+    /// Lists the domains in which the shared volume may be, with the room of each domain.
+    void list_domains(const closeness& of, reason& made) const {
+        const topology_domains& domains = known_->topologies()[of.within];
+        made.topology = domains.value().levels[*of.required];
+        for (const auto& [path, domain] : domains.of_level(*of.required)) {
+            if (!has_volume(domains[domain].nodes, of.vertex))
+                continue;
+            std::vector<vertex_domain> among{{of.vertex, of.within, domain}};
+            domain_room& room = made.domains.emplace_back();
+            room.name = path.back();
+            room.possible = room_together({}, of.vertex, 0, among);
+            constraints_in_force force;
+            force.resources = force.quotas = 0;
+            if (room_together(force, of.vertex, 0, among) < needed_[of.vertex])
+                continue;
+            for (const named_constraint& each : listed_) {
+                if (each.code != reason_code::insufficient_resource)
+                    continue;
+                force.resources = std::uint64_t{1} << each.kind->value();
+                if (room_together(force, of.vertex, 0, among) < needed_[of.vertex])
+                    room.short_of.push_back(*each.kind);
+            }
+        }
+    }
+
+    /// True if some node can use the volumes of some waiting member of the vertex at present.
+    [[nodiscard]] bool has_volume(const std::vector<node_index>& nodes, std::size_t vertex) const {
+        constexpr unsigned out_of_reach = obstacle_volume | obstacle_unbound_volume;
+        return std::ranges::any_of(members_->classes, [&](const auto& each) {
+            const auto& where = known_->constraint_sets()[each.where];
+            return is_below(*members_->tree, each.role.value(), vertex) &&
+                   std::ranges::any_of(nodes, [&](node_index node) {
+                       return (where.obstacles[node.value()] & out_of_reach) == 0;
+                   });
+        });
+    }
+
+    /// Sets the least amount of the kind that a choice of members needs, and the amount that is
+    /// left.
+    void amounts(const named_constraint& what, reason& made) const {
+        const auto& accounts = known_->accounts();
+        const bool now = scope_ == certificate_scope::free_now;
+        std::vector<std::size_t> roles;
+        std::vector<int128> costs;
+        std::vector<std::int64_t> waiting;
+        for (const auto& each : members_->classes) {
+            roles.push_back(each.role.value());
+            costs.push_back(each.request[*what.kind]);
+            waiting.push_back(each.waiting());
+        }
+        const choice_finder choices(*members_->tree, members_->holding, std::move(roles));
+        const std::vector<std::int64_t> none(waiting.size(), 0);
+        if (const auto least = choices.cheapest(costs, none, waiting))
+            made.amount_needed = saturate(least->cost);
+        if (what.code == reason_code::quota_exceeded) {
+            const auto top =
+                accounts.queues().tightest(*members_->queue, *what.kind, counted_in(scope_));
+            MUSTER_ASSERT(top, "a quota is a reason only where there is one");
+            made.queue = top->at;
+            made.firm = top->firm;
+            made.amount_left = top->left;
+            return;
+        }
+        int128 left = 0;
+        for (const node_index node : known_->node_order()) {
+            const auto& from = now ? accounts.free(node) : accounts.allocatable(node);
+            left += std::max<std::int64_t>(0, from[*what.kind]);
+        }
+        made.amount_left = saturate(left);
+    }
+
+    /// Replaces the last reason, a quota that blocks, by one reason for each ceiling that blocks,
+    /// the queue's own first. The kind is the only constraint in force.
+    void name_each_ceiling(const constraints_in_force& alone, std::vector<reason>& found) {
+        const reason tightest = std::move(found.back());
+        found.pop_back();
+        const std::size_t before = found.size();
+        for (const auto& each : known_->accounts().queues().ceilings(
+                 *members_->queue, *tightest.resource, counted_in(scope_))) {
+            if (each.left >= tightest.amount_needed)
+                continue;
+            found.push_back(tightest);
+            reason& made = found.back();
+            made.queue = each.at;
+            made.firm = each.firm;
+            made.amount_left = each.left;
+            quota_left_ = each.left;
+            made.roles = shortages(alone, false);
+        }
+        quota_left_.reset();
+        if (found.size() == before)
+            found.push_back(tightest);
+    }
+
+    /// Returns the vertices below their own minimum (with `leaves_only`, only roles). For each: how
+    /// many more members it needs, and how many fit if no other waiting member uses the room.
+    [[nodiscard]] std::vector<role_shortage> shortages(const constraints_in_force& force,
+                                                       bool leaves_only) const {
+        const gang_tree& tree = *members_->tree;
+        std::vector<role_shortage> found;
+        for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
+            if (needed_[vertex] <= 0 || (leaves_only && !tree.is_leaf(vertex)))
+                continue;
+            std::vector<vertex_domain> among;
+            found.push_back({vertex_index{vertex}, needed_[vertex], held_[vertex],
+                             room_together(force, vertex, 0, among)});
+        }
+        return found;
+    }
+
+    /// Returns the room for the vertex in the choice of domains that leaves the most.
+    [[nodiscard]] std::int64_t room_together(const constraints_in_force& force, std::size_t vertex,
+                                             std::size_t from,
+                                             std::vector<vertex_domain>& among) const {
+        const gang_tree& tree = *members_->tree;
+        for (; from < members_->together.size(); ++from) {
+            const closeness& of = members_->together[from];
+            if (!of.required || !is_below(tree, vertex, of.vertex) ||
+                (force.topologies >> std::min<std::size_t>(from, 63) & 1U) == 0)
+                continue;
+            std::int64_t most = 0;
+            for (const auto& way : ways_to_stand(*known_, tree, of, *of.required,
+                                                 scope_ == certificate_scope::free_now, among)) {
+                among.push_back({of.vertex, of.within, way});
+                most = std::max(most, room_together(force, vertex, from + 1, among));
+                among.pop_back();
+            }
+            return most;
+        }
+        pose_grouped(force, among);
+        std::int64_t steps = options_->steps;
+        return room(vertex, steps).possible;
+    }
+
+    /// Members for which there is room: a number that surely have, and a bound.
+    struct room_for {
+        std::int64_t possible = 0;
+        std::int64_t most = 0;
+    };
+
+    /// Returns the number of waiting members below the vertex that nodes and quotas have room for,
+    /// without other waiting members, in the problem that was posed. `most` is no bound if the
+    /// steps end.
+    [[nodiscard]] room_for room(std::size_t vertex, std::int64_t& steps) const {
+        const fit_problem<width>& problem = problem_.of;
+        const std::size_t classes = problem.members.size();
+        std::vector<std::int64_t> weights(classes, 0);
+        std::int64_t waiting = 0;
+        for (std::size_t at = 0; at < classes; ++at) {
+            std::size_t above = problem.members[at].role;
+            while (above > vertex)
+                above = (*problem.tree)[above].parent;
+            weights[at] = above == vertex ? 1 : 0;
+            waiting += weights[at] * problem.members[at].waiting;
+        }
+        pattern_finder<width> patterns(problem, steps);
+        const std::vector<std::int64_t> none(classes, 0);
+        std::vector<std::int64_t> carried(classes, 0);
+        int128 sum = 0;
+        for (std::size_t row = 0; row < problem.rows.size(); ++row) {
+            std::vector<std::int64_t> most(problem.most_of(row), problem.most_of(row) + classes);
+            for (std::size_t at = 0; at < classes; ++at)
+                most[at] *= weights[at];
+            if (!patterns.find(problem.rows[row].free, none.data(), most.data(), weights) ||
+                steps < 0)
+                break;
+            sum += patterns.weight() * problem_.times[row];
+            for (std::size_t at = 0; at < classes; ++at)
+                carried[at] = saturating_add(
+                    carried[at],
+                    saturate(static_cast<int128>(patterns.counts()[at]) * problem_.times[row]));
+        }
+        room_for found;
+        found.possible = found.most = std::min(waiting, saturate(sum));
+        // A class of a subgroup counts for at most the members that it has.
+        if (!problem.tree->is_leaf(vertex)) {
+            found.possible = 0;
+            for (std::size_t at = 0; at < classes; ++at)
+                found.possible += weights[at] * std::min(carried[at], problem.members[at].waiting);
+        }
+        for (const auto& quota : problem.quotas) {
+            // The classes that need the least of the quota go first.
+            sequence<std::pair<std::int64_t, std::int64_t>> asks;
+            for (std::size_t at = 0; at < classes; ++at)
+                if (weights[at] > 0)
+                    asks.push_back(
+                        {members_->classes[at].request[quota.kind], problem.members[at].waiting});
+            std::ranges::sort(asks);
+            std::int64_t left = quota_left_.value_or(quota.left);
+            std::int64_t within = 0;
+            for (const auto& [ask, count] : asks) {
+                const std::int64_t taken = ask > 0 ? std::min(count, left / ask) : count;
+                left -= taken * ask;
+                within += taken;
+            }
+            found.possible = std::min(found.possible, within);
+            found.most = std::min(found.most, within);
+        }
+        return found;
+    }
+
+    const cluster_state<Traits>* known_;
+    const gang_members<width>* members_;
+    const explain_options* options_;
+    certificate_scope scope_;
+    std::vector<named_constraint> listed_;
+    std::optional<alike_nodes<Traits>> alike_;
+    /// Of the last question.
+    mutable grouped_problem<width> problem_;
+    /// The constraints in `problem_`, if it confines no member to domains.
+    mutable std::optional<constraints_in_force> posed_;
+    /// Per vertex: members at or below it that have nodes, and how many more members the vertex
+    /// needs to meet its own minimum.
+    std::vector<std::int64_t> held_;
+    std::vector<std::int64_t> needed_;
+    /// The amount that one ceiling leaves of the only quota in force; absent = all ceilings count.
+    std::optional<std::int64_t> quota_left_;
+};
+
+template<class Traits>
+std::vector<reason> what_stops(const cluster_state<Traits>& known, gang_index which,
+                               const explain_options& options) {
+    const auto members = members_of(known, which);
+    const gate at = gate_before_search(known, which, members);
+    if (at != gate::none)
+        return {gate_reason(known, which, members, at)};
+    if (known[which].last.known && known[which].last.at == gate::order)
+        return {gate_reason(known, which, members, gate::order)};
+    const bool never = known[which].last.known && known[which].last.kind == answer::never;
+    const certificate_scope scope =
+        options.scope.value_or(never ? certificate_scope::emptied : certificate_scope::free_now);
+    reason_finder<Traits> finder(known, members, options, scope);
+    std::vector<reason> found = finder.find();
+    if (!found.empty() && scope == certificate_scope::free_now)
+        for (reason& each : term_reason_finder(known, members).find_contributing())
+            found.push_back(std::move(each));
+    // Terms between members that prove `never` block the gang now as well.
+    if (found.empty() && (never || scope == certificate_scope::free_now)) {
+        found = term_reason_finder(known, members).find();
+        if (!found.empty())
+            return found;
+    }
+    if (known[which].last.known && known[which].last.kind == answer::undecided) {
+        reason spent;
+        spent.code = reason_code::search_budget_spent;
+        found.push_back(spent);
+    }
+    return found;
+}
+
+template<class Traits>
+void add_answered_too_early(const cluster_state<Traits>& known, gang_index which,
+                            std::vector<reason>& found) {
+    const standing& last = known[which].last;
+    if (!found.empty() || !last.known || last.kind == answer::admitted)
+        return;
+    reason made;
+    made.code = reason_code::fits_by_now;
+    found.push_back(std::move(made));
+}
+
+} // namespace detail
+
+template<class Traits>
+std::vector<reason> explain(const cluster_state<Traits>& known, gang_index which,
+                            const explain_options& options) {
+    std::vector<reason> found = detail::what_stops(known, which, options);
+    detail::add_answered_too_early(known, which, found);
+    return found;
+}
+
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/explain/explain.hpp>
+#include <muster/vocabulary/reason.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// As long as it lives, nothing is kept for anybody in the state; then all is kept again. Nothing
+/// else may change the state meanwhile.
+template<class Traits>
+class without_reservations {
+public:
+    /// O(parts of all reservations).
+    explicit without_reservations(cluster_state<Traits>& known)
+        : known_(&known), lifted_(known.reservations().size(), 1) {
+        for (std::size_t at = 0; at < lifted_.size(); ++at)
+            known.suspend_reservation(at);
+    }
+    without_reservations(const without_reservations&) = delete;
+    without_reservations& operator=(const without_reservations&) = delete;
+    ~without_reservations() {
+        for (std::size_t at = 0; at < lifted_.size(); ++at)
+            keep(at, true);
+    }
+
+    /// Why a gang does not start: what would stop it even if nothing were kept for others; and if
+    /// that is nothing, `room_reserved` with the owners of reservations that stop it together, none
+    /// of them without need. Cost: `explain`, and once more for every reservation in the latter
+    /// case.
+    [[nodiscard]] std::vector<reason> explain(gang_index which,
+                                              const explain_options& options = {}) {
+        std::vector<reason> found = detail::what_stops(*known_, which, options);
+        if (found.empty())
+            explain_kept(which, options, found);
+        detail::add_answered_too_early(*known_, which, found);
+        return found;
+    }
+
+private:
+    void explain_kept(gang_index which, const explain_options& options,
+                      std::vector<reason>& found) {
+        const auto& all = known_->reservations();
+        for (std::size_t at = 0; at < all.size(); ++at)
+            keep(at, all[at].owner.index != which);
+        const auto stopped = [&] { return !detail::what_stops(*known_, which, options).empty(); };
+        if (stopped()) {
+            reason kept;
+            kept.code = reason_code::room_reserved;
+            for (std::size_t at = 0; at < all.size(); ++at) {
+                if (all[at].owner.index == which)
+                    continue;
+                keep(at, false);
+                if (stopped())
+                    continue;
+                keep(at, true);
+                kept.owners.push_back(all[at].owner.index);
+            }
+            found.push_back(std::move(kept));
+        }
+        for (std::size_t at = 0; at < all.size(); ++at)
+            keep(at, false);
+    }
+
+    void keep(std::size_t at, bool wanted) noexcept {
+        if (wanted != (lifted_[at] != 0))
+            return;
+        lifted_[at] = wanted ? 0 : 1;
+        wanted ? known_->resume_reservation(at) : known_->suspend_reservation(at);
+    }
+
+    cluster_state<Traits>* known_;
+    std::vector<char> lifted_;
+};
+
+} // namespace v0_1
+} // namespace muster

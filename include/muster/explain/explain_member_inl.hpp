@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/admission/gates.hpp>
+#include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/explain/explain.hpp>
+#include <muster/explain/explain_inl.hpp>
+#include <muster/explain/explain_member.hpp>
+#include <muster/explain/gate_reason.hpp>
+#include <muster/explain/term_reasons.hpp>
+#include <muster/problem/closeness.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/reason.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// Returns the members of a gang as if the gang had the minimum 1 and only `pod` waited, in `tree`.
+/// Topology constraints above the pod's role move to the root. Empty if the pod is in no class of
+/// waiting members.
+template<std::size_t Width>
+[[nodiscard]] std::optional<gang_members<Width>> lone_member(const gang_members<Width>& members,
+                                                             pod_index pod, const gang_tree& tree) {
+    gang_members<Width> lone;
+    lone.tree = &tree;
+    lone.queue = members.queue;
+    lone.pods = {pod};
+    lone.turns = {0};
+    lone.holding = {0};
+    lone.alive = {1};
+    lone.unsupported = {0};
+    for (const auto& each : members.classes) {
+        if (std::ranges::find(members.of(each), pod) == members.of(each).end())
+            continue;
+        lone.classes.push_back(each);
+        lone.classes.front().role = vertex_index{0};
+        lone.classes.front().first = 0;
+        lone.classes.front().count = 1;
+        for (closeness of : members.together) {
+            if (!is_below(*members.tree, each.role.value(), of.vertex))
+                continue;
+            of.vertex = 0;
+            lone.together.push_back(of);
+        }
+        return lone;
+    }
+    return std::nullopt;
+}
+
+} // namespace detail
+
+template<class Traits>
+std::vector<reason> explain_member(const cluster_state<Traits>& known, pod_index pod,
+                                   const explain_options& options) {
+    const gang_index which = known[pod].gang;
+    const auto members = members_of(known, which);
+    if (!queue_takes(known, which))
+        return {detail::gate_reason(known, which, members, gate::queue)};
+    const constraints& where = known.where(pod).value;
+    std::vector<reason> found;
+    const auto only = [&](reason_code code) {
+        reason made;
+        made.code = code;
+        found.push_back(made);
+        return found;
+    };
+    if (where.held())
+        return only(where.unsupported ? reason_code::unsupported_constraint
+                                      : reason_code::volume_not_ready);
+    const gang_tree tree(1);
+    const auto lone = detail::lone_member(members, pod, tree);
+    if (!lone)
+        return only(reason_code::fits_by_now);
+    const certificate_scope scope = options.scope.value_or(certificate_scope::free_now);
+    found = detail::reason_finder<Traits>(known, *lone, options, scope).find();
+    detail::term_reason_finder<Traits> by_terms(known, *lone);
+    for (reason& each : found.empty() ? by_terms.find() : by_terms.find_contributing())
+        found.push_back(std::move(each));
+    // The numbers are those of the pod. The constraint is the gang's that the pod is bound by.
+    const auto required = std::ranges::find_if(members.together, [&](const closeness& of) {
+        return of.required && is_below(*members.tree, known[pod].role.value(), of.vertex);
+    });
+    for (reason& each : found)
+        if (each.together && required != members.together.end())
+            each.together = vertex_index{required->vertex};
+    return found.empty() ? only(reason_code::fits_by_now) : found;
+}
+
+} // namespace v0_1
+} // namespace muster

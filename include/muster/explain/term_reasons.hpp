@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/explain/affinity_refusal.hpp>
+#include <muster/index/flat_scan.hpp>
+#include <muster/index/weights.hpp>
+#include <muster/plan/plan.hpp>
+#include <muster/problem/closeness.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/vocabulary/reason.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+struct tightest_first {
+    template<std::size_t Width>
+    [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
+                                                    const resources<Width>& free,
+                                                    const resources<Width>&) const noexcept {
+        return ~weights.key(free);
+    }
+};
+
+/// Says which terms between pods stop a gang's members.
+template<class Traits>
+class term_reason_finder {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    term_reason_finder(const cluster_state<Traits>& known, const gang_members<width>& members)
+        : known_(&known), members_(&members), accounts_(known.accounts()), into_(accounts_) {}
+
+    /// Of the first member that finds no node, with the nodes that would do otherwise; where terms
+    /// stop it nowhere, of the first that they do. They are marked as not minimal: that no order
+    /// was found, or the proof for the whole gang, is all that stands behind them.
+    [[nodiscard]] std::vector<reason> find() {
+        if (!terms_bear_on(*known_, *members_))
+            return {};
+        auto refused = first_refusal(*known_, *members_, into_, tightest_first{});
+        if (!refused)
+            return {};
+        count(*refused, true);
+        if (stopped_.empty())
+            count(*refused, false);
+        if (stopped_.empty()) {
+            // Others than those that want for room.
+            into_.rollback({});
+            auto other = first_refusal(*known_, *members_, into_, tightest_first{}, true);
+            if (other)
+                refused = std::move(other);
+            count(*refused, false);
+        }
+        if (stopped_.empty())
+            count_all_terms();
+        return made_of(*refused, stopped_.size() > 1 ? reason_kind::blocking_together
+                                                     : reason_kind::blocking);
+    }
+
+    /// Beside other reasons: those by which the first member that finds no node misses nodes that
+    /// have room for it.
+    [[nodiscard]] std::vector<reason> find_contributing() {
+        if (!terms_bear_on(*known_, *members_))
+            return {};
+        const auto refused = first_refusal(*known_, *members_, into_, tightest_first{});
+        if (!refused)
+            return {};
+        count(*refused, true);
+        std::vector<reason> found = made_of(*refused, reason_kind::contributing);
+        // The requirement of the vertex whose members share the volume has its own reason.
+        std::erase_if(found, [&](const reason& each) {
+            return each.shares_volume &&
+                   std::ranges::any_of(members_->together, &closeness::of_volume);
+        });
+        return found;
+    }
+
+private:
+    [[nodiscard]] std::vector<reason> made_of(const affinity_refusal& refused, reason_kind kind) {
+        std::vector<reason> found;
+        const vertex_index role = members_->classes[refused.member_class].role;
+        for (const auto& [term, nodes] : stopped_) {
+            reason made;
+            made.code = term.first;
+            made.kind = kind;
+            made.not_minimal = true;
+            made.topology = term.second;
+            made.shares_volume = made.code == reason_code::affinity_unmet &&
+                                 only_volumes_seek(refused.member_class, made.topology);
+            made.nodes = nodes;
+            const std::int64_t needed =
+                (*members_->tree)[role].min_member - members_->holding[role.value()];
+            const auto placed =
+                std::ranges::count_if(into_.placements(), [&](const placement& one) {
+                    return (*known_)[one.pod].role == role;
+                });
+            made.roles.push_back({role, std::max<std::int64_t>(needed, placed + 1),
+                                  members_->holding[role.value()], placed});
+            found.push_back(std::move(made));
+        }
+        return found;
+    }
+
+    /// True if every required affinity of the class by that label is for a volume that its pods
+    /// share.
+    [[nodiscard]] bool only_volumes_seek(std::size_t of_class, const std::string& label) const {
+        const auto& where = known_->constraint_sets()[members_->classes[of_class].where].value;
+        return where.pods && std::ranges::all_of(where.pods->affinity, [&](const auto& term) {
+                   return term.of_volume || term.topology != label;
+               });
+    }
+
+    void count(const affinity_refusal& refused, bool with_room) {
+        const auto& of = members_->classes[refused.member_class];
+        node_query<width> query;
+        query.request = &of.request;
+        query.where = &known_->constraint_sets()[of.where];
+        if (members_->queue && (*known_)[*members_->queue].present)
+            query.queue_nodes = &known_->constraint_sets()[(*known_)[*members_->queue].nodes];
+        for (const affinity_refusal::place& each : refused.nodes) {
+            if (each.why == pod_obstacle::none ||
+                (with_room && room_on(into_.accounts(), query, each.node, 1) == 0))
+                continue;
+            const reason_code code =
+                each.why == pod_obstacle::affinity                 ? reason_code::affinity_unmet
+                : each.why == pod_obstacle::anti_affinity          ? reason_code::anti_affinity_met
+                : each.why == pod_obstacle::existing_anti_affinity ? reason_code::kept_off_by_others
+                                                                   : reason_code::spread_uneven;
+            ++stopped_[{code, each.topology}];
+        }
+    }
+
+    /// Counts all terms, because they stop the gang only together with missing room: the terms of
+    /// its members, and the terms of running pods that keep the members off.
+    void count_all_terms() {
+        const pod_population& population = known_->population();
+        for (const pod_index member : members_->pods) {
+            const pod_record& record = (*known_)[member];
+            const identity_index who =
+                population.identity_of(record.labels, (*known_)[record.gang].tenant);
+            population.for_each_selector(who, [&](selector_index which) {
+                for (const constraint_index where : population.carriers(which))
+                    count_repelling(*population.terms(where), which);
+            });
+        }
+        for (const auto& each : members_->classes) {
+            const auto& terms = known_->constraint_sets()[each.where].value.pods;
+            if (!terms)
+                continue;
+            for (const affinity_term& term : terms->affinity)
+                stopped_[{reason_code::affinity_unmet, term.topology}] = 0;
+            for (const affinity_term& term : terms->anti_affinity)
+                stopped_[{reason_code::anti_affinity_met, term.topology}] = 0;
+            for (const spread_term& term : terms->spread)
+                if (term.required)
+                    stopped_[{reason_code::spread_uneven, term.topology}] = 0;
+        }
+    }
+
+    void count_repelling(const known_terms& theirs, selector_index which) {
+        if (theirs.standing.empty())
+            return;
+        for (const known_term& term : theirs.anti_affinity)
+            if (term.pods == which)
+                stopped_[{reason_code::kept_off_by_others,
+                          known_->topologies()[term.topology].value().levels.front()}] = 0;
+    }
+
+    const cluster_state<Traits>* known_;
+    const gang_members<width>* members_;
+    ledger<width> accounts_;
+    plan<width> into_;
+    /// By reason and label key: nodes.
+    std::map<std::pair<reason_code, std::string>, std::int64_t> stopped_;
+};
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/problem/affinity_counts.hpp>
+#include <muster/problem/affinity_members.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// True if pod terms let the gang's nominated members start on their nodes, one after the other in
+/// the order of their nominations; a member that a term blocks is tried again after the others.
+/// Checks against the pods that run now or, with `ahead`, against the pods that will run once all
+/// terminating pods have left and all nominated pods have started, and then also with the pods that
+/// take promised places. O(members² · terms + nodes · terms).
+template<class Traits>
+[[nodiscard]] bool terms_let_come(const cluster_state<Traits>& known, gang_index which,
+                                  bool ahead) {
+    constexpr std::size_t width = Traits::width;
+    const auto& group = known[which];
+    std::vector<pod_index> coming;
+    bool bear = false;
+    for (const pod_index member : group.members)
+        if (known[member].awaited() && (ahead || !known[member].promised)) {
+            coming.push_back(member);
+            bear = bear || detail::terms_bear_on(known, member);
+        }
+    if (!bear)
+        return true;
+    // A pod that a spread term counts may have to start after the pod with the term.
+    std::ranges::stable_sort(coming, {}, [&](pod_index pod) { return known[pod].turn; });
+    std::optional<constraint_index> queue_nodes;
+    if (group.queue && known[*group.queue].present)
+        queue_nodes = known[*group.queue].nodes;
+    const pod_population& population = known.population();
+    detail::affinity_members<width> alike;
+    std::map<std::pair<shape_index, identity_index>, std::size_t> class_of;
+    std::vector<std::size_t> classes;
+    for (const pod_index pod : coming) {
+        const auto& record = known[pod];
+        const identity_index who = population.identity_of(record.labels, group.tenant);
+        const auto [found, fresh] = class_of.try_emplace({record.shape, who}, alike.classes.size());
+        classes.push_back(found->second);
+        if (!fresh)
+            continue;
+        detail::affinity_class<width>& made = alike.classes.add();
+        made.role = record.role.value();
+        made.identity = who;
+        made.query = detail::query_for(known, record.shape, queue_nodes);
+        made.terms = population.terms(known.shapes()[record.shape].where);
+        if (made.terms)
+            made.values = &*made.query.where->value.pods;
+    }
+    detail::affinity_counts<Traits> counts(known, alike, {ahead, coming, {}});
+    // Pods that need other pods first are placed after these.
+    std::vector<char> stands(coming.size(), 0);
+    std::size_t left = coming.size();
+    for (bool more = true; more && left > 0;) {
+        more = false;
+        for (std::size_t at = 0; at < coming.size(); ++at) {
+            const node_index node = *known[coming[at]].node;
+            if (stands[at] || counts.hindrance(classes[at], node).kind != pod_obstacle::none)
+                continue;
+            counts.place(classes[at], node, 1);
+            stands[at] = 1;
+            --left;
+            more = true;
+        }
+    }
+    return left == 0;
+}
+
+} // namespace v0_1
+} // namespace muster

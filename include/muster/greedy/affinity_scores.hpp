@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/problem/affinity_counts.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// ln(n) in 1/65536, for n ≥ 1: no floating point, so that it is the same everywhere.
+[[nodiscard]] constexpr std::int64_t scaled_log(std::uint64_t n) noexcept {
+    const int whole = static_cast<int>(std::bit_width(n)) - 1;
+    // n / 2^whole in 1/2^31; squaring it gives one binary digit of the logarithm after the other.
+    std::uint64_t rest = whole <= 31 ? n << (31 - whole) : n >> (whole - 31);
+    std::int64_t log = whole;
+    for (int digit = 0; digit < 16; ++digit) {
+        rest = (rest * rest) >> 31U;
+        const bool one = rest >= std::uint64_t{1} << 32U;
+        rest >>= one ? 1U : 0U;
+        log = 2 * log + (one ? 1 : 0);
+    }
+    constexpr std::int64_t log_of_two = 45'426; // in 1/65536
+    return (log * log_of_two + 32'768) / 65'536;
+}
+static_assert(scaled_log(1) == 0 && scaled_log(2) == 45'426);
+
+/// How much the wishes of a class of members, and of pods that stand there, like each of some
+/// nodes: 0 to 100 for preferred terms and as much for spread, as kube-scheduler scores them, in
+/// integers.
+class affinity_scores {
+public:
+    /// `nodes` are those that can take a member now. O(nodes · terms).
+    template<class Traits>
+    void score(const affinity_counts<Traits>& counts, std::size_t of_class,
+               const std::vector<node_index>& nodes) {
+        scores_.assign(nodes.size(), 0);
+        raw_.clear();
+        for (const node_index node : nodes)
+            raw_.push_back(counts.liking(of_class, node));
+        const auto [least, most] = std::ranges::minmax(raw_);
+        for (std::size_t at = 0; at < nodes.size() && least < most; ++at)
+            scores_[at] += 100 * (raw_[at] - least) / (most - least);
+        spread(counts, of_class, nodes);
+    }
+    [[nodiscard]] std::int64_t operator[](std::size_t at) const noexcept { return scores_[at]; }
+
+private:
+    template<class Traits>
+    void spread(const affinity_counts<Traits>& counts, std::size_t of_class,
+                const std::vector<node_index>& nodes) {
+        // Nodes without some label get nothing.
+        constexpr std::int64_t ignored = -1;
+        raw_.assign(nodes.size(), 0);
+        bool any = false;
+        counts.for_each_soft_spread(of_class, [&](const spread_counts& each) {
+            any = true;
+            for (std::size_t at = 0; at < nodes.size(); ++at)
+                if (!each.has_label(nodes[at]))
+                    raw_[at] = ignored;
+        });
+        if (!any)
+            return;
+        counts.for_each_soft_spread(of_class, [&](const spread_counts& each) {
+            seen_.assign(each.domains().size(), 0);
+            std::uint64_t domains = 0;
+            for (std::size_t at = 0; at < nodes.size(); ++at)
+                if (raw_[at] != ignored)
+                    domains += seen_[each.domains().find(nodes[at], 0)->value()]++ == 0 ? 1U : 0U;
+            const std::int64_t weight = scaled_log(domains + 2);
+            for (std::size_t at = 0; at < nodes.size(); ++at)
+                if (raw_[at] != ignored)
+                    raw_[at] += each.at(nodes[at]) * weight +
+                                (std::int64_t{each.term().max_skew} - 1) * 65'536;
+        });
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        std::int64_t most = 0;
+        for (std::int64_t& each : raw_) {
+            if (each == ignored)
+                continue;
+            each = (each + 32'768) / 65'536;
+            least = std::min(least, each);
+            most = std::max(most, each);
+        }
+        for (std::size_t at = 0; at < nodes.size(); ++at)
+            if (raw_[at] != ignored)
+                scores_[at] += most == 0 ? 100 : 100 * (most + least - raw_[at]) / most;
+    }
+
+    std::vector<std::int64_t> scores_;
+    std::vector<std::int64_t> raw_;
+    std::vector<std::uint32_t> seen_;
+};
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/exact/domain_search.hpp>
+#include <muster/exact/search.hpp>
+#include <muster/exact/subgroup.hpp>
+#include <muster/greedy/domain_choice.hpp>
+#include <muster/problem/fit_problem.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/vocabulary/certificate.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// Searches places for subgroups beside what was placed of the same gang, with memory that is kept
+/// from one to the next.
+template<class Traits>
+class subgroup_search {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    /// Whether the subgroup at `vertex` fits, where `counts` hold per leaf, `used` of each class
+    /// are placed and domains are chosen so; false too when its members do not differ, or the steps
+    /// ended first.
+    [[nodiscard]] bool run(const cluster_state<Traits>& known, const gang_members<width>& whole,
+                           std::size_t vertex, const std::vector<std::int64_t>& counts,
+                           const std::vector<std::size_t>& used,
+                           const domain_choices<Traits>& domains) {
+        cut_subgroup(whole, vertex, counts, used, part_);
+        if (part_.classes.size() < 2)
+            return false;
+        constexpr auto now = certificate_scope::free_now;
+        in_domains_ = domains.any();
+        if (!in_domains_) {
+            pose(known, part_.members, now, {}, {}, problem_);
+            return search_.run(problem_, most_steps) == fit_outcome::fits;
+        }
+        among_.clear();
+        domains.cut(vertex, part_, among_);
+        std::int64_t steps = most_steps;
+        return within_.run(known, part_.members, now, {}, search_, steps, among_) ==
+               fit_outcome::fits;
+    }
+
+    /// What was found: how many of each of these classes of the whole gang stand in each row.
+    [[nodiscard]] const fit_problem<width>& problem() const noexcept {
+        return in_domains_ ? within_.problem() : problem_;
+    }
+    [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept {
+        return in_domains_ ? within_.counts() : search_.counts();
+    }
+    [[nodiscard]] const std::vector<std::size_t>& classes() const noexcept { return part_.classes; }
+
+private:
+    static constexpr std::int64_t most_steps = std::int64_t{1} << 18;
+
+    subgroup<width> part_;
+    fit_problem<width> problem_;
+    fit_search<width> search_;
+    domain_search<Traits> within_;
+    std::vector<vertex_domain> among_;
+    bool in_domains_ = false;
+};
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

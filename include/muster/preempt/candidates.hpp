@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+#include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/policy/victim_rule_concept.hpp>
+#include <muster/preempt/contenders.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// All gangs with a pod that may be evicted or moved, as rules see them: by queue, and in each
+/// queue by priority. They are read from the state once for many waiting gangs.
+template<class Traits>
+class eviction_candidates {
+    static constexpr std::size_t width = Traits::width;
+    static constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
+    using sum = std::array<int128, width>;
+
+public:
+    struct candidate {
+        contender side;
+        gang_index gang;
+        /// Among all, in the order of keys.
+        std::size_t place = 0;
+    };
+    /// Those of one queue: a range of `all`, in ascending order of priority.
+    struct group {
+        std::optional<queue_index> queue;
+        std::size_t first = 0;
+        std::size_t last = 0;
+        std::int64_t lowest_priority = 0;
+    };
+
+    /// The state may have changed since `look` read it.
+    void forget() noexcept {
+        valid_ = false;
+        has_totals_ = has_node_totals_ = false;
+        changed_room_.clear();
+    }
+
+    /// Since `look` nothing happened but this: the gang was nominated, pods were told to go, and
+    /// what is free changed on the nodes for which `note_free` is called. O(candidates).
+    void note_nominated(gang_index which) {
+        has_totals_ = false;
+        valid_ = valid_ && std::ranges::find(all_, which, &candidate::gang) == all_.end();
+    }
+    void note_free(node_index changed) {
+        changed_.push_back(changed);
+        changed_room_.push_back(changed);
+    }
+
+    /// Reads the state, unless it did so since `forget`.
+    /// O(gangs · log gangs + running pods × width + nodes × width), or O(changed nodes × width).
+    void look(const cluster_state<Traits>& known) {
+        known_ = &known;
+        if (valid_) {
+            for (const node_index node : changed_)
+                see_free(node);
+            changed_.clear();
+            return;
+        }
+        valid_ = true;
+        row_of_.reset();
+        order_.clear();
+        for (const gang_index which : known.gang_order()) {
+            const auto& gang = known[which];
+            // Gangs with nominated or newly placed members are left alone.
+            if (!gang.members.empty() && gang.nominated == 0 &&
+                gang.placeable != gang.members.size())
+                order_.push_back({gang.queue ? gang.queue->value() + 1 : 0, gang.spec.priority,
+                                  order_.size(), which});
+        }
+        std::ranges::sort(order_, [](const sort_key& lhs, const sort_key& rhs) {
+            return std::tuple(lhs.queue, lhs.priority, lhs.place) <
+                   std::tuple(rhs.queue, rhs.priority, rhs.place);
+        });
+        all_.clear();
+        for (const sort_key& each : order_)
+            all_.push_back({contender_of(known, each.gang), each.gang, each.place});
+        sum_up();
+    }
+
+    /// What the queue's own pods will use, and a lower bound of its gangs; see `least_of`.
+    struct queue_total {
+        contender least;
+        resources<width> own;
+    };
+    /// Sums over all nodes of what is free, and of what pods without a queue use; and the queues
+    /// whose own pods will use anything.
+    struct totals {
+        sum free{};
+        sum loose{};
+        detail::sequence<queue_total> queues;
+    };
+    /// The sums as of the first call after `forget`. O((nodes + queues) × width), then O(1).
+    [[nodiscard]] const totals& totals_of(const cluster_state<Traits>& known) {
+        if (has_totals_)
+            return totals_;
+        has_totals_ = true;
+        const auto& accounts = known.accounts();
+        if (!has_node_totals_) {
+            has_node_totals_ = true;
+            on_nodes_ = {};
+            room_on_.assign(accounts.nodes(), {});
+            for (std::size_t at = 0; at < accounts.nodes(); ++at) {
+                for (std::size_t column = 0; column < width; ++column)
+                    on_nodes_.loose[column] += accounts.allocatable(node_index{at})[column];
+                see_room(node_index{at});
+            }
+        }
+        for (const node_index node : changed_room_)
+            see_room(node);
+        changed_room_.clear();
+        totals_.free = on_nodes_.free;
+        totals_.loose = on_nodes_.loose;
+        const auto& queues = accounts.queues();
+        own_.clear();
+        for (std::size_t at = 0; at < queues.size(); ++at)
+            own_.push_back(queues.future().used(queue_index{at}));
+        for (std::size_t at = 0; at < queues.size(); ++at) {
+            const auto parent = queues.parent(queue_index{at});
+            const resources<width>& used = queues.future().used(queue_index{at});
+            for (std::size_t column = 0; column < width; ++column)
+                if (parent)
+                    own_[parent->value()][column] -= used[column];
+                else
+                    totals_.loose[column] -= used[column];
+        }
+        totals_.queues.clear();
+        for (std::size_t at = 0; at < queues.size(); ++at) {
+            const auto& record = known[queue_index{at}];
+            if (own_[at] != resources<width>{})
+                totals_.queues.push_back(
+                    {contender::least_of(queue_index{at}, record.spec.priority,
+                                         record.present && record.spec.preemptible),
+                     own_[at]});
+        }
+        return totals_;
+    }
+
+    /// Some queue has something guaranteed.
+    [[nodiscard]] bool any_guarantee() const noexcept { return any_guarantee_; }
+    [[nodiscard]] const detail::sequence<group>& groups() const noexcept { return groups_; }
+    [[nodiscard]] const candidate& operator[](std::size_t at) const noexcept { return all_[at]; }
+
+    /// The functions below are about room for the gang `by`, with the terms of one rule at one
+    /// time. O(queues × depth²), once for all gangs of one queue in a row.
+    void begin_for(gang_index by) {
+        by_ = contender_of(*known_, by);
+        make_row(by_.queue);
+        admitted_.assign(groups_.size(), unknown);
+    }
+    /// The gang `by`, as rules see it.
+    [[nodiscard]] const contender& by() const noexcept { return by_; }
+    /// How many queues stand above the group that stand above the queue of the gang, too; see
+    /// `queues_in_common`.
+    [[nodiscard]] std::int64_t queues_in_common_with(std::size_t which) const noexcept {
+        return least_[which].queues_in_common;
+    }
+    /// Where the candidates of the group end of which the rule may admit any: by its preconditions
+    /// it spares all behind. O(log gangs) calls of the rule, then O(1).
+    template<victim_rule Rule>
+    [[nodiscard]] std::size_t admitted_end(std::size_t which, const Rule& rule, std::int64_t now) {
+        if (admitted_[which] != unknown)
+            return admitted_[which];
+        const group& among = groups_[which];
+        contender& least = least_[which];
+        const auto admits = [&](std::int64_t priority) {
+            least.priority = priority;
+            return rule(by_, least, now).has_value();
+        };
+        std::size_t first = among.first;
+        // Most groups have no such candidate.
+        if (admits(among.lowest_priority)) {
+            ++first;
+            for (std::size_t last = among.last; first < last;) {
+                const std::size_t middle = first + (last - first) / 2;
+                if (admits(all_[middle].side.priority))
+                    first = middle + 1;
+                else
+                    last = middle;
+            }
+        }
+        return admitted_[which] = first;
+    }
+
+    /// False if the rule admits no candidate for the gang. O(queues).
+    template<victim_rule Rule>
+    [[nodiscard]] bool any_admitted(const Rule& rule, std::int64_t now) {
+        for (std::size_t at = 0; at < groups_.size(); ++at)
+            if (admitted_end(at, rule, now) > groups_[at].first)
+                return true;
+        return false;
+    }
+    /// False if the gang cannot fit even without all gangs that the rule admits: its `amount` is
+    /// more than the nodes have free in sum then, or than the quota of a queue leaves. The
+    /// preconditions of `victim_rule` make the search by priority exact.
+    /// O(queues × (depth + log gangs) × width).
+    template<victim_rule Rule>
+    [[nodiscard]] bool may_suffice(const Rule& rule, std::int64_t now,
+                                   const resources<width>& amount) {
+        sum there = free_;
+        sum gone{};
+        sum rest{};
+        for (std::size_t column = 0; column < width; ++column)
+            rest[column] = amount[column];
+        // The quotas of the lowest queues are tight most often, and few groups tell.
+        std::size_t next = 0;
+        for (std::size_t level = 0; level <= chain_.size(); ++level) {
+            for (; next < by_level_.size() && meets_[by_level_[next]] == level; ++next) {
+                const std::size_t at = by_level_[next];
+                const std::size_t end = admitted_end(at, rule, now);
+                if (end == groups_[at].first)
+                    continue;
+                for (std::size_t column = 0; column < width; ++column) {
+                    const int128 freed = held_[end][column] - held_[groups_[at].first][column];
+                    there[column] += freed;
+                    gone[column] += freed;
+                }
+            }
+            if (level < chain_.size() && !fits_quota(chain_[level], gone, rest))
+                return false;
+        }
+        for (std::size_t column = 0; column < width; ++column)
+            if (amount[column] > there[column])
+                return false;
+        return true;
+    }
+
+private:
+    struct sort_key {
+        /// 0 = none.
+        std::size_t queue = 0;
+        std::int64_t priority = 0;
+        std::size_t place = 0;
+        gang_index gang;
+    };
+
+    void add_pods_of(gang_index which, sum& to) const {
+        const auto& members = (*known_)[which].members;
+        // Members of one role stand side by side and are alike as a rule.
+        for (std::size_t at = 0; at < members.size();) {
+            const shape_index shape = (*known_)[members[at]].shape;
+            std::int64_t count = 0;
+            for (; at < members.size() && (*known_)[members[at]].shape == shape; ++at)
+                count += (*known_)[members[at]].charged() ? 1 : 0;
+            const resources<width>& each = known_->request(members[at - 1]);
+            for (std::size_t column = 0; count > 0 && column < width; ++column)
+                to[column] += int128{count} * each[column];
+        }
+    }
+
+    void sum_up() {
+        groups_.clear();
+        least_.clear();
+        held_.assign(1, sum{});
+        for (std::size_t at = 0; at < all_.size(); ++at) {
+            if (at == 0 || all_[at].side.queue != all_[at - 1].side.queue) {
+                groups_.push_back({all_[at].side.queue, at, at, all_[at].side.priority});
+                least_.push_back(all_[at].side);
+                least_.back().preemptible = true;
+                least_.back().created = std::numeric_limits<std::int64_t>::max();
+            }
+            groups_.back().last = at + 1;
+            held_.push_back(held_.back());
+            add_pods_of(all_[at].gang, held_.back());
+        }
+        any_guarantee_ = std::ranges::any_of(known_->queue_order(), [&](queue_index each) {
+            return (*known_)[each].spec.guarantee != resources<width>{};
+        });
+        free_ = {};
+        changed_.clear();
+        free_on_.assign(known_->accounts().nodes(), {});
+        for (std::size_t at = 0; at < free_on_.size(); ++at)
+            see_free(node_index{at});
+    }
+    void see_room(node_index node) {
+        const resources<width>& room = known_->accounts().free(node);
+        resources<width>& before = room_on_[node.value()];
+        for (std::size_t column = 0; column < width; ++column) {
+            on_nodes_.free[column] += std::max<std::int64_t>(0, room[column]);
+            on_nodes_.free[column] -= std::max<std::int64_t>(0, before[column]);
+            on_nodes_.loose[column] += int128{before[column]} - room[column];
+        }
+        before = room;
+    }
+    void see_free(node_index node) {
+        const auto later = known_->accounts().future(node);
+        const auto& free = known_->accounts().free(node);
+        resources<width>& before = free_on_[node.value()];
+        for (std::size_t column = 0; column < width; ++column) {
+            const auto most = std::max(std::int64_t{0}, std::max(later[column], free[column]));
+            free_[column] += int128{most} - before[column];
+            before[column] = most;
+        }
+    }
+
+    /// The quota of the queue admits `rest`, once `gone` has left. Takes from `rest` what the queue
+    /// claims of those above already.
+    [[nodiscard]] bool fits_quota(queue_index queue, const sum& gone, sum& rest) const {
+        const auto& queues = known_->accounts().queues();
+        const auto& quota = queues.quota(queue);
+        const auto& claimed = queues.future().claimed(queue);
+        const auto& guarantee = queues.future().guarantee(queue);
+        for (std::size_t column = 0; column < width; ++column) {
+            const int128 left = claimed[column] - gone[column];
+            if (const auto top = quota[kind_id{column}];
+                top && rest[column] > 0 && left + rest[column] > *top)
+                return false;
+            // What is guaranteed to the queue is claimed of those above already.
+            const int128 unclaimed = std::max<int128>(0, guarantee[column] - left);
+            rest[column] = std::max<int128>(0, rest[column] - unclaimed);
+        }
+        return true;
+    }
+
+    void make_row(std::optional<queue_index> by) {
+        if (row_of_ && *row_of_ == by)
+            return;
+        row_of_ = by;
+        const auto& queues = known_->accounts().queues();
+        chain_.clear();
+        for (auto at = by; at; at = queues.parent(*at))
+            chain_.push_back(*at);
+        meets_.clear();
+        for (std::size_t at = 0; at < groups_.size(); ++at) {
+            const auto& queue = groups_[at].queue;
+            auto level = chain_.end();
+            for (auto above = queue; above && level == chain_.end(); above = queues.parent(*above))
+                level = std::ranges::find(chain_, *above);
+            const std::int64_t common = chain_.end() - level;
+            least_[at].queues_in_common = common > 0 && *level == *queue ? common - 1 : common;
+            meets_.push_back(static_cast<std::size_t>(level - chain_.begin()));
+        }
+        by_level_.clear();
+        for (std::size_t level = 0; level <= chain_.size(); ++level)
+            for (std::size_t at = 0; at < groups_.size(); ++at)
+                if (meets_[at] == level)
+                    by_level_.push_back(at);
+    }
+
+    const cluster_state<Traits>* known_ = nullptr;
+    bool valid_ = false;
+    bool any_guarantee_ = false;
+    bool has_totals_ = false;
+    totals totals_;
+    /// The parts of the nodes in the totals: all together, and per node what was free on it. They
+    /// follow the changed nodes.
+    bool has_node_totals_ = false;
+    struct {
+        sum free{};
+        sum loose{};
+    } on_nodes_;
+    detail::sequence<resources<width>> room_on_;
+    detail::sequence<node_index> changed_room_;
+    /// Per queue, scratch of `totals_of`.
+    detail::sequence<resources<width>> own_;
+    detail::sequence<sort_key> order_;
+    detail::sequence<candidate> all_;
+    detail::sequence<group> groups_;
+    /// Sums of what the candidates before a place in `all_` hold.
+    detail::sequence<sum> held_;
+    /// An upper bound of what is free on all nodes once the leaving pods have left.
+    sum free_{};
+    /// Its part of each node, and the nodes for which that may have changed.
+    detail::sequence<resources<width>> free_on_;
+    detail::sequence<node_index> changed_;
+    /// The queue that the members below are for. `chain_` is that queue and those above it;
+    /// `meets_` has per group the first queue of the chain that the group is below, and its size if
+    /// there is none; `by_level_` has all groups in the order of `meets_`.
+    std::optional<std::optional<queue_index>> row_of_;
+    detail::sequence<queue_index> chain_;
+    detail::sequence<std::size_t> meets_;
+    detail::sequence<std::size_t> by_level_;
+    /// Per group: no gang in it is easier to evict, but for its priority.
+    detail::sequence<contender> least_;
+    /// The gang that room is for, and per group what `admitted_end` returned for it.
+    contender by_;
+    detail::sequence<std::size_t> admitted_;
+};
+
+} // namespace v0_1
+} // namespace muster

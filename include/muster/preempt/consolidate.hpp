@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/admission/admit.hpp>
+#include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/plan/plan.hpp>
+#include <muster/policy/consolidation_concept.hpp>
+#include <muster/preempt/candidates.hpp>
+#include <muster/preempt/movable_pods.hpp>
+#include <muster/preempt/room_groups.hpp>
+#include <muster/preempt/victim_fit.hpp>
+#include <muster/problem/affinity_members.hpp>
+#include <muster/problem/counted_class.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// Starts gangs that wait for room by moving others: pods leave their nodes for other ones, so many
+/// that the gang then fits, and all of them are placed with it. Keeps its scratch from one gang to
+/// the next.
+///
+/// Of up to `few` pods that may move it finds the fewest moves there are, and the least valuable of
+/// equally many, as long as the steps last. Of more it takes them where they make room together,
+/// and then looks for fewer where no sum tells that there are none, in a bounded number of steps.
+template<class Traits>
+class consolidator {
+public:
+    static constexpr std::size_t width = Traits::width;
+    static constexpr std::size_t few = 12;
+
+    /// True when the gang starts: `into`, which was empty, then holds who leaves, then where they
+    /// are placed, in the same order, then the gang; to be kept by `commit_nominated`. Otherwise it
+    /// is empty again. Takes from `steps`. `one_more`: it has its minima, and gets one member more,
+    /// or not.
+    template<consolidation_rule Rule, class Finder, class Placer>
+    [[nodiscard]] bool start(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+                             std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
+                             admission<Traits>& deciding, eviction_candidates<Traits>& among,
+                             std::int64_t& steps, bool one_more = false) {
+        moves_.clear();
+        next_change_.reset();
+        if (!anybody_may_move(known, by, rule, now) ||
+            !(one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
+            return false;
+        into.look_ahead(known.population().anybody_comes());
+        attempt<Finder, Placer> on{known, into,  finder,      placing,     deciding,
+                                   by,    steps, into.mark(), std::nullopt};
+        if (into.looks_ahead() && on.gang_fits())
+            return true;
+        into.rollback(on.base);
+        if (enough_in_all(on)) {
+            among.look(known);
+            among.begin_for(by);
+            pods_.begin(known, by, rule, now, among);
+            next_change_ = pods_.next_change();
+            if (!pods_.all().empty() && choose(on))
+                return true;
+        }
+        moves_.clear();
+        into.rollback({});
+        return false;
+    }
+
+    /// Of the gang that started last: who moves, and where to.
+    [[nodiscard]] const std::vector<placement>& moves() const noexcept { return moves_; }
+    /// When a rule of time may say more about whom it looked at.
+    [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept { return next_change_; }
+
+private:
+    /// Steps that one try of the gang takes at least, and those for fewer moves among many pods.
+    static constexpr std::int64_t steps_of_try = 64;
+    static constexpr std::int64_t steps_for_fewer = std::int64_t{1} << 15;
+
+    struct move {
+        std::size_t pod = 0;
+        node_index to;
+    };
+
+    /// What one gang is tried with.
+    template<class Finder, class Placer>
+    struct attempt {
+        const cluster_state<Traits>& known;
+        plan<width>& into;
+        Finder& finder;
+        Placer& placing;
+        admission<Traits>& deciding;
+        gang_index by;
+        std::int64_t& steps;
+        /// The cluster as it will be, nobody moved.
+        savepoint base;
+        /// The class whose room alone decides.
+        std::optional<std::size_t> only;
+
+        /// The gang is placed in the plan, unless it does not fit.
+        [[nodiscard]] bool gang_fits() {
+            steps -= steps_of_try;
+            return steps > 0 &&
+                   deciding.try_minima(known, into, finder, placing, steps) == answer::admitted;
+        }
+        void scanned() noexcept {
+            steps -= 1 + static_cast<std::int64_t>(known.accounts().nodes() / 8);
+        }
+        [[nodiscard]] node_query<width> query() {
+            const auto& members = deciding.members();
+            placing.begin(known, members, into, finder);
+            return detail::query_for(known, members.classes[*only].shape, placing.queue_nodes());
+        }
+        [[nodiscard]] std::int64_t need() const { return (*deciding.needs())[*only]; }
+    };
+
+    /// False when the rule certainly spares everybody. O(queues).
+    template<consolidation_rule Rule>
+    [[nodiscard]] static bool anybody_may_move(const cluster_state<Traits>& known, gang_index by,
+                                               const Rule& rule, std::int64_t now) {
+        const contender mine = contender_of(known, by);
+        if (rule(mine, contender::least_of(std::nullopt, 0, true), now))
+            return true;
+        return std::ranges::any_of(known.queue_order(), [&](queue_index each) {
+            const auto& queue = known[each];
+            return rule(mine,
+                        contender::least_of(each, queue.spec.priority,
+                                            queue.present && queue.spec.preemptible),
+                        now)
+                .has_value();
+        });
+    }
+
+    /// False when what is free in all, or the quota, is too little: moves help neither. O(nodes).
+    template<class On>
+    [[nodiscard]] static bool enough_in_all(const On& on) {
+        const auto& members = on.deciding.members();
+        const auto* needs = on.deciding.needs();
+        resources<width> amount;
+        if (!need_of(members, needs, amount))
+            return false;
+        if (!needs)
+            return true;
+        const auto& accounts = on.known.accounts();
+        if (members.queue && !accounts.admits(*members.queue, amount))
+            return false;
+        for (std::size_t column = 0; column < width; ++column) {
+            int128 there = 0;
+            for (std::size_t at = 0; at < accounts.nodes() && there < amount[column]; ++at)
+                there += std::max<std::int64_t>(0, accounts.free(node_index{at})[column]);
+            if (there < amount[column])
+                return false;
+        }
+        return true;
+    }
+
+    template<class On>
+    [[nodiscard]] bool choose(On& on) {
+        by_size_.resize(pods_.all().size());
+        for (std::size_t at = 0; at < by_size_.size(); ++at)
+            by_size_[at] = at;
+        sizes_.clear();
+        for (const movable_pod& each : pods_.all())
+            sizes_.push_back(on.finder.weights().key(on.known.request(each.pod)));
+        std::ranges::stable_sort(by_size_, {}, [&](std::size_t at) { return ~sizes_[at]; });
+        on.only = counted_class(on.known, on.by, on.deciding.members(), on.deciding.needs());
+        std::size_t least = 1;
+        std::size_t most = pods_.all().size();
+        detail::sequence<move> found;
+        if (most > few) {
+            if ((on.only && where_room_is_made(on, least)) || where_it_fits(on)) {
+                found = chosen_;
+                most = found.size() - 1;
+            }
+        }
+        if (fewer(on, least, most))
+            return finish();
+        chosen_ = std::move(found);
+        return !chosen_.empty() && realize(on) && finish();
+    }
+    [[nodiscard]] bool finish() {
+        for (const move& each : chosen_)
+            moves_.push_back({pods_.all()[each.pod].pod, each.to});
+        return true;
+    }
+
+    // ---- many pods -----------------------------------------------------------------------------
+
+    /// Group after group leaves for nodes on which it takes no room that the gang could use.
+    template<class On>
+    [[nodiscard]] bool where_room_is_made(On& on, std::size_t& least) {
+        const std::int64_t need = on.need();
+        const node_query<width> query = on.query();
+        const auto& accounts = on.known.accounts();
+        std::int64_t missing =
+            need - on.finder.room(on.known, on.deciding.members().classes[*on.only].shape,
+                                  on.placing.queue_nodes(), need);
+        if (missing <= 0)
+            return false;
+        groups_.begin(on.known, pods_, query, missing);
+        least = groups_.at_least(missing);
+        gone_.assign(accounts.nodes(), 0);
+        detail::sequence<move> kept;
+        const auto room = [&](node_index node) {
+            return fit_count(*query.request, accounts.free(node), need);
+        };
+        for (const room_group& each : groups_.all()) {
+            if (missing <= 0 || on.steps <= 0)
+                break;
+            if (gone_[each.node.value()] != each.after)
+                continue;
+            const savepoint before = on.into.mark();
+            const std::int64_t room_before = room(each.node);
+            chosen_.clear();
+            std::size_t taken = 0;
+            for (; taken < each.pods.size() && pods_.take(each.pods[taken]); ++taken)
+                pods_.vacate(each.pods[taken], on.into);
+            const std::int64_t gained = room(each.node) - room_before;
+            bool fine = taken == each.pods.size() && gained > 0;
+            for (std::size_t at = 0; fine && at < each.pods.size(); ++at) {
+                on.scanned();
+                const auto to =
+                    pods_.tightest(each.pods[at], on.finder.weights(), [&](node_index node) {
+                        return node != each.node && leaves_room(on, query, node, each.pods[at]);
+                    });
+                fine = to && pods_.put(each.pods[at], *to, on.into);
+                if (fine)
+                    chosen_.push_back({each.pods[at], *to});
+            }
+            if (!fine) {
+                on.into.rollback(before);
+                while (taken-- > 0)
+                    pods_.put_back(each.pods[taken]);
+                continue;
+            }
+            kept.insert(kept.end(), chosen_.begin(), chosen_.end());
+            ++gone_[each.node.value()];
+            missing -= gained;
+        }
+        for (const move& each : kept)
+            pods_.put_back(each.pod);
+        chosen_ = std::move(kept);
+        const bool fits = missing <= 0 && on.gang_fits();
+        on.into.rollback(on.base);
+        return fits;
+    }
+    /// With the pod on it the node takes as many members as before.
+    template<class On>
+    [[nodiscard]] bool leaves_room(const On& on, const node_query<width>& query, node_index node,
+                                   std::size_t pod) const {
+        if (!eligible(query, node))
+            return true;
+        resources<width> free = on.known.accounts().free(node);
+        const std::int64_t before = fit_count(*query.request, free, on.need());
+        free -= on.known.request(pods_.all()[pod].pod);
+        return before == 0 || fit_count(*query.request, free, on.need()) == before;
+    }
+
+    /// More and more nodes are emptied, those with the fewest pods first, until the gang fits; then
+    /// whoever can goes back.
+    template<class On>
+    [[nodiscard]] bool where_it_fits(On& on) {
+        std::vector<std::size_t> order(pods_.all().size());
+        for (std::size_t at = 0; at < order.size(); ++at)
+            order[at] = at;
+        std::vector<std::size_t> count(on.known.accounts().nodes(), 0);
+        for (const movable_pod& each : pods_.all())
+            ++count[each.node.value()];
+        const auto& labels = on.known.node_labels();
+        std::ranges::stable_sort(order, {}, [&](std::size_t at) {
+            const node_index node = pods_.all()[at].node;
+            return std::pair(count[node.value()], labels[node]);
+        });
+        for (std::size_t size = 1; on.steps > 0; size = std::min(order.size(), size * 2)) {
+            if (without(on, order, size)) {
+                std::size_t failing = size / 2;
+                std::size_t fitting = size;
+                while (fitting - failing > 1 && on.steps > 0) {
+                    const std::size_t middle = failing + (fitting - failing) / 2;
+                    (without(on, order, middle) ? fitting : failing) = middle;
+                }
+                if (put_back_most(on, order, fitting) ||
+                    (fitting != size && put_back_most(on, order, size)))
+                    return true;
+            }
+            if (size == order.size())
+                return false;
+        }
+        return false;
+    }
+    /// The gang fits with the first of them gone; nothing of it stays.
+    template<class On>
+    [[nodiscard]] bool without(On& on, const std::vector<std::size_t>& order, std::size_t size) {
+        vacate_first(on, order, size);
+        const bool fits = on.gang_fits();
+        undo(on);
+        return fits;
+    }
+    template<class On>
+    void vacate_first(On& on, const std::vector<std::size_t>& order, std::size_t size) {
+        set_.clear();
+        for (std::size_t at = 0; at < size; ++at) {
+            on.steps -= 1;
+            if (!pods_.take(order[at]))
+                continue;
+            pods_.vacate(order[at], on.into);
+            set_.push_back(order[at]);
+        }
+    }
+    template<class On>
+    void undo(On& on) {
+        on.into.rollback(on.base);
+        for (const std::size_t at : set_)
+            pods_.put_back(at);
+        set_.clear();
+    }
+    template<class On>
+    [[nodiscard]] bool put_back_most(On& on, const std::vector<std::size_t>& order,
+                                     std::size_t size) {
+        vacate_first(on, order, size);
+        chosen_.clear();
+        bool fine = on.gang_fits();
+        std::vector<std::size_t> moving;
+        std::ranges::sort(set_, [](std::size_t lhs, std::size_t rhs) { return lhs > rhs; });
+        for (const std::size_t at : set_)
+            if (!pods_.put(at, pods_.all()[at].node, on.into))
+                moving.push_back(at);
+        for (const std::size_t at : by_size_) {
+            if (!fine || std::ranges::find(moving, at) == moving.end())
+                continue;
+            on.scanned();
+            const auto to =
+                pods_.tightest(at, on.finder.weights(), [](node_index) { return true; });
+            fine = to && pods_.put(at, *to, on.into);
+            if (fine)
+                chosen_.push_back({at, *to});
+        }
+        undo(on);
+        fine = fine && !chosen_.empty() && realize(on);
+        on.into.rollback(on.base);
+        return fine;
+    }
+
+    // ---- the fewest ----------------------------------------------------------------------------
+
+    /// Looks for so many moves, from `least` on, up to `most`; they stand in the plan when it finds
+    /// some.
+    template<class On>
+    [[nodiscard]] bool fewer(On& on, std::size_t least, std::size_t most) {
+        std::int64_t given = on.steps;
+        std::int64_t rest = 0;
+        if (pods_.all().size() > few) {
+            given = std::min(given, steps_for_fewer);
+            rest = on.steps - given;
+            on.steps = given;
+        }
+        bool found = false;
+        if (on.only)
+            counted_.begin(on.known, on.query(), on.need(),
+                           on.finder.room(on.known, on.deciding.members().classes[*on.only].shape,
+                                          on.placing.queue_nodes(), on.need()));
+        for (std::size_t count = least; count <= most && !found && on.steps > 0; ++count) {
+            set_.clear();
+            found = descend(on, count, pods_.all().size());
+        }
+        on.steps = rest + std::max<std::int64_t>(0, on.steps);
+        return found;
+    }
+    /// Sets of `left` more among the first `end` pods: those whose most valuable is worth least
+    /// come first.
+    template<class On>
+    [[nodiscard]] bool descend(On& on, std::size_t left, std::size_t end) {
+        if (left == 0)
+            return judge(on);
+        for (std::size_t at = left - 1; at < end && on.steps > 0; ++at) {
+            --on.steps;
+            if (!pods_.take(at))
+                continue;
+            set_.push_back(at);
+            if (on.only)
+                counted_.take(pods_.all()[at].pod);
+            const bool found = descend(on, left - 1, at);
+            if (on.only)
+                counted_.put_back(pods_.all()[at].pod);
+            set_.pop_back();
+            pods_.put_back(at);
+            if (found)
+                return true;
+        }
+        return false;
+    }
+    /// The gang fits when these move, and all of them somewhere else; then all that stands in the
+    /// plan.
+    template<class On>
+    [[nodiscard]] bool judge(On& on) {
+        if (on.only && !counted_.fits())
+            return false;
+        for (const std::size_t at : set_)
+            pods_.vacate(at, on.into);
+        const savepoint emptied = on.into.mark();
+        // Whom the gang seeks may be among those who move, so that it fits where they come to
+        // stand.
+        if (!on.gang_fits() && detail::stake_in_pods(on.known, on.deciding.members()) !=
+                                   detail::pod_stake::requirements) {
+            on.into.rollback(on.base);
+            return false;
+        }
+        chosen_.clear();
+        bool fine = true;
+        for (const std::size_t at : by_size_) {
+            if (std::ranges::find(set_, at) == set_.end())
+                continue;
+            on.scanned();
+            const auto to =
+                pods_.tightest(at, on.finder.weights(), [](node_index) { return true; });
+            fine = to && pods_.put(at, *to, on.into);
+            if (!fine)
+                break;
+            chosen_.push_back({at, *to});
+        }
+        if (fine) {
+            on.into.rollback(on.base);
+            if (realize(on))
+                return true;
+            for (const std::size_t at : set_)
+                pods_.vacate(at, on.into);
+        }
+        on.into.rollback(emptied);
+        chosen_.clear();
+        if (scatter(on, 0))
+            return true;
+        on.into.rollback(on.base);
+        return false;
+    }
+    /// Tries every node for every pod of the set, and then the gang.
+    template<class On>
+    [[nodiscard]] bool scatter(On& on, std::size_t place) {
+        if (place == set_.size())
+            return on.gang_fits();
+        const std::size_t at = set_[place];
+        for (const node_index node : on.known.node_order()) {
+            if (--on.steps <= 0)
+                return false;
+            const savepoint before = on.into.mark();
+            if (!pods_.suits(at, node) || !pods_.put(at, node, on.into))
+                continue;
+            chosen_.push_back({at, node});
+            if (scatter(on, place + 1))
+                return true;
+            chosen_.pop_back();
+            on.into.rollback(before);
+        }
+        return false;
+    }
+
+    /// All of `chosen_` moves in the plan and the gang is placed; false and nothing placed when it
+    /// does not fit like that.
+    template<class On>
+    [[nodiscard]] bool realize(On& on) {
+        on.into.rollback(on.base);
+        for (const move& each : chosen_)
+            pods_.vacate(each.pod, on.into);
+        bool fine = true;
+        for (const move& each : chosen_)
+            fine = fine && pods_.put(each.pod, each.to, on.into);
+        fine = fine && on.gang_fits();
+        if (!fine)
+            on.into.rollback(on.base);
+        return fine;
+    }
+
+    movable_pods<Traits> pods_;
+    room_groups<Traits> groups_;
+    counted_fit<Traits> counted_;
+    detail::sequence<move> chosen_;
+    /// Who is tried, and all by what they ask for, the largest first.
+    std::vector<std::size_t> set_;
+    std::vector<std::size_t> by_size_;
+    std::vector<std::int64_t> sizes_;
+    /// Per node: groups that left it.
+    std::vector<std::size_t> gone_;
+    std::vector<placement> moves_;
+    std::optional<std::int64_t> next_change_;
+};
+
+} // namespace v0_1
+} // namespace muster

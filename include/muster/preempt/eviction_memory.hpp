@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/attachment.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// Remembers for which waiting gangs no eviction and no move made room. A refusal holds until
+/// something happens that could change it: a pod leaves or is bound, or a node, a queue, a budget,
+/// a running gang or a rule changes. A new waiting gang changes no refusal.
+template<class Traits>
+class eviction_memory {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    /// Begins a pass with these rules and fair shares. `standing_changed`: an event changed a gang
+    /// that has running members. Returns true if nothing happened since the last pass.
+    /// O(queues × width).
+    template<class Victims, class Moves>
+    [[nodiscard]] bool begin(const cluster_state<Traits>& known, const Victims& victims,
+                             const Moves& moves, const sequence<resources<width>>& due,
+                             bool standing_changed) {
+        const stamp now{known.release_epoch(), known.capability_epoch(), known.queue_epoch(),
+                        known.settle_epoch(), known.population().epoch()};
+        const bool same_policy = same_rules(victims, moves) && std::ranges::equal(due, due_);
+        const bool same = same_policy && !standing_changed && now == seen_;
+        seen_ = now;
+        if (same)
+            return true;
+        due_ = due;
+        something_happened();
+        return false;
+    }
+    /// Ends all refusals.
+    void something_happened() noexcept { ++time_; }
+
+    /// The gang was refused with at least `steps` steps, and its refusal holds at time `now`.
+    [[nodiscard]] bool holds(const cluster_state<Traits>& known, gang_index which,
+                             std::int64_t steps, std::int64_t now) const noexcept {
+        if (which.value() >= refused_.size())
+            return false;
+        const refusal& last = refused_[which.value()];
+        return last.time == time_ && last.generation == known[which].generation &&
+               last.steps >= steps && (!last.again || now < *last.again);
+    }
+    /// The time at which the refusal ends by itself. Precondition: it holds.
+    [[nodiscard]] std::optional<std::int64_t> again(gang_index which) const noexcept {
+        return refused_[which.value()].again;
+    }
+    void refused(const cluster_state<Traits>& known, gang_index which, std::int64_t steps,
+                 std::optional<std::int64_t> again) {
+        if (which.value() >= refused_.size())
+            refused_.resize(which.value() + 1);
+        refused_[which.value()] = {time_, known[which].generation, steps, again};
+    }
+
+private:
+    struct stamp {
+        std::uint64_t released = 0;
+        std::uint64_t capable = 0;
+        std::uint64_t queues = 0;
+        std::uint64_t settled = 0;
+        std::uint64_t population = 0;
+
+        [[nodiscard]] friend bool operator==(const stamp&, const stamp&) = default;
+    };
+    struct refusal {
+        std::uint64_t time = 0;
+        std::uint32_t generation = 0;
+        std::int64_t steps = 0;
+        std::optional<std::int64_t> again;
+    };
+
+    template<class Victims, class Moves>
+    [[nodiscard]] bool same_rules(const Victims& victims, const Moves& moves) {
+        using rules = std::pair<Victims, Moves>;
+        const rules* last = rules_.template find<rules>();
+        if (last && last->first == victims && last->second == moves)
+            return true;
+        rules_.template emplace<rules>(victims, moves);
+        return false;
+    }
+
+    /// Counts what happened; 0 = before all.
+    std::uint64_t time_ = 1;
+    stamp seen_;
+    attachment rules_;
+    sequence<resources<width>> due_;
+    /// By gang.
+    sequence<refusal> refused_;
+};
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

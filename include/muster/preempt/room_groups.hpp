@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/index/flat_finder.hpp>
+#include <muster/preempt/movable_pods.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// Pods that make room together when they leave their node: for one member more than without them,
+/// or for several.
+struct room_group {
+    node_index node;
+    /// By their places among the pods that may move.
+    std::vector<std::size_t> pods;
+    /// How many groups of that node must have gone before.
+    std::size_t after = 0;
+    /// The most that a group of the node takes up to this one, and whom it hits.
+    std::size_t cost = 0;
+    std::int64_t outer = 0;
+    std::int64_t inner = 0;
+    std::size_t rank = 0;
+};
+
+/// Who has to leave which node so that it takes more pods of one query.
+template<class Traits>
+class room_groups {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    /// Where room is made for up to `missing` more: first where that takes the fewest pods, then
+    /// where it hits the lowest level, then the least valuable. O(pods · log pods + pods on a node
+    /// squared).
+    void begin(const cluster_state<Traits>& known, const movable_pods<Traits>& pods,
+               const node_query<width>& query, std::int64_t missing) {
+        known_ = &known;
+        pods_ = &pods;
+        query_ = query;
+        groups_.clear();
+        rates_.clear();
+        order_.resize(pods.all().size());
+        for (std::size_t at = 0; at < order_.size(); ++at)
+            order_[at] = at;
+        const auto label = [&](std::size_t at) { return known.node_labels()[pods.all()[at].node]; };
+        std::ranges::stable_sort(order_, {}, label);
+        for (std::size_t first = 0; first < order_.size();) {
+            const node_index node = pods.all()[order_[first]].node;
+            std::size_t last = first;
+            while (last < order_.size() && pods.all()[order_[last]].node == node)
+                ++last;
+            if (eligible(query, node)) {
+                left_.assign(order_.begin() + static_cast<std::ptrdiff_t>(first),
+                             order_.begin() + static_cast<std::ptrdiff_t>(last));
+                bound(node, missing);
+                make(node, missing);
+            }
+            first = last;
+        }
+        std::ranges::stable_sort(groups_, [](const room_group& lhs, const room_group& rhs) {
+            return std::tuple(lhs.cost, lhs.outer, lhs.inner, lhs.rank) <
+                   std::tuple(rhs.cost, rhs.outer, rhs.inner, rhs.rank);
+        });
+    }
+
+    [[nodiscard]] const detail::sequence<room_group>& all() const noexcept { return groups_; }
+
+    /// No fewer pods than that make room for `missing` more.
+    [[nodiscard]] std::size_t at_least(std::int64_t missing) {
+        // Cheapest first, by pods for each member: no node does better than its best rate.
+        std::ranges::sort(rates_, [](const rate& lhs, const rate& rhs) {
+            return lhs.pods * rhs.members < rhs.pods * lhs.members;
+        });
+        std::int64_t sum = 0;
+        // In parts of a pod that are never too many.
+        constexpr std::int64_t parts = 1 << 20;
+        for (const rate& each : rates_) {
+            const std::int64_t members = std::min(missing, each.most);
+            sum += members * (each.pods * parts / each.members);
+            missing -= members;
+            if (missing == 0)
+                break;
+        }
+        return static_cast<std::size_t>(std::max<std::int64_t>(1, (sum + parts - 1) / parts));
+    }
+
+private:
+    using amounts = resources<width>;
+    struct rate {
+        std::int64_t pods = 0;
+        std::int64_t members = 1;
+        std::int64_t most = 0;
+    };
+
+    [[nodiscard]] const amounts& request(std::size_t at) const {
+        return known_->request(pods_->all()[at].pod);
+    }
+
+    /// What is missing for so many members.
+    [[nodiscard]] amounts deficit(const amounts& free, std::int64_t members) const {
+        amounts out;
+        for (std::size_t column = 0; column < width; ++column)
+            if ((*query_.request)[column] > 0)
+                out[column] = saturate(static_cast<int128>((*query_.request)[column]) * members -
+                                       free[column]);
+        return out;
+    }
+    [[nodiscard]] static bool any(const amounts& deficit) noexcept {
+        bool found = false;
+        for (std::size_t column = 0; column < width; ++column)
+            found |= deficit[column] > 0;
+        return found;
+    }
+    void lessen(amounts& deficit, std::size_t by) const {
+        for (std::size_t column = 0; column < width; ++column)
+            deficit[column] = saturate(static_cast<int128>(deficit[column]) - request(by)[column]);
+    }
+    [[nodiscard]] bool covers(std::size_t at, const amounts& deficit) const {
+        for (std::size_t column = 0; column < width; ++column)
+            if (deficit[column] > request(at)[column])
+                return false;
+        return true;
+    }
+    /// How much of what is missing the pod gives, in 1,024ths of each kind.
+    [[nodiscard]] std::int64_t part(std::size_t at, const amounts& deficit) const {
+        std::int64_t sum = 0;
+        for (std::size_t column = 0; column < width; ++column)
+            if (deficit[column] > 0)
+                sum += static_cast<std::int64_t>(
+                    static_cast<int128>(std::min(deficit[column], request(at)[column])) * 1024 /
+                    deficit[column]);
+        return sum;
+    }
+
+    /// The fewest pods for each number of members, as no kind alone allows fewer.
+    void bound(node_index node, std::int64_t missing) {
+        const amounts& free = known_->accounts().free(node);
+        const std::int64_t room = fit_count(*query_.request, free, missing);
+        rate best;
+        for (std::size_t column = 0; column < width; ++column) {
+            sizes_[column].clear();
+            for (const std::size_t at : left_)
+                sizes_[column].push_back(request(at)[column]);
+            std::ranges::sort(sizes_[column], {}, [](std::int64_t size) { return -size; });
+        }
+        for (std::int64_t more = 1; more <= missing; ++more) {
+            const amounts short_of = deficit(free, room + more);
+            std::size_t count = 0;
+            for (std::size_t column = 0; column < width; ++column) {
+                int128 left = short_of[column];
+                std::size_t used = 0;
+                for (; used < sizes_[column].size() && left > 0; ++used)
+                    left -= sizes_[column][used];
+                if (left > 0) {
+                    if (best.most > 0)
+                        rates_.push_back(best);
+                    return;
+                }
+                count = std::max(count, used);
+            }
+            const auto pods = static_cast<std::int64_t>(count);
+            if (best.most == 0 || pods * best.members < best.pods * more) {
+                best.pods = pods;
+                best.members = more;
+            }
+            best.most = more;
+        }
+        if (best.most > 0)
+            rates_.push_back(best);
+    }
+
+    void make(node_index node, std::int64_t missing) {
+        amounts free = known_->accounts().free(node);
+        std::int64_t room = fit_count(*query_.request, free, missing);
+        room_group next{node, {}, 0, 0, 0, 0, 0};
+        for (std::int64_t gained = 0; gained < missing && !left_.empty();) {
+            next.pods.clear();
+            amounts short_of = deficit(free, room + 1);
+            while (any(short_of) && !left_.empty())
+                pick(next.pods, short_of);
+            if (any(short_of))
+                return;
+            drop_needless(next.pods, deficit(free, room + 1));
+            next.cost = std::max(next.cost, next.pods.size());
+            for (const std::size_t at : next.pods) {
+                const movable_pod& one = pods_->all()[at];
+                const bool first = next.after == 0 && at == next.pods.front();
+                next.outer = first ? one.outer : std::max(next.outer, one.outer);
+                next.inner = first ? one.inner : std::max(next.inner, one.inner);
+                next.rank = std::max(next.rank, at);
+                for (std::size_t column = 0; column < width; ++column)
+                    free[column] += request(at)[column];
+            }
+            groups_.push_back(next);
+            ++next.after;
+            const std::int64_t now = fit_count(*query_.request, free, room + missing);
+            gained += now - room;
+            room = now;
+        }
+    }
+
+    /// The smallest of those that alone are enough, else the one that gives most; then the least
+    /// valuable.
+    void pick(std::vector<std::size_t>& into, amounts& short_of) {
+        auto best = left_.begin();
+        bool enough = covers(*best, short_of);
+        for (auto at = left_.begin() + 1; at != left_.end(); ++at) {
+            const bool alone = covers(*at, short_of);
+            if (alone != enough ? alone
+                : enough        ? smaller(*at, *best)
+                                : part(*at, short_of) > part(*best, short_of)) {
+                best = at;
+                enough = alone;
+            }
+        }
+        lessen(short_of, *best);
+        into.push_back(*best);
+        left_.erase(best);
+    }
+    [[nodiscard]] bool smaller(std::size_t lhs, std::size_t rhs) const {
+        return request(lhs) != request(rhs) && dominates(request(rhs), request(lhs));
+    }
+    void drop_needless(std::vector<std::size_t>& from, const amounts& short_of) {
+        for (std::size_t at = from.size(); at-- > 0;) {
+            amounts without = short_of;
+            for (const std::size_t other : from)
+                if (other != from[at])
+                    lessen(without, other);
+            if (any(without))
+                continue;
+            left_.push_back(from[at]);
+            from.erase(from.begin() + static_cast<std::ptrdiff_t>(at));
+        }
+        std::ranges::sort(left_);
+    }
+
+    const cluster_state<Traits>* known_ = nullptr;
+    const movable_pods<Traits>* pods_ = nullptr;
+    node_query<width> query_;
+    detail::sequence<room_group> groups_;
+    detail::sequence<rate> rates_;
+    std::vector<std::size_t> order_;
+    /// Of the node that is looked at: its pods, and what they ask for, kind by kind.
+    std::vector<std::size_t> left_;
+    std::array<std::vector<std::int64_t>, width> sizes_;
+};
+
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/preempt/victim_taking.hpp>
+#include <muster/preempt/victims.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/tree_standing.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// Improves the choice of surplus pods to evict from contested gangs. A gang is contested if its
+/// surplus pods cannot all go together: with three pods and a minimum of one, any two may go; if it
+/// may lose one pod at a time, any one. The victim search takes surplus in a fixed order, which may
+/// spare the very pods whose room is needed.
+template<class Traits>
+class victim_keeping : protected victim_taking<Traits> {
+    using taking = victim_taking<Traits>;
+
+protected:
+    using taking::keeps_minima;
+    using taking::known_;
+    using taking::put_back_pod;
+    using taking::steps_;
+    using taking::take_pod;
+    using taking::victims_;
+
+    static constexpr std::size_t few = 12;
+
+    /// Precondition: the gang fits once the taken pods are gone. If they include a whole gang,
+    /// tries to make do with surplus pods; if that fails, tries to keep part of each contested gang
+    /// that was taken whole. Does not change gangs of a higher level than the taken ones and, with
+    /// `spare_wanted`, gangs that the starting gang prefers to be near.
+    template<class Fit>
+    void keep_more(Fit& fit, bool spare_wanted) {
+        level highest = lowest;
+        bool breaks = false;
+        for (const victim& each : victims_) {
+            if (each.count > 0)
+                highest = {std::max(highest.first, each.terms.outer),
+                           std::max(highest.second, each.terms.inner)};
+            breaks = breaks || (each.broken() && each.as_a_whole);
+        }
+        if (!breaks)
+            return;
+        limited_.clear();
+        bool contested = false;
+        bool broken = false;
+        for (std::size_t which = 0; which < victims_.size(); ++which) {
+            const victim& each = victims_[which];
+            if (!each.any_spare || each.terms.outer > highest.first ||
+                each.terms.inner > highest.second || (spare_wanted && any_wanted(each, fit)))
+                continue;
+            limited_.push_back(which);
+            contested = contested || each.contested;
+            broken = broken || (each.contested && each.broken());
+        }
+        if (!contested)
+            return;
+        const auto by_surplus = [&] {
+            take_surplus(fit);
+            return fit.fits() && choose(fit, false);
+        };
+        const auto by_parts = [&] {
+            candidates_.clear();
+            for (const std::size_t which : limited_)
+                if (victims_[which].contested && victims_[which].broken())
+                    add_candidates(which);
+            return choose(fit, true);
+        };
+        if (!rearrange(fit, by_surplus) && broken)
+            rearrange(fit, by_parts);
+    }
+
+    /// Precondition: no pod is taken. Takes every pod that may go, as surplus or with its whole
+    /// gang, then puts back as many as possible. True if the gang fits with what is still taken.
+    template<class Fit>
+    [[nodiscard]] bool take_all_and_keep(Fit& fit) {
+        if (std::ranges::none_of(victims_, &victim::contested))
+            return false;
+        return rearrange(fit, [&] {
+            candidates_.clear();
+            for (std::size_t which = 0; which < victims_.size(); ++which) {
+                victim& of = victims_[which];
+                for (std::size_t at = 0; at < of.pods.size(); ++at)
+                    set_taken(of, at, of.as_a_whole || of.spare[at], fit);
+                add_candidates(which);
+            }
+            return fit.fits() && choose(fit, true);
+        });
+    }
+
+private:
+    using level = std::pair<std::int64_t, std::int64_t>;
+
+    static constexpr level lowest{std::numeric_limits<std::int64_t>::min(),
+                                  std::numeric_limits<std::int64_t>::min()};
+
+    struct taken_pod {
+        std::size_t of = 0;
+        std::size_t at = 0;
+    };
+
+    template<class Fit>
+    [[nodiscard]] static bool any_wanted(const victim& of, const Fit& fit) {
+        return std::ranges::any_of(of.pods, [&](pod_index pod) { return fit.is_wanted(pod); });
+    }
+
+    /// Calls `alter` with half of the remaining steps. If it returns false, restores the set of
+    /// taken pods.
+    template<class Fit, class Change>
+    bool rearrange(Fit& fit, const Change& alter) {
+        std::int64_t pods = 0;
+        for (const victim& each : victims_)
+            pods += static_cast<std::int64_t>(each.pods.size());
+        const std::int64_t reserve = *steps_ / 2;
+        if (reserve <= 4 * pods)
+            return false;
+        *steps_ -= reserve;
+        before_.clear();
+        for (const victim& each : victims_)
+            before_.insert(before_.end(), each.taken.begin(), each.taken.end());
+        const bool changed = alter();
+        if (!changed)
+            restore(fit);
+        *steps_ += reserve;
+        return changed;
+    }
+    template<class Fit>
+    void restore(Fit& fit) {
+        std::size_t first = 0;
+        for (victim& each : victims_) {
+            for (std::size_t at = 0; at < each.pods.size(); ++at)
+                set_taken(each, at, before_[first + at] != 0, fit);
+            first += each.pods.size();
+        }
+    }
+    template<class Fit>
+    void set_taken(victim& of, std::size_t at, bool taken, Fit& fit) {
+        if (taken && !of.taken[at])
+            take_pod(of, at, fit);
+        else if (!taken && of.taken[at])
+            put_back_pod(of, at, fit);
+    }
+
+    /// Takes all surplus pods of the gangs in `limited_`, which leaves contested gangs below their
+    /// minima, and puts back all other pods. The taken pods become the candidates.
+    template<class Fit>
+    void take_surplus(Fit& fit) {
+        candidates_.clear();
+        for (std::size_t which = 0; which < victims_.size(); ++which) {
+            victim& of = victims_[which];
+            const bool limited = std::ranges::binary_search(limited_, which);
+            for (std::size_t at = 0; at < of.pods.size(); ++at)
+                set_taken(of, at, limited && of.spare[at], fit);
+            add_candidates(which);
+        }
+    }
+    void add_candidates(std::size_t which) {
+        const victim& of = victims_[which];
+        for (std::size_t at = 0; at < of.pods.size(); ++at)
+            if (of.taken[at])
+                candidates_.push_back({which, at});
+    }
+
+    /// Puts candidates back, the most valuable first, until the pods that stay taken may go. True
+    /// if the gang then fits. With up to `few` candidates the search is exhaustive. With more it
+    /// tries two orders; the second one clears the nodes with the fewest candidates.
+    template<class Fit>
+    [[nodiscard]] bool choose(Fit& fit, bool may_break) {
+        const auto value = [this](const taken_pod& of) {
+            return std::pair(victims_[of.of].rank, of.at);
+        };
+        std::ranges::sort(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
+            return value(lhs) > value(rhs);
+        });
+        if (candidates_.size() <= few)
+            return descend(0, fit, may_break);
+        if (keep_in_order(fit, may_break))
+            return true;
+        for (const taken_pod& each : candidates_)
+            set_taken(victims_[each.of], each.at, true, fit);
+        candidates_on_.assign(known_->accounts().nodes(), 0);
+        for (const taken_pod& each : candidates_)
+            ++candidates_on_[node_of(each)];
+        std::ranges::sort(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
+            return std::tuple(victims_[lhs.of].rank, candidates_on_[node_of(lhs)], lhs.at) >
+                   std::tuple(victims_[rhs.of].rank, candidates_on_[node_of(rhs)], rhs.at);
+        });
+        return keep_in_order(fit, may_break);
+    }
+    [[nodiscard]] std::size_t node_of(const taken_pod& of) const {
+        return (*known_)[victims_[of.of].pods[of.at]].node->value();
+    }
+
+    /// Puts candidates back gang by gang: first those that meet the minima, then each one that
+    /// still leaves enough room.
+    template<class Fit>
+    [[nodiscard]] bool keep_in_order(Fit& fit, bool may_break) {
+        for (std::size_t first = 0, end = 0; first < candidates_.size(); first = end) {
+            const std::size_t which = candidates_[first].of;
+            while (end < candidates_.size() && candidates_[end].of == which)
+                ++end;
+            victim& of = victims_[which];
+            const auto pods = std::span(candidates_).subspan(first, end - first);
+            kept_.clear();
+            if (!keeps_minima(of) && !keep_vertex(of, 0, pods, fit) &&
+                !(may_break && of.as_a_whole))
+                return false;
+            if (of.broken()) {
+                keep_whole(of, pods, fit);
+                continue;
+            }
+            for (const taken_pod& each : pods)
+                if (of.taken[each.at])
+                    static_cast<void>(keep_pod(of, each.at, fit));
+        }
+        return is_allowed(may_break) && fit.fits();
+    }
+
+    /// Puts back a gang that was taken whole, if its room is not needed.
+    template<class Fit>
+    void keep_whole(victim& of, std::span<const taken_pod> pods, Fit& fit) {
+        for (const taken_pod& each : pods)
+            put_back_pod(of, each.at, fit);
+        if (*steps_ > 0 && fit.fits())
+            return;
+        for (const taken_pod& each : pods)
+            take_pod(of, each.at, fit);
+    }
+
+    template<class Fit>
+    [[nodiscard]] bool descend(std::size_t from, Fit& fit, bool may_break) {
+        if (*steps_ <= 0)
+            return false;
+        if (from == candidates_.size())
+            return is_allowed(may_break) && (fit.monotone() || fit.fits());
+        victim& of = victims_[candidates_[from].of];
+        const std::size_t at = candidates_[from].at;
+        put_back_pod(of, at, fit);
+        if (can_be_allowed(from + 1, of, may_break) && (!fit.monotone() || fit.fits()) &&
+            descend(from + 1, fit, may_break))
+            return true;
+        take_pod(of, at, fit);
+        return can_be_allowed(from + 1, of, may_break) && descend(from + 1, fit, may_break);
+    }
+    /// True if the gang `of` can still meet its minima with the candidates from `from` on, or may
+    /// go as a whole.
+    [[nodiscard]] bool can_be_allowed(std::size_t from, const victim& of, bool may_break) {
+        if (may_break && of.as_a_whole && of.broken())
+            return true;
+        left_ = of.holding;
+        auto count = static_cast<std::int64_t>(of.count);
+        for (; from < candidates_.size() && &victims_[candidates_[from].of] == &of; ++from) {
+            ++left_[role_of(of, candidates_[from].at)];
+            --count;
+        }
+        // A gang below its minima may stay as it is.
+        return count == 0 ||
+               (count <= of.most && reaches_minima((*known_)[of.gang].spec.tree, left_, standing_));
+    }
+    [[nodiscard]] bool is_allowed(bool may_break) const {
+        std::size_t broken = 0;
+        const bool allowed = this->may_go(broken);
+        return allowed && (may_break || broken == 0 || breaks_nothing());
+    }
+    /// True if each gang that loses all its members has minima of zero.
+    [[nodiscard]] bool breaks_nothing() const {
+        return std::ranges::all_of(victims_, [this](const victim& each) {
+            return !each.broken() || each.count == 0 || keeps_minima(each);
+        });
+    }
+
+    /// Puts back members until the vertex meets its minima, each only if the starting gang still
+    /// fits. Returns false and puts back none if the minima are not met. Children are tried in
+    /// order.
+    template<class Fit>
+    [[nodiscard]] bool keep_vertex(victim& of, std::size_t vertex, std::span<const taken_pod> pods,
+                                   Fit& fit) {
+        const gang_tree& tree = (*known_)[of.gang].spec.tree;
+        if (stand(tree, of.holding, standing_).met[vertex])
+            return true;
+        const std::size_t mark = kept_.size();
+        const auto needed =
+            tree[vertex].min_subgroups.value_or(static_cast<std::int64_t>(tree[vertex].children));
+        for (std::size_t child = vertex + 1; child < tree.size(); ++child)
+            if (tree[child].parent == vertex && standing_.children_met[vertex] < needed &&
+                !standing_.met[child]) {
+                static_cast<void>(keep_vertex(of, child, pods, fit));
+                stand(tree, of.holding, standing_);
+            }
+        for (const auto& [which, at] : pods) {
+            if (standing_.met[vertex])
+                break;
+            if (!of.taken[at] || !counts_at(tree, role_of(of, at), vertex) ||
+                !keep_pod(of, at, fit))
+                continue;
+            kept_.push_back(at);
+            stand(tree, of.holding, standing_);
+        }
+        if (standing_.met[vertex])
+            return true;
+        for (; kept_.size() > mark; kept_.pop_back())
+            take_pod(of, kept_.back(), fit);
+        return false;
+    }
+    /// True if one more member of the role counts at the vertex.
+    [[nodiscard]] bool counts_at(const gang_tree& tree, std::size_t role,
+                                 std::size_t vertex) const {
+        for (; role != vertex && role > 0; role = tree[role].parent)
+            if (!standing_.met[role])
+                return false;
+        return role == vertex;
+    }
+    template<class Fit>
+    [[nodiscard]] bool keep_pod(victim& of, std::size_t at, Fit& fit) {
+        put_back_pod(of, at, fit);
+        if (*steps_ > 0 && fit.fits())
+            return true;
+        take_pod(of, at, fit);
+        return false;
+    }
+    [[nodiscard]] std::size_t role_of(const victim& of, std::size_t at) const {
+        return (*known_)[of.pods[at]].role.value();
+    }
+
+    /// Positions of the gangs that may lose surplus pods, ascending.
+    std::vector<std::size_t> limited_;
+    std::vector<taken_pod> candidates_;
+    std::vector<char> before_;
+    /// Per node: the number of candidates on it.
+    std::vector<std::size_t> candidates_on_;
+    std::vector<std::size_t> kept_;
+    std::vector<std::int64_t> left_;
+    tree_standing standing_;
+};
+
+} // namespace v0_1
+} // namespace muster

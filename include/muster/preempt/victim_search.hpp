@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/policy/victim_rule_concept.hpp>
+#include <muster/preempt/borrowing.hpp>
+#include <muster/preempt/candidates.hpp>
+#include <muster/preempt/victim_fit.hpp>
+#include <muster/preempt/victim_keeping.hpp>
+#include <muster/preempt/victim_taking.hpp>
+#include <muster/preempt/victims.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// Chooses pods to evict so that a gang fits. A unit is one surplus member of a gang, or a whole
+/// gang; no gang is left below its minima. The chosen set is inclusion-minimal: if any unit is put
+/// back, the gang no longer fits. With up to `few` units it is the least set by (highest outer
+/// level, highest inner level, gangs broken, pods, newest first). With more units, and for rules
+/// that evict in order, it is the least set found on a pass through the levels.
+template<class Traits>
+class victim_search : victim_keeping<Traits> {
+    using taking = victim_taking<Traits>;
+    using keeping = victim_keeping<Traits>;
+
+public:
+    enum class outcome : std::uint8_t {
+        found,
+        /// Not with all that may be taken.
+        impossible,
+        /// Not as it was looked for, or the steps ended.
+        open,
+    };
+    static constexpr std::size_t few = keeping::few;
+
+    /// Precondition: no pod is taken. `fit` says whether the gang fits, and is told of each pod
+    /// that is taken or put back; each such change uses one of `steps`. On return no pod is taken.
+    /// `brief`: `fit` need not see how much room all evictions together would make.
+    template<victim_rule Rule, class Fit>
+    [[nodiscard]] outcome run(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+                              std::int64_t now, eviction_candidates<Traits>& among,
+                              borrowing<Traits>& borrowed, Fit& fit, std::int64_t& steps,
+                              bool brief) {
+        this->begin_taking(known, by, rule, now, among, borrowed, steps);
+        chosen_.clear();
+        if constexpr (Fit::cheap)
+            if (brief && !fit.may_suffice(list_, steps))
+                return outcome::impossible;
+        outcome found = outcome::open;
+        if (!takes_in_order(rule) && is_small())
+            found = least_of_all(fit);
+        if (found == outcome::open && !fit.monotone())
+            found = level_by_level(fit, true);
+        if (found == outcome::open)
+            found = level_by_level(fit, false);
+        if constexpr (Fit::cheap)
+            if (found == outcome::open && *steps_ > 0)
+                found = node_by_node(fit);
+        if (found == outcome::open && *steps_ > 0) {
+            const bool kept = this->take_all_and_keep(fit);
+            if (kept)
+                this->keep_more(fit, false);
+            found = settle(kept, fit);
+        }
+        return found;
+    }
+
+    /// The pods to evict, least valuable gangs first.
+    [[nodiscard]] const std::vector<pod_index>& chosen() const noexcept { return chosen_; }
+    /// When a rule of time may say more.
+    [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept {
+        return list_.next_change();
+    }
+
+private:
+    using keeping::keeps_minima;
+    using keeping::known_;
+    using keeping::put_back_pod;
+    using keeping::steps_;
+    using keeping::take_pod;
+    using keeping::victims_;
+    using taking::budgets_;
+    using taking::keeps_deserved;
+    using taking::list_;
+    using taking::open;
+    using taking::put_all_back;
+    using taking::put_back;
+    using taking::slots_;
+    using taking::take_again;
+    using taking::take_rest;
+    using taking::take_spare;
+    using taking::units_;
+    using taking::unopened;
+    using taking::whole;
+
+    void note_chosen() {
+        for (const victim& each : victims_)
+            for (std::size_t at = 0; at < each.pods.size(); ++at)
+                if (each.taken[at])
+                    chosen_.push_back(each.pods[at]);
+    }
+
+    // ---- few units: the least of all -----------------------------------------------------------
+
+    struct atom {
+        std::size_t of = 0;
+        std::vector<std::size_t> pods;
+    };
+    using key = std::tuple<std::int64_t, std::int64_t, std::size_t, std::size_t>;
+
+    /// There are no more units than few, all of them in `atoms_`.
+    [[nodiscard]] bool is_small() {
+        atoms_.clear();
+        // Gangs of which nothing may be taken after all are few.
+        if (list_.size() > few * 4)
+            return false;
+        for (std::size_t at = 0; at < list_.size(); ++at) {
+            const auto slot = open(at);
+            if (!slot)
+                continue;
+            const victim& of = victims_[*slot];
+            for (std::size_t pod = 0; pod < of.pods.size() && atoms_.size() <= few; ++pod)
+                if (of.spare[pod])
+                    add_atom(*slot).pods.push_back(pod);
+            if (of.as_a_whole && std::ranges::count(of.spare, 0) > 0 && atoms_.size() <= few) {
+                atom& rest = add_atom(*slot);
+                for (std::size_t pod = 0; pod < of.pods.size(); ++pod)
+                    if (!of.spare[pod])
+                        rest.pods.push_back(pod);
+            }
+            if (atoms_.size() > few)
+                return false;
+        }
+        return true;
+    }
+
+    [[nodiscard]] atom& add_atom(std::size_t of) {
+        atom& fresh = atoms_.add();
+        fresh.of = of;
+        fresh.pods.clear();
+        return fresh;
+    }
+
+    template<class Fit>
+    [[nodiscard]] outcome least_of_all(Fit& fit) {
+        best_.reset();
+        // Where more gone may be worse every set is looked at, so some steps are kept.
+        const std::int64_t kept = fit.monotone() ? 0 : *steps_ / 2;
+        *steps_ -= kept;
+        for (const atom& each : atoms_)
+            for (const std::size_t at : each.pods)
+                take_pod(victims_[each.of], at, fit);
+        const bool any = !fit.monotone() || fit.fits();
+        if (any)
+            descend(atoms_.size(),
+                    {std::numeric_limits<std::int64_t>::min(),
+                     std::numeric_limits<std::int64_t>::min(), 0, 0},
+                    fit);
+        put_all_back(fit);
+        const bool ended = *steps_ <= 0;
+        *steps_ += kept;
+        if (ended)
+            return outcome::open;
+        if (!best_)
+            return any ? outcome::open : outcome::impossible;
+        chosen_ = best_chosen_;
+        return outcome::found;
+    }
+
+    /// The most valuable of the first `left` atoms is left out or goes; of those behind, those that
+    /// go are taken. Of equal sets this comes to the one first whose most valuable are worth least.
+    template<class Fit>
+    void descend(std::size_t left, const key& so_far, Fit& fit) {
+        if (*steps_ <= 0 || (best_ && hopeless(so_far)))
+            return;
+        if (left == 0)
+            return judge(so_far, fit);
+        const atom& each = atoms_[left - 1];
+        victim& from = victims_[each.of];
+        for (std::size_t at = each.pods.size(); at-- > 0;)
+            put_back_pod(from, each.pods[at], fit);
+        if (!fit.monotone() || fit.fits())
+            descend(left - 1, so_far, fit);
+        for (const std::size_t at : each.pods)
+            take_pod(from, at, fit);
+        descend(left - 1,
+                {std::max(std::get<0>(so_far), from.terms.outer),
+                 std::max(std::get<1>(so_far), from.terms.inner), 0,
+                 std::get<3>(so_far) + each.pods.size()},
+                fit);
+    }
+    /// Nothing that goes on from there comes before the best.
+    [[nodiscard]] bool hopeless(const key& so_far) const {
+        const auto& [outer, inner, broken, pods] = *best_;
+        if (std::get<0>(so_far) != outer)
+            return std::get<0>(so_far) > outer;
+        if (std::get<1>(so_far) != inner)
+            return std::get<1>(so_far) > inner;
+        return broken == 0 && std::get<3>(so_far) >= pods;
+    }
+    template<class Fit>
+    void judge(key mine, Fit& fit) {
+        if (!this->may_go(std::get<2>(mine)))
+            return;
+        if ((best_ && *best_ <= mine) || (!fit.monotone() && !fit.fits()))
+            return;
+        best_ = mine;
+        chosen_.clear();
+        note_chosen();
+        std::swap(best_chosen_, chosen_);
+        chosen_.clear();
+    }
+    // ---- many units ----------------------------------------------------------------------------
+
+    /// `spare_wanted`: gangs with members that the gang wants to be near are left alone.
+    template<class Fit>
+    [[nodiscard]] outcome level_by_level(Fit& fit, bool spare_wanted) {
+        failed_at_ = 0;
+        ask_at_ = 1;
+        units_.clear();
+        bool found = false;
+        const auto spared = [&](std::size_t at) {
+            const auto slot = spare_wanted ? open(at) : std::nullopt;
+            return slot && std::ranges::any_of(victims_[*slot].pods,
+                                               [&](pod_index pod) { return fit.is_wanted(pod); });
+        };
+        for (std::size_t first = 0; first < list_.size() && !found && *steps_ > 0;) {
+            const std::size_t last = list_.level_end(first);
+            for (std::size_t at = first; at < last && !found; ++at)
+                found = list_.may_spare(at) && !spared(at) && take_spares(at, fit);
+            found = found || fits_now(fit, true);
+            for (std::size_t at = first; at < last && !found; ++at)
+                if (const auto slot = open(at); slot && !spared(at))
+                    found =
+                        victims_[*slot].as_a_whole && take_rest(*slot, fit) && fits_now(fit, false);
+            found = found || fits_now(fit, true);
+            first = last;
+        }
+        const bool all_taken = std::ranges::all_of(victims_, &victim::broken) &&
+                               std::ranges::find(slots_, unopened) == slots_.end();
+        if (found) {
+            shorten(fit);
+            spare_what_can_be(fit);
+            this->keep_more(fit, spare_wanted);
+        }
+        const outcome made = settle(found, fit);
+        return made == outcome::open && all_taken && *steps_ > 0 ? outcome::impossible : made;
+    }
+
+    /// What level by level takes may lie scattered over many nodes, more than may be borrowed: here
+    /// pods go together that make room together.
+    template<class Fit>
+    [[nodiscard]] outcome node_by_node(Fit& fit) {
+        units_.clear();
+        failed_at_ = 0;
+        detail::sequence<victim_pod> pods;
+        for (std::size_t each = 0; each < list_.size(); ++each)
+            if (const auto slot = open(each))
+                for (std::size_t at = 0; at < victims_[*slot].pods.size(); ++at) {
+                    const victim& of = victims_[*slot];
+                    if (of.spare[at] || of.as_a_whole)
+                        pods.push_back(
+                            {of.pods[at], of.terms.outer, of.terms.inner, of.rank, *slot, at});
+                }
+        fit.by_nodes(pods);
+        bool found = false;
+        std::size_t before = 0;
+        bool all = true;
+        for (const victim_pod& each : pods) {
+            if (found || *steps_ <= 0)
+                break;
+            const victim& of = victims_[each.of];
+            if (!of.taken[each.at]) {
+                const bool took = (of.spare[each.at] && take_spare(each.of, each.at, fit)) ||
+                                  (of.as_a_whole && take_rest(each.of, fit));
+                found = took && fits_now(fit, false);
+                all = all && took;
+            }
+            if (!each.last)
+                continue;
+            // A part makes no room, and would use up what a budget allows.
+            if (!all && !found && budgets_.any())
+                put_back_from(before, fit);
+            before = units_.size();
+            all = true;
+        }
+        if (found) {
+            spare_what_can_be(fit);
+            this->keep_more(fit, false);
+        }
+        return settle(found, fit);
+    }
+
+    template<class Fit>
+    void put_back_from(std::size_t first, Fit& fit) {
+        for (; units_.size() > first; units_.pop_back())
+            put_back(units_.back(), fit);
+        failed_at_ = 0;
+    }
+
+    /// Records the taken pods if `found`, then puts all of them back.
+    template<class Fit>
+    [[nodiscard]] outcome settle(bool found, Fit& fit) {
+        if (found)
+            note_chosen();
+        put_all_back(fit);
+        if (found && *steps_ > 0)
+            return outcome::found;
+        chosen_.clear();
+        return outcome::open;
+    }
+
+    /// True when the gang fits by what that gang can spare.
+    template<class Fit>
+    [[nodiscard]] bool take_spares(std::size_t at, Fit& fit) {
+        const auto slot = open(at);
+        if (!slot || !victims_[*slot].any_spare)
+            return false;
+        for (std::size_t pod = 0; pod < victims_[*slot].pods.size(); ++pod)
+            if (victims_[*slot].spare[pod] && take_spare(*slot, pod, fit) && fits_now(fit, false))
+                return true;
+        return false;
+    }
+
+    /// Asked of every unit where that is cheap; else when their number has doubled, and `always`.
+    template<class Fit>
+    [[nodiscard]] bool fits_now(Fit& fit, bool always) {
+        if (units_.size() == failed_at_ || (!Fit::cheap && !always && units_.size() < ask_at_))
+            return false;
+        if (fit.fits())
+            return true;
+        failed_at_ = units_.size();
+        ask_at_ = fit.monotone() ? failed_at_ * 2 : failed_at_ + 1 + failed_at_ / 8;
+        return false;
+    }
+
+    /// Drops units from the end as long as the gang fits: as many as were not asked about.
+    template<class Fit>
+    void shorten(Fit& fit) {
+        std::size_t fitting = units_.size();
+        std::size_t failing = failed_at_;
+        std::size_t standing = fitting;
+        const auto go_to = [&](std::size_t count) {
+            for (; standing > count; --standing)
+                put_back(units_[standing - 1], fit);
+            for (; standing < count; ++standing)
+                take_again(units_[standing], fit);
+        };
+        while (fitting - failing > 1 && *steps_ > 0) {
+            const std::size_t middle = failing + (fitting - failing) / 2;
+            go_to(middle);
+            (fit.fits() ? fitting : failing) = middle;
+        }
+        go_to(fitting);
+        units_.keep(fitting);
+    }
+
+    template<class Fit>
+    void spare_what_can_be(Fit& fit) {
+        spare_once(fit, units_.size() - 1);
+        // A pod that stays may make other evictions needless, so repeat until no unit can be kept.
+        for (std::size_t before = 0; !fit.monotone() && before != taken_units() && *steps_ > 0;) {
+            before = taken_units();
+            spare_once(fit, units_.size());
+        }
+    }
+    [[nodiscard]] std::size_t taken_units() const {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            units_, [this](const victim_unit& each) { return is_taken(each); }));
+    }
+    [[nodiscard]] bool is_taken(const victim_unit& each) const {
+        const victim& of = victims_[each.of];
+        return of.taken[each.pod == whole ? each.pods.front() : each.pod] != 0;
+    }
+    /// Whole gangs first, and of each the most valuable first. The unit that was taken last is
+    /// needed: without it the gang did not fit.
+    template<class Fit>
+    void spare_once(Fit& fit, std::size_t end) {
+        for (const bool gangs : {true, false}) {
+            order_.clear();
+            for (std::size_t at = end; at-- > 0;)
+                if ((units_[at].pod == whole) == gangs && is_taken(units_[at]) &&
+                    (gangs || !victims_[units_[at].of].broken()))
+                    order_.push_back(at);
+            if (!gangs)
+                std::ranges::sort(order_, [this](std::size_t lhs, std::size_t rhs) {
+                    return std::pair(victims_[units_[lhs].of].rank, units_[lhs].pod) >
+                           std::pair(victims_[units_[rhs].of].rank, units_[rhs].pod);
+                });
+            spare(0, order_.size(), fit);
+        }
+    }
+    /// Puts back the units in `order_` one by one, as long as the gang still fits.
+    template<class Fit>
+    void spare(std::size_t first, std::size_t last, Fit& fit) {
+        if (first == last || *steps_ <= 0)
+            return;
+        if (Fit::cheap && last - first > 1) {
+            for (; first < last; ++first)
+                spare(first, first + 1, fit);
+            return;
+        }
+        for (std::size_t at = first; at < last; ++at)
+            put_back(units_[order_[at]], fit);
+        if (fit.fits())
+            return;
+        for (std::size_t at = last; at-- > first;)
+            take_again(units_[order_[at]], fit);
+        if (last - first == 1)
+            return;
+        const std::size_t middle = first + (last - first) / 2;
+        spare(first, middle, fit);
+        spare(middle, last, fit);
+    }
+
+    std::vector<std::size_t> order_;
+    std::size_t failed_at_ = 0;
+    std::size_t ask_at_ = 0;
+    detail::reused_list<atom> atoms_;
+    std::optional<key> best_;
+    std::vector<pod_index> best_chosen_;
+    std::vector<pod_index> chosen_;
+};
+
+} // namespace v0_1
+} // namespace muster

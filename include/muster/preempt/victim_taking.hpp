@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/policy/victim_rule_concept.hpp>
+#include <muster/preempt/borrowing.hpp>
+#include <muster/preempt/candidates.hpp>
+#include <muster/preempt/disruption_room.hpp>
+#include <muster/preempt/victims.hpp>
+#include <muster/problem/reused_list.hpp>
+#include <muster/vocabulary/tree_standing.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// Takes pods of gangs as candidates for eviction and puts them back, unit by unit. Checks which
+/// units the minima of the gangs, disruption budgets and the deserved amounts of queues allow.
+/// `victim_search` makes the choice and defines `Fit`.
+template<class Traits>
+class victim_taking {
+protected:
+    static constexpr std::size_t whole = victim_unit::whole;
+    static constexpr std::size_t unopened = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t nothing = unopened - 1;
+
+    using unit = victim_unit;
+
+    template<victim_rule Rule>
+    void begin_taking(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+                      std::int64_t now, eviction_candidates<Traits>& among,
+                      borrowing<Traits>& borrowed, std::int64_t& steps) {
+        known_ = &known;
+        borrowed_ = &borrowed;
+        steps_ = &steps;
+        victims_.clear();
+        units_.clear();
+        budgets_.begin(known);
+        list_.begin(known, by, rule, now, among);
+        if (list_.any_borrowed())
+            borrowed.read();
+        slots_.assign(list_.size(), unopened);
+    }
+
+    template<class Fit>
+    void take_pod(victim& from, std::size_t at, Fit& fit) {
+        --*steps_;
+        from.taken[at] = 1;
+        ++from.count;
+        --from.holding[(*known_)[from.pods[at]].role.value()];
+        budgets_.take(from.pods[at]);
+        if (list_.any_borrowed())
+            borrowed_->take(from.pods[at]);
+        fit.take(from.pods[at]);
+    }
+    template<class Fit>
+    void put_back_pod(victim& from, std::size_t at, Fit& fit) {
+        --*steps_;
+        from.taken[at] = 0;
+        --from.count;
+        ++from.holding[(*known_)[from.pods[at]].role.value()];
+        budgets_.put_back(from.pods[at]);
+        if (list_.any_borrowed())
+            borrowed_->put_back(from.pods[at]);
+        fit.put_back(from.pods[at]);
+    }
+    [[nodiscard]] bool keeps_deserved(const victim& from, std::size_t at) const {
+        return !from.terms.only_borrowed ||
+               (from.terms.lenient ? keeps_leniently(from)
+                                   : borrowed_->admits(from.pods[at], from.terms.by_fair_share));
+    }
+    /// Some unit taken of the gang's queue could have gone last.
+    [[nodiscard]] bool keeps_leniently(const victim& from) const {
+        const auto queue = (*known_)[from.gang].queue;
+        return std::ranges::any_of(victims_, [&](const victim& each) {
+            if (each.count == 0 || (*known_)[each.gang].queue != queue)
+                return false;
+            const auto nothing_left = [&] {
+                const std::vector<std::int64_t> none(each.holding.size(), 0);
+                return reaches_minima((*known_)[each.gang].spec.tree, none);
+            };
+            if (!each.broken() || nothing_left()) {
+                for (std::size_t at = 0; at < each.pods.size(); ++at)
+                    if (each.taken[at] && last_of(each, known_->request(each.pods[at])))
+                        return true;
+                return false;
+            }
+            // Of a whole gang what it could spare goes first, the rest of it at once.
+            std::vector<std::int64_t> left = each.holding;
+            for (const pod_index pod : each.pods)
+                ++left[(*known_)[pod].role.value()];
+            resources<Traits::width> core;
+            for (const pod_index pod : each.pods) {
+                std::int64_t& role = left[(*known_)[pod].role.value()];
+                --role;
+                if (reaches_minima((*known_)[each.gang].spec.tree, left))
+                    continue;
+                ++role;
+                core = saturating_add(core, known_->request(pod));
+            }
+            return last_of(each, core);
+        });
+    }
+    [[nodiscard]] bool last_of(const victim& of, const resources<Traits::width>& amount) const {
+        return borrowed_->admits_before(*(*known_)[of.gang].queue, amount, of.terms);
+    }
+    [[nodiscard]] bool keeps_minima(const victim& of) const {
+        return static_cast<std::int64_t>(of.count) <= of.most &&
+               reaches_minima((*known_)[of.gang].spec.tree, of.holding);
+    }
+
+    /// True if all taken pods may go together. Adds to `broken` the number of gangs that lose all
+    /// their members.
+    [[nodiscard]] bool may_go(std::size_t& broken) const {
+        if (!budgets_.kept())
+            return false;
+        for (const victim& each : victims_) {
+            if (each.count == 0)
+                continue;
+            broken += each.broken() ? std::size_t{1} : std::size_t{0};
+            const bool whole_goes = each.broken() && each.as_a_whole;
+            if (!whole_goes && (!keeps_minima(each) || each.takes_core()))
+                return false;
+            for (std::size_t at = 0; at < each.pods.size(); ++at)
+                if (each.taken[at] && !keeps_deserved(each, at))
+                    return false;
+        }
+        return true;
+    }
+
+    template<class Fit>
+    bool take_spare(std::size_t which, std::size_t at, Fit& fit) {
+        victim& from = victims_[which];
+        take_pod(from, at, fit);
+        if (keeps_minima(from) && budgets_.kept() && keeps_deserved(from, at)) {
+            unit& spared = units_.add();
+            spared.of = which;
+            spared.pod = at;
+            spared.pods.clear();
+            return true;
+        }
+        put_back_pod(from, at, fit);
+        return false;
+    }
+    template<class Fit>
+    bool take_rest(std::size_t which, Fit& fit) {
+        victim& from = victims_[which];
+        unit& all = units_.add();
+        all.of = which;
+        all.pod = whole;
+        all.pods.clear();
+        for (std::size_t at = 0; at < from.pods.size(); ++at)
+            if (!from.taken[at]) {
+                take_pod(from, at, fit);
+                all.pods.push_back(at);
+            }
+        bool may = budgets_.kept();
+        for (const std::size_t at : all.pods)
+            may = may && keeps_deserved(from, at);
+        if (may && !all.pods.empty())
+            return true;
+        put_back(all, fit);
+        units_.pop_back();
+        return false;
+    }
+    template<class Fit>
+    void put_back(const unit& what, Fit& fit) {
+        victim& from = victims_[what.of];
+        if (what.pod != whole)
+            return put_back_pod(from, what.pod, fit);
+        for (std::size_t at = what.pods.size(); at-- > 0;)
+            put_back_pod(from, what.pods[at], fit);
+    }
+    template<class Fit>
+    void take_again(const unit& what, Fit& fit) {
+        victim& from = victims_[what.of];
+        if (what.pod != whole)
+            return take_pod(from, what.pod, fit);
+        for (const std::size_t at : what.pods)
+            take_pod(from, at, fit);
+    }
+    template<class Fit>
+    void put_all_back(Fit& fit) {
+        for (std::size_t which = victims_.size(); which-- > 0;)
+            for (std::size_t at = victims_[which].pods.size(); at-- > 0;)
+                if (victims_[which].taken[at])
+                    put_back_pod(victims_[which], at, fit);
+    }
+    /// Where the gang stands among the victims, if anything may be taken of it.
+    [[nodiscard]] std::optional<std::size_t> open(std::size_t at) {
+        if (slots_[at] == unopened) {
+            slots_[at] = list_.open(at, victims_.add()) ? victims_.size() - 1 : nothing;
+            if (slots_[at] == nothing)
+                victims_.pop_back();
+        }
+        return slots_[at] == nothing ? std::nullopt : std::optional(slots_[at]);
+    }
+
+    const cluster_state<Traits>* known_ = nullptr;
+    borrowing<Traits>* borrowed_ = nullptr;
+    std::int64_t* steps_ = nullptr;
+    disruption_room<Traits> budgets_;
+    victim_list<Traits> list_;
+    detail::reused_list<victim> victims_;
+    /// Per gang that the rule admits: its place among the victims.
+    std::vector<std::size_t> slots_;
+    detail::reused_list<unit> units_;
+};
+
+} // namespace v0_1
+} // namespace muster

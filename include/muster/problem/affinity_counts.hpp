@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <muster/base/assert.hpp>
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/plan/plan.hpp>
+#include <muster/problem/affinity_domains.hpp>
+#include <muster/problem/affinity_members.hpp>
+#include <muster/problem/reused_list.hpp>
+#include <muster/problem/steady_list.hpp>
+#include <muster/vocabulary/taints.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// Which term keeps a pod off a node: the first in the order in which kube-scheduler looks.
+enum class pod_obstacle : std::uint8_t {
+    none,
+    /// The node lacks the label that a spread term goes by.
+    spread_label,
+    spread,
+    affinity,
+    anti_affinity,
+    /// The required anti-affinity of pods that stand there.
+    existing_anti_affinity,
+};
+
+namespace detail {
+
+/// That term, and the label key that it goes by.
+struct pod_hindrance {
+    pod_obstacle kind = pod_obstacle::none;
+    const topology_domains* by = nullptr;
+};
+
+/// In what the cluster differs from what the state says of who stands where.
+struct other_standing {
+    /// Whoever is on its way out is gone, and whoever is to come is there.
+    bool ahead = false;
+    /// These, who stay or are nominated, are not there.
+    std::span<const pod_index> gone;
+    /// And these stand there besides.
+    std::span<const placement> come;
+};
+
+/// What pods that stand somewhere, and members as they are placed, mean for each class of a gang's
+/// waiting members, node by node: Kubernetes' rules for pod affinity, anti-affinity and spread, as
+/// kube-scheduler applies them to one pod after the other.
+template<class Traits>
+class affinity_counts {
+public:
+    static constexpr std::size_t width = Traits::width;
+
+    affinity_counts() = default;
+    affinity_counts(const cluster_state<Traits>& known, const affinity_members<width>& members,
+                    const other_standing& other = {}) {
+        reset(known, members, other);
+    }
+    affinity_counts(const affinity_counts&) = delete;
+    affinity_counts& operator=(const affinity_counts&) = delete;
+
+    /// Turns to another gang, of which nobody is placed; what was allocated stays.
+    /// O(classes · (nodes + pods that match a term + pods in `other`)).
+    void reset(const cluster_state<Traits>& known, const affinity_members<width>& members,
+               const other_standing& other = {}) {
+        known_ = &known;
+        members_ = &members;
+        ahead_ = other.ahead;
+        differences_.clear();
+        views_.clear();
+        effects_.clear();
+        counts_.clear();
+        affinities_.clear();
+        spreads_.clear();
+        for (std::size_t at = 0; at < members.classes.size(); ++at) {
+            views_.add().clear();
+            effects_.add().clear();
+        }
+        for (const pod_index pod : other.gone)
+            differs(pod, *known[pod].node, -1);
+        for (const placement& each : other.come)
+            differs(each.pod, each.node, 1);
+        for (std::size_t at = 0; at < views_.size(); ++at)
+            look(at);
+    }
+
+    /// A member of the class is placed (`by` 1) or taken back (-1).
+    void place(std::size_t of_class, node_index node, std::int64_t by) {
+        for (const effect& each : effects_[of_class]) {
+            if (each.spread) {
+                each.spread->add(node, by);
+            } else if (each.counts) {
+                each.counts->add(node, each.weight * by);
+            } else {
+                add_to_affinity(*each.affinity, node, by, by);
+            }
+        }
+    }
+
+    /// The term that keeps a member of the class off the node now. O(terms).
+    [[nodiscard]] pod_hindrance hindrance(std::size_t of_class, node_index node) const noexcept {
+        const view& mine = views_[of_class];
+        for (const spread& each : mine.spreads) {
+            if (!each.counts->term().required)
+                continue;
+            if (!each.counts->has_label(node))
+                return {pod_obstacle::spread_label, &each.counts->domains()};
+            if (each.counts->too_many(node, each.self) ||
+                (each.found && each.found->too_many(node, each.self)))
+                return {pod_obstacle::spread, &each.counts->domains()};
+        }
+        if (mine.affinity)
+            if (const topology_domains* lonely = unmet(*mine.affinity, node))
+                return {pod_obstacle::affinity, lonely};
+        for (const domain_counts* each : mine.apart)
+            if (each->at(node) > 0)
+                return {pod_obstacle::anti_affinity, each->domains};
+        for (const domain_counts* each : mine.repelled)
+            if (each->at(node) > 0)
+                return {pod_obstacle::existing_anti_affinity, each->domains};
+        return {};
+    }
+
+    /// No member of the class may stand on the node, whoever comes to stand anywhere: it lacks a
+    /// label that one of its terms goes by, or, with `those_who_stand`, anti-affinity forbids it.
+    [[nodiscard]] bool kept_off(std::size_t of_class, node_index node,
+                                bool those_who_stand) const noexcept {
+        const view& mine = views_[of_class];
+        const auto met = [&](const domain_counts* each) { return each->at(node) > 0; };
+        return std::ranges::any_of(mine.spreads,
+                                   [&](const spread& each) {
+                                       return each.counts->term().required &&
+                                              !each.counts->has_label(node);
+                                   }) ||
+               (mine.affinity && std::ranges::any_of(mine.affinity->terms,
+                                                     [&](const domain_counts& each) {
+                                                         return !each.domains->find(node, 0);
+                                                     })) ||
+               (those_who_stand &&
+                (std::ranges::any_of(mine.apart, met) || std::ranges::any_of(mine.repelled, met)));
+    }
+    /// What is counted for a spread term of the class, by its number.
+    [[nodiscard]] const spread_counts& spread_of(std::size_t of_class,
+                                                 std::size_t term) const noexcept {
+        return *views_[of_class].spreads[term].counts;
+    }
+
+    /// Wishes bear on the class.
+    [[nodiscard]] bool has_wishes(std::size_t of_class) const noexcept {
+        return !views_[of_class].liked.empty() || views_[of_class].soft > 0;
+    }
+    /// By preferred terms, its own and those of others: the sum of their weights.
+    [[nodiscard]] std::int64_t liking(std::size_t of_class, node_index node) const noexcept {
+        std::int64_t sum = 0;
+        for (const domain_counts* each : views_[of_class].liked)
+            sum += each->at(node);
+        return sum;
+    }
+    /// Calls `use(counts)` for its spread terms that only weigh nodes.
+    template<class Use>
+    void for_each_soft_spread(std::size_t of_class, const Use& use) const {
+        for (const spread& each : views_[of_class].spreads)
+            if (!each.counts->term().required)
+                use(*each.counts);
+    }
+    /// Label keys of required affinity that bears on the class, its own or another's.
+    [[nodiscard]] const sequence<topology_index>& pulls(std::size_t of_class) const noexcept {
+        return views_[of_class].pulls;
+    }
+    /// The class has required affinity that some class of the gang satisfies: calls `use(class)`.
+    template<class Use>
+    void for_each_leader(std::size_t of_class, const Use& use) const {
+        const auto& classes = members_->classes;
+        if (views_[of_class].affinity)
+            for (std::size_t at = 0; at < classes.size(); ++at)
+                if (matches_all(*classes[of_class].terms, classes[at].identity))
+                    use(at);
+    }
+
+private:
+    /// Required affinity: pods that match all terms, by the domains of each.
+    struct affinity_view {
+        reused_list<domain_counts> terms;
+        /// Such pods that stand in some domain, or are to.
+        std::int64_t anywhere = 0;
+        /// The class matches its own terms.
+        bool self = false;
+    };
+    struct spread {
+        spread_counts* counts = nullptr;
+        std::int64_t self = 0;
+        /// Without those who are to come, where there are some: they may make it even too early.
+        spread_counts* found = nullptr;
+    };
+    struct view {
+        affinity_view* affinity = nullptr;
+        sequence<const domain_counts*> apart;
+        sequence<const domain_counts*> repelled;
+        sequence<const domain_counts*> liked;
+        sequence<spread> spreads;
+        std::size_t soft = 0;
+        sequence<topology_index> pulls;
+
+        void clear() noexcept {
+            affinity = nullptr;
+            apart.clear();
+            repelled.clear();
+            liked.clear();
+            spreads.clear();
+            soft = 0;
+            pulls.clear();
+        }
+    };
+    /// What placing a member of some class adds to: one of the three.
+    struct effect {
+        domain_counts* counts = nullptr;
+        affinity_view* affinity = nullptr;
+        spread_counts* spread = nullptr;
+        std::int64_t weight = 1;
+    };
+
+    /// So many more who are found there, and so many who stand there or are to.
+    static void add_to_affinity(affinity_view& to, node_index node, std::int64_t found,
+                                std::int64_t all) noexcept {
+        bool any = false;
+        for (domain_counts& each : to.terms) {
+            any = any || each.domains->find(node, 0);
+            each.add(node, found);
+        }
+        to.anywhere += any ? all : 0;
+    }
+
+    /// The domains in which the node lacks company, if any.
+    [[nodiscard]] static const topology_domains* unmet(const affinity_view& of,
+                                                       node_index node) noexcept {
+        const topology_domains* lonely = nullptr;
+        for (const domain_counts& each : of.terms) {
+            if (!each.domains->find(node, 0))
+                return each.domains;
+            if (!lonely && each.at(node) <= 0)
+                lonely = each.domains;
+        }
+        return of.anywhere == 0 && of.self ? nullptr : lonely;
+    }
+
+    [[nodiscard]] bool matches_all(const known_terms& terms, identity_index who) const noexcept {
+        return std::ranges::all_of(terms.affinity, [&](const known_term& each) {
+            return known_->population().matches(each.pods, who);
+        });
+    }
+
+    /// A pod that stands elsewhere than the state says, or nowhere.
+    struct difference {
+        identity_index who;
+        const known_terms* terms = nullptr;
+        standing_count count;
+    };
+
+    void differs(pod_index pod, node_index node, std::int32_t by) {
+        const pod_population& population = known_->population();
+        const auto& record = (*known_)[pod];
+        const known_terms* terms = population.terms(known_->shapes()[record.shape].where);
+        standing_count count{node, by, 0, 0, 0};
+        // Who is placed in the plan is there.
+        if (by < 0 && record.nominated)
+            count = {node, 0, 0, by, terms && !terms->affinity.empty() ? by : 0};
+        differences_.push_back(
+            {population.identity_of(record.labels, (*known_)[record.gang].tenant), terms, count});
+    }
+    /// Those on their way out count as long as they are there, and those who are to come already.
+    [[nodiscard]] std::int64_t total(const standing_count& of) const noexcept {
+        return std::int64_t{of.staying} + of.coming + (ahead_ ? 0 : of.leaving);
+    }
+    /// Who is found there by those who seek somebody. Of those who are to come none is as long as
+    /// they have not, nor those who seek others themselves: they might wait for one another.
+    [[nodiscard]] std::int64_t found(const standing_count& of) const noexcept {
+        return std::int64_t{of.staying} + (ahead_ ? of.coming - of.seeking : of.leaving);
+    }
+
+    /// Calls `use(count)` where pods stand, or are to, that the selector matches.
+    template<class Use>
+    void for_each_standing(selector_index which, const Use& use) const {
+        for (const identity_index who : known_->population().matched(which))
+            for (const standing_count& each : known_->population().standing(who))
+                use(each);
+        for (const difference& each : differences_)
+            if (known_->population().matches(which, each.who))
+                use(each.count);
+    }
+
+    void look(std::size_t at) {
+        const affinity_class<width>& mine = members_->classes[at];
+        if (mine.terms) {
+            if (!mine.terms->affinity.empty())
+                look_together(at, *mine.terms);
+            for (const known_term& term : mine.terms->anti_affinity)
+                look_apart(at, term);
+            for (const known_term& term : mine.terms->preferred)
+                liked_by_own(at, term);
+            look_spread(at);
+        }
+        look_at_others(at);
+    }
+
+    void look_together(std::size_t at, const known_terms& terms) {
+        const pod_population& population = known_->population();
+        affinity_view& made = affinities_.add();
+        made.terms.clear();
+        made.anywhere = 0;
+        views_[at].affinity = &made;
+        for (const known_term& each : terms.affinity) {
+            made.terms.add().reset(known_->topologies()[each.topology]);
+            views_[at].pulls.push_back(each.topology);
+        }
+        for (const identity_index who : population.matched(terms.affinity.front().pods))
+            if (matches_all(terms, who))
+                for (const standing_count& each : population.standing(who))
+                    add_to_affinity(made, each.node, found(each), total(each));
+        for (const difference& each : differences_)
+            if (matches_all(terms, each.who))
+                add_to_affinity(made, each.count.node, found(each.count), total(each.count));
+        made.self = matches_all(terms, members_->classes[at].identity);
+        for (std::size_t other = 0; other < views_.size(); ++other)
+            if (matches_all(terms, members_->classes[other].identity)) {
+                effects_[other].push_back({nullptr, &made, nullptr, 1});
+                for (const known_term& each : terms.affinity)
+                    views_[other].pulls.push_back(each.topology);
+            }
+    }
+
+    void look_apart(std::size_t at, const known_term& term) {
+        domain_counts& made = counted_by(term.topology);
+        views_[at].apart.push_back(&made);
+        for_each_standing(term.pods,
+                          [&](const standing_count& each) { made.add(each.node, total(each)); });
+        add_effects(term.pods, {&made, nullptr, nullptr, 1});
+    }
+
+    void liked_by_own(std::size_t at, const known_term& term) {
+        domain_counts& made = counted_by(term.topology);
+        views_[at].liked.push_back(&made);
+        for_each_standing(term.pods, [&](const standing_count& each) {
+            made.add(each.node, std::int64_t{term.weight} * total(each));
+        });
+        add_effects(term.pods, {&made, nullptr, nullptr, term.weight});
+    }
+
+    [[nodiscard]] domain_counts& counted_by(topology_index label) {
+        domain_counts& made = counts_.add();
+        made.reset(known_->topologies()[label]);
+        return made;
+    }
+
+    /// Members that the selector matches do that.
+    void add_effects(selector_index which, const effect& what) {
+        for (std::size_t other = 0; other < views_.size(); ++other)
+            if (known_->population().matches(which, members_->classes[other].identity))
+                effects_[other].push_back(what);
+    }
+
+    void look_spread(std::size_t at) {
+        const affinity_class<width>& mine = members_->classes[at];
+        for (std::size_t number = 0; number < mine.terms->spread.size(); ++number) {
+            const spread_term& term = mine.values->spread[number];
+            const known_term& where = mine.terms->spread[number];
+            spread_counts& made = spreads_.add();
+            made.reset(*known_, known_->topologies()[where.topology], term,
+                       [&](node_index node) { return counts(mine, term, node); });
+            const bool self = known_->population().matches(where.pods, mine.identity);
+            views_[at].spreads.push_back({&made, self ? 1 : 0});
+            views_[at].soft += term.required ? 0U : 1U;
+            if (!count_spread(where.pods, made, true) || ahead_)
+                continue;
+            spread_counts& found = spreads_.add();
+            views_[at].spreads.back().found = &found;
+            found.reset(*known_, known_->topologies()[where.topology], term,
+                        [&](node_index node) { return made.counts(node); });
+            count_spread(where.pods, found, false);
+        }
+    }
+    /// True when some are to come.
+    bool count_spread(selector_index which, spread_counts& made, bool with_coming) {
+        bool anybody_comes = false;
+        for_each_standing(which, [&](const standing_count& each) {
+            anybody_comes = anybody_comes || each.coming != 0;
+            const std::int64_t there = each.staying + (with_coming ? each.coming : 0);
+            if (there != 0)
+                made.add(each.node, there);
+        });
+        add_effects(which, {nullptr, nullptr, &made, 1});
+        return anybody_comes;
+    }
+
+    /// The node counts for the spread term: it has the labels of all terms of its kind, and what
+    /// the term honours does not exclude it.
+    [[nodiscard]] bool counts(const affinity_class<width>& of, const spread_term& term,
+                              node_index node) const {
+        for (std::size_t at = 0; at < of.terms->spread.size(); ++at)
+            if (of.values->spread[at].required == term.required &&
+                !known_->topologies()[of.terms->spread[at].topology].find(node, 0))
+                return false;
+        unsigned found = of.query.where->obstacles[node.value()];
+        if (of.query.queue_nodes)
+            found |= of.query.queue_nodes->obstacles[node.value()] &
+                     static_cast<unsigned>(obstacle_selector | obstacle_absent_node);
+        if ((found & obstacle_absent_node) != 0 ||
+            (term.honor_affinity && (found & obstacle_selector) != 0))
+            return false;
+        if (!term.honor_taints)
+            return true;
+        // A cordon counts by its taint alone.
+        const auto& spec = (*known_)[node].spec;
+        return std::ranges::all_of(spec.taints, [&](const taint& one) {
+            return one.effect == taint_effect::prefer_no_schedule ||
+                   tolerated(one, of.query.where->value.tolerations);
+        });
+    }
+
+    /// The terms of others, standing or of this gang, that speak of the class.
+    void look_at_others(std::size_t at) {
+        const pod_population& population = known_->population();
+        repelled_by_.assign(known_->topologies().size(), nullptr);
+        liked_by_.assign(known_->topologies().size(), nullptr);
+        const auto of = [&](sequence<domain_counts*>& from, topology_index by) {
+            domain_counts*& found = from[by.value()];
+            if (!found)
+                found = &counted_by(by);
+            return found;
+        };
+        population.for_each_selector(members_->classes[at].identity, [&](selector_index which) {
+            for (const constraint_index where : population.carriers(which)) {
+                const known_terms& theirs = *population.terms(where);
+                for_each_term(theirs.anti_affinity, which, [&](const known_term& term) {
+                    pull(theirs, *of(repelled_by_, term.topology), 1);
+                });
+                // kube-scheduler's weight of a required term of those who stand there already.
+                for_each_term(theirs.affinity, which, [&](const known_term& term) {
+                    pull(theirs, *of(liked_by_, term.topology), 1);
+                });
+                for_each_term(theirs.preferred, which, [&](const known_term& term) {
+                    pull(theirs, *of(liked_by_, term.topology), term.weight);
+                });
+            }
+        });
+        for (domain_counts* each : repelled_by_)
+            if (each)
+                views_[at].repelled.push_back(each);
+        for (domain_counts* each : liked_by_)
+            if (each)
+                views_[at].liked.push_back(each);
+    }
+
+    template<class Use>
+    static void for_each_term(const sequence<known_term>& among, selector_index which,
+                              const Use& use) {
+        for (const known_term& each : among)
+            if (each.pods == which)
+                use(each);
+    }
+
+    /// Whoever carries those terms adds to `to` where it stands.
+    void pull(const known_terms& theirs, domain_counts& to, std::int64_t weight) {
+        for (const standing_count& each : theirs.standing)
+            to.add(each.node, weight * total(each));
+        for (const difference& each : differences_)
+            if (each.terms == &theirs)
+                to.add(each.count.node, weight * total(each.count));
+        for (std::size_t other = 0; other < views_.size(); ++other)
+            if (members_->classes[other].terms == &theirs)
+                effects_[other].push_back({&to, nullptr, nullptr, weight});
+    }
+
+    const cluster_state<Traits>* known_ = nullptr;
+    const affinity_members<width>* members_ = nullptr;
+    bool ahead_ = false;
+    sequence<difference> differences_;
+    reused_list<view> views_;
+    /// Per class.
+    reused_list<sequence<effect>> effects_;
+    // Views and effects point into these.
+    steady_list<domain_counts> counts_;
+    steady_list<affinity_view> affinities_;
+    steady_list<spread_counts> spreads_;
+    // Scratch, by topology.
+    sequence<domain_counts*> repelled_by_;
+    sequence<domain_counts*> liked_by_;
+};
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

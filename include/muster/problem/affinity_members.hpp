@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/index/flat_scan.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/problem/reused_list.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// What terms between pods mean for a gang's waiting members.
+enum class pod_stake : std::uint8_t {
+    nothing,
+    /// They only weigh nodes.
+    wishes,
+    /// They keep members off nodes.
+    requirements,
+};
+
+/// O(members), and O(1) while nobody carries terms.
+template<class Traits>
+[[nodiscard]] pod_stake stake_in_pods(const cluster_state<Traits>& known,
+                                      const gang_members<Traits::width>& members) {
+    const pod_population& population = known.population();
+    if (!population.in_use())
+        return pod_stake::nothing;
+    pod_stake found = pod_stake::nothing;
+    for (const auto& each : members.classes) {
+        const auto& terms = known.constraint_sets()[each.where].value.pods;
+        if (!terms)
+            continue;
+        if (terms->requires_something())
+            return pod_stake::requirements;
+        found = pod_stake::wishes;
+    }
+    if (population.anybody_repels())
+        for (const pod_index pod : members.pods)
+            if (population.repelled(
+                    population.identity_of(known[pod].labels, known[known[pod].gang].tenant)))
+                return pod_stake::requirements;
+    return found;
+}
+
+/// Required terms, its own or those of pods that stand, may keep the pod off nodes.
+template<class Traits>
+[[nodiscard]] bool terms_bear_on(const cluster_state<Traits>& known, pod_index pod) {
+    const pod_population& population = known.population();
+    if (!population.in_use())
+        return false;
+    const auto& terms = known.where(pod).value.pods;
+    return (terms && terms->requires_something()) ||
+           (population.anybody_repels() && population.repelled(population.identity_of(
+                                               known[pod].labels, known[known[pod].gang].tenant)));
+}
+
+/// Waiting members that are alike to every question, those of terms between pods included.
+template<std::size_t Width>
+struct affinity_class {
+    std::size_t role = 0;
+    /// The class of `gang_members`.
+    const member_class<Width>* shape = nullptr;
+    /// One of those that they have; the same selectors match all.
+    identity_index identity;
+    /// The terms that they carry, or null.
+    const known_terms* terms = nullptr;
+    const pod_terms* values = nullptr;
+    node_query<Width> query;
+    /// Oldest first, then by key.
+    std::vector<pod_index> pods;
+};
+
+/// A gang's waiting members once more, told apart by what terms of other pods see of them too.
+template<std::size_t Width>
+struct affinity_members {
+    reused_list<affinity_class<Width>> classes;
+    /// The class of every waiting member, in the order of `gang_members::turns`.
+    std::vector<std::uint32_t> turns;
+    /// Per vertex: the first of its turns; the next vertex's is the end.
+    std::vector<std::size_t> first_turn;
+};
+
+/// Tells members apart, with scratch that is kept from one gang to the next.
+template<std::size_t Width>
+class identity_sorter {
+public:
+    /// O(members), and O(classes) for each identity and class of `members` that is met.
+    template<class Traits>
+    void sort(const cluster_state<Traits>& known, const gang_members<Width>& members,
+              std::optional<constraint_index> queue_nodes, affinity_members<Width>& into) {
+        const pod_population& population = known.population();
+        into.classes.clear();
+        into.turns.clear();
+        used_.assign(members.classes.size(), 0);
+        ++round_;
+        for (const std::uint32_t shape : members.turns) {
+            const member_class<Width>& from = members.classes[shape];
+            const pod_index pod = members.of(from)[used_[shape]++];
+            const identity_index who =
+                population.identity_of(known[pod].labels, known[known[pod].gang].tenant);
+            if (last_of_.size() <= who.value())
+                last_of_.resize(who.value() + 1);
+            entry& last = last_of_[who.value()];
+            if (last.round != round_ || last.shape != shape) {
+                std::uint32_t of = 0;
+                while (of < into.classes.size() &&
+                       !(into.classes[of].shape == &from &&
+                         population.alike(into.classes[of].identity, who)))
+                    ++of;
+                if (of == into.classes.size())
+                    add(known, from, who, queue_nodes, members.spec, into);
+                last = {round_, shape, of};
+            }
+            into.classes[last.of].pods.push_back(pod);
+            into.turns.push_back(last.of);
+        }
+        const std::size_t vertices = members.tree->size();
+        into.first_turn.assign(vertices + 1, into.turns.size());
+        for (std::size_t turn = into.turns.size(); turn-- > 0;)
+            into.first_turn[into.classes[into.turns[turn]].role] = turn;
+        for (std::size_t vertex = vertices; vertex-- > 0;)
+            into.first_turn[vertex] =
+                std::min(into.first_turn[vertex], into.first_turn[vertex + 1]);
+    }
+
+private:
+    /// Per identity: what it was last.
+    struct entry {
+        std::uint64_t round = 0;
+        std::uint32_t shape = 0;
+        std::uint32_t of = 0;
+    };
+
+    template<class Traits>
+    static void add(const cluster_state<Traits>& known, const member_class<Width>& from,
+                    identity_index who, std::optional<constraint_index> queue_nodes,
+                    const gang<queue_index>* of, affinity_members<Width>& into) {
+        affinity_class<Width>& next = into.classes.add();
+        next.role = from.role.value();
+        next.shape = &from;
+        next.identity = who;
+        next.query = {};
+        next.query.request = &from.request;
+        next.query.of = of;
+        next.query.where = &known.constraint_sets()[from.where];
+        if (queue_nodes)
+            next.query.queue_nodes = &known.constraint_sets()[*queue_nodes];
+        const auto& terms = next.query.where->value.pods;
+        next.terms = terms ? known.population().terms(from.where) : nullptr;
+        next.values = terms ? &*terms : nullptr;
+        next.pods.clear();
+    }
+
+    sequence<entry> last_of_;
+    std::vector<std::size_t> used_;
+    std::uint64_t round_ = 0;
+};
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

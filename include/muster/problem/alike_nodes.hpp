@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/problem/fit_problem.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/resource/resources.hpp>
+#include <muster/vocabulary/certificate.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// Groups the nodes that are alike for a gang: whatever constraints are in force, its fit problem
+/// has the same row for each of them. They have the same obstacles and claims for its members,
+/// are in the same domains of its required levels, and have the same free amounts of the kinds that
+/// its members request, in steps of these requests and up to their sum.
+template<class Traits>
+class alike_nodes {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    /// O(nodes × (classes + requested kinds + required levels)), expected.
+    alike_nodes(const cluster_state<Traits>& known, const gang_members<width>& members,
+                certificate_scope scope)
+        : known_(&known), members_(&members), now_(scope == certificate_scope::free_now) {
+        list_kinds();
+        const auto& nodes = known.node_order();
+        std::size_t slots = 64;
+        while (slots < 2 * nodes.size())
+            slots *= 2;
+        table_.assign(slots, none);
+        for (const node_index node : nodes) {
+            write_key(node);
+            add(node);
+        }
+    }
+
+    /// The first node of each group, in the order of node keys.
+    [[nodiscard]] std::span<const node_index> first() const noexcept { return first_; }
+    /// The number of nodes in each group.
+    [[nodiscard]] const std::vector<std::int64_t>& sizes() const noexcept { return sizes_; }
+
+private:
+    struct requested_kind {
+        std::size_t column = 0;
+        /// The greatest common divisor of the requests: other amounts are of no use.
+        std::int64_t unit = 0;
+        /// Of all waiting members together.
+        std::int64_t sum = 0;
+    };
+
+    void list_kinds() {
+        for (std::size_t column = 0; column < width; ++column) {
+            requested_kind made{column, 0, 0};
+            int128 sum = 0;
+            for (const auto& each : members_->classes) {
+                const std::int64_t ask = each.request[column];
+                sum += static_cast<int128>(ask) * each.waiting();
+                made.unit = std::gcd(made.unit, ask);
+            }
+            made.sum = saturate(sum);
+            if (made.unit > 0)
+                kinds_.push_back(made);
+        }
+    }
+
+    void write_key(node_index node) {
+        const auto& accounts = known_->accounts();
+        const auto& free = now_ ? accounts.free(node) : accounts.allocatable(node);
+        key_.clear();
+        for (const requested_kind& each : kinds_) {
+            const std::int64_t amount = std::clamp<std::int64_t>(free[each.column], 0, each.sum);
+            key_.push_back(amount / each.unit);
+        }
+        for (const auto& each : members_->classes) {
+            std::int64_t bits = known_->constraint_sets()[each.where].obstacles[node.value()];
+            if (now_ && !accounts.claims(node).admits(*each.claims))
+                bits |= std::int64_t{1} << 16;
+            key_.push_back(bits);
+        }
+        if (members_->queue && (*known_)[*members_->queue].present)
+            key_.push_back(known_->constraint_sets()[(*known_)[*members_->queue].nodes]
+                               .obstacles[node.value()]);
+        for (const closeness& each : members_->together)
+            if (each.required) {
+                const auto domain = known_->topologies()[each.within].find(node, *each.required);
+                key_.push_back(domain ? static_cast<std::int64_t>(domain->value()) : -1);
+            }
+    }
+
+    void add(node_index node) {
+        std::uint64_t hash = 0;
+        for (const std::int64_t each : key_) {
+            hash = (hash ^ static_cast<std::uint64_t>(each)) * 0x9E37'79B9'7F4A'7C15U;
+            hash ^= hash >> 29U;
+        }
+        const std::size_t mask = table_.size() - 1;
+        for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+            const std::uint32_t group = table_[slot];
+            if (group == none) {
+                table_[slot] = static_cast<std::uint32_t>(first_.size());
+                first_.push_back(node);
+                sizes_.push_back(1);
+                keys_.insert(keys_.end(), key_.begin(), key_.end());
+                return;
+            }
+            if (std::equal(key_.begin(), key_.end(),
+                           keys_.begin() + static_cast<std::ptrdiff_t>(group * key_.size()))) {
+                ++sizes_[group];
+                return;
+            }
+        }
+    }
+
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    const cluster_state<Traits>* known_;
+    const gang_members<width>* members_;
+    bool now_;
+    std::vector<requested_kind> kinds_;
+    std::vector<std::int64_t> key_;
+    /// Of all groups, one after the other.
+    std::vector<std::int64_t> keys_;
+    std::vector<std::uint32_t> table_;
+    std::vector<node_index> first_;
+    std::vector<std::int64_t> sizes_;
+};
+
+/// A gang's fit problem with one row for each group of nodes that are alike.
+template<std::size_t Width>
+struct grouped_problem {
+    fit_problem<Width> of;
+    /// Per row, the number of nodes.
+    std::vector<std::int64_t> times;
+
+    /// Without `nodes`, each node is a group of its own.
+    template<class Traits>
+    void pose(const cluster_state<Traits>& known, const gang_members<Width>& members,
+              certificate_scope scope, const constraints_in_force& force,
+              std::span<const vertex_domain> among, const alike_nodes<Traits>* nodes) {
+        if (!nodes) {
+            muster::pose(known, members, scope, force, among, of);
+            times.assign(of.rows.size(), 1);
+            return;
+        }
+        pose_on(known, members, scope, force, among, nodes->first(), of);
+        times.clear();
+        std::size_t at = 0;
+        for (const auto& row : of.rows) {
+            while (nodes->first()[at] != row.node)
+                ++at;
+            times.push_back(nodes->sizes()[at]);
+        }
+    }
+};
+
+/// Places as many waiting members as it can, those of the minima first, each class where it comes
+/// first. Returns true if the gang then reaches its minima: it fits. A false result proves nothing.
+/// Precondition: no two classes exclude each other on a node. O(classes × (groups + classes)).
+template<std::size_t Width>
+[[nodiscard]] bool fits_greedily(const grouped_problem<Width>& problem) {
+    struct stock {
+        std::size_t row;
+        resources<Width> free;
+        std::int64_t nodes;
+    };
+    const auto& of = problem.of;
+    const gang_tree& tree = *of.tree;
+    const std::size_t classes = of.members.size();
+    std::vector<stock> left;
+    std::vector<std::pair<int128, std::size_t>> order(classes);
+    for (std::size_t at = 0; at < classes; ++at)
+        order[at].second = at;
+    for (std::size_t row = 0; row < of.rows.size(); ++row) {
+        left.push_back({row, of.rows[row].free, problem.times[row]});
+        for (std::size_t at = 0; at < classes; ++at)
+            order[at].first += static_cast<int128>(of.most_of(row)[at]) * problem.times[row];
+    }
+    // Those with the least room first.
+    std::ranges::sort(order);
+    std::vector<std::int64_t> quotas;
+    for (const auto& each : of.quotas)
+        quotas.push_back(each.left);
+    std::vector<std::int64_t> counts = of.holding;
+    std::vector<std::int64_t> waiting;
+    for (const auto& each : of.members)
+        waiting.push_back(each.waiting);
+
+    const auto place = [&](std::size_t which, std::int64_t want) {
+        const auto& member = of.members[which];
+        for (std::size_t at = 0; at < quotas.size(); ++at)
+            if (const std::int64_t charge = member.charge[of.quotas[at].kind]; charge > 0)
+                want = std::min(want, std::max<std::int64_t>(0, quotas[at]) / charge);
+        std::int64_t placed = 0;
+        const auto take = [&](std::size_t at, std::int64_t each, std::int64_t nodes) {
+            stock rest = left[at];
+            for (std::size_t column = 0; column < Width; ++column)
+                rest.free[column] -= member.request[column] * each;
+            rest.nodes = nodes;
+            left[at].nodes -= nodes;
+            left.push_back(rest);
+            placed += each * nodes;
+        };
+        for (std::size_t at = 0, end = left.size(); at < end && placed < want; ++at) {
+            if (of.most_of(left[at].row)[which] == 0 || left[at].nodes == 0)
+                continue;
+            const std::int64_t each = fit_count(member.request, left[at].free, want - placed);
+            if (each == 0)
+                continue;
+            if (const std::int64_t full = std::min(left[at].nodes, (want - placed) / each);
+                full > 0)
+                take(at, each, full);
+            if (placed < want && left[at].nodes > 0)
+                take(at, want - placed, 1);
+        }
+        for (std::size_t at = 0; at < quotas.size(); ++at)
+            quotas[at] -= member.charge[of.quotas[at].kind] * placed;
+        waiting[which] -= placed;
+        counts[member.role] += placed;
+    };
+    for (const auto& [room, which] : order) {
+        const std::size_t role = of.members[which].role;
+        place(which,
+              std::clamp<std::int64_t>(tree[role].min_member - counts[role], 0, waiting[which]));
+    }
+    for (const auto& [room, which] : order)
+        place(which, waiting[which]);
+    return reaches_minima(tree, counts);
+}
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/vocabulary/gang.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// A vertex of a gang's tree whose members are to stand together, and where those that hold do.
+struct closeness {
+    std::size_t vertex = 0;
+    topology_index within;
+    std::optional<std::size_t> required;
+    std::optional<std::size_t> preferred;
+    /// The members share a volume that does not exist yet (`affinity_term::of_volume`).
+    bool of_volume = false;
+    /// Some member at or below the vertex occupies a node; this is the one of the first such.
+    bool held = false;
+    node_index witness;
+    /// On how many levels, from the coarsest on, all of them stand together.
+    std::size_t shared = 0;
+
+    /// One more member that occupies a node. O(levels).
+    template<class Traits>
+    void hold(const cluster_state<Traits>& known, node_index node) {
+        const topology_domains& domains = known.topologies()[within];
+        const node_index first = held ? witness : node;
+        const std::size_t agreed = domains.shared_levels(first, node);
+        shared = held ? std::min(shared, agreed) : agreed;
+        witness = first;
+        held = true;
+    }
+};
+
+/// The members at or below a vertex stand in that domain, or without one nowhere: nobody is placed.
+struct vertex_domain {
+    std::size_t vertex = 0;
+    topology_index within;
+    std::optional<domain_index> domain;
+};
+
+/// The vertex is `ancestor` or stands below it.
+[[nodiscard]] inline bool is_below(const gang_tree& tree, std::size_t vertex,
+                                   std::size_t ancestor) noexcept {
+    while (vertex > ancestor)
+        vertex = tree[vertex].parent;
+    return vertex == ancestor;
+}
+
+/// Members of the vertex may stand on the node as far as these go. O(vertex domains).
+template<class Traits>
+[[nodiscard]] bool admits(const cluster_state<Traits>& known, const gang_tree& tree,
+                          std::span<const vertex_domain> among, std::size_t vertex,
+                          node_index node) {
+    return std::ranges::all_of(among, [&](const vertex_domain& one) {
+        return !is_below(tree, vertex, one.vertex) ||
+               (one.domain && known.topologies()[one.within].contains(*one.domain, node));
+    });
+}
+
+/// What a level leaves of domains to the members at or below a vertex: the one in which those that
+/// hold stand, if `holding` count; else those of the level, in the order of their labels' values,
+/// of which some node is left by what the vertex is confined to already. When there is none the
+/// only way is to place nobody, which comes out as a single nothing. Into `ways`, what stood there
+/// is gone. One of the ways holds for
+/// every placement that keeps the members together.
+///
+/// O(domains), and O(nodes) where two topologies meet.
+template<class Traits>
+void list_ways_to_stand(const cluster_state<Traits>& known, const gang_tree& tree,
+                        const closeness& of, std::size_t level, bool holding,
+                        std::span<const vertex_domain> among,
+                        detail::sequence<std::optional<domain_index>>& ways) {
+    const topology_domains& domains = known.topologies()[of.within];
+    ways.clear();
+    if (holding && of.held) {
+        ways.push_back(level < of.shared ? domains.find(of.witness, level) : std::nullopt);
+        return;
+    }
+    for (const auto& [path, which] : domains.of_level(level)) {
+        const std::vector<node_index>& nodes = domains[which].nodes;
+        if (among.empty() || std::ranges::any_of(nodes, [&](node_index node) {
+                return admits(known, tree, among, of.vertex, node);
+            }))
+            ways.push_back(which);
+    }
+    if (ways.empty())
+        ways.push_back(std::nullopt);
+}
+template<class Traits>
+[[nodiscard]] detail::sequence<std::optional<domain_index>>
+ways_to_stand(const cluster_state<Traits>& known, const gang_tree& tree, const closeness& of,
+              std::size_t level, bool holding, std::span<const vertex_domain> among) {
+    detail::sequence<std::optional<domain_index>> ways;
+    list_ways_to_stand(known, tree, of, level, holding, among, ways);
+    return ways;
+}
+
+} // namespace v0_1
+} // namespace muster

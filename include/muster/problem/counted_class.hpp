@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/problem/affinity_members.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// What the gang asks for at most, for its minima: exactly that, where `needs` says how many of
+/// each class; false when the sum leaves int64.
+template<std::size_t Width>
+[[nodiscard]] bool need_of(const gang_members<Width>& members,
+                           const std::vector<std::int64_t>* needs, resources<Width>& amount) {
+    amount = {};
+    for (std::size_t at = 0; at < members.classes.size(); ++at)
+        for (std::size_t column = 0; column < Width; ++column) {
+            std::int64_t part = 0;
+            const std::int64_t count = needs ? (*needs)[at] : members.classes[at].waiting();
+            if (__builtin_mul_overflow(members.classes[at].request[column], count, &part) ||
+                !checked_add(amount[column], part, amount[column]))
+                return false;
+        }
+    return true;
+}
+
+/// The class whose room alone decides whether the gang fits the nodes, if there is one.
+template<class Traits>
+[[nodiscard]] std::optional<std::size_t>
+counted_class(const cluster_state<Traits>& known, gang_index by,
+              const gang_members<Traits::width>& members, const std::vector<std::int64_t>* needs) {
+    if (!needs || !known[by].together.empty() ||
+        detail::stake_in_pods(known, members) == detail::pod_stake::requirements)
+        return std::nullopt;
+    std::optional<std::size_t> only;
+    for (std::size_t at = 0; at < needs->size(); ++at) {
+        if ((*needs)[at] == 0)
+            continue;
+        if (only || !members.classes[at].claims->empty())
+            return std::nullopt;
+        only = at;
+    }
+    return only;
+}
+
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/index/flat_scan.hpp>
+#include <muster/problem/members.hpp>
+#include <muster/resource/resources.hpp>
+#include <muster/vocabulary/certificate.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// The constraints that count. Member counts always do.
+struct constraints_in_force {
+    std::uint64_t resources = ~std::uint64_t{0};
+    std::uint64_t quotas = ~std::uint64_t{0};
+    bool selector = true;
+    bool taints = true;
+    bool cordon = true;
+    /// By the order of `gang_members::together`; all from the 64th on share a bit.
+    std::uint64_t topologies = ~std::uint64_t{0};
+    bool claims = true;
+    bool volumes = true;
+
+    [[nodiscard]] static constexpr constraints_in_force none() noexcept {
+        return {0, 0, false, false, false, 0, false, false};
+    }
+    [[nodiscard]] friend constexpr bool operator==(const constraints_in_force&,
+                                                   const constraints_in_force&) = default;
+};
+
+/// "Does this gang fit?" as numbers: classes of members, the tree that says how many are needed,
+/// nodes with what is free, and what the quotas of its queue and of those above leave.
+template<std::size_t Width>
+struct fit_problem {
+    struct member {
+        std::size_t role = 0;
+        /// What it takes of a node, in the kinds in force.
+        resources<Width> request;
+        /// What it takes of the quota.
+        resources<Width> charge;
+        std::int64_t waiting = 0;
+    };
+    struct row {
+        node_index node;
+        resources<Width> free;
+    };
+    struct allowance {
+        kind_id kind;
+        std::int64_t left = 0;
+    };
+
+    const gang_tree* tree = nullptr;
+    /// Per vertex (leaves only).
+    std::vector<std::int64_t> holding;
+    detail::sequence<member> members;
+    /// Nodes that can take at least one member, in the order of their keys.
+    detail::sequence<row> rows;
+    /// rows × members: how many of the class the node can take when it takes no other.
+    std::vector<std::int64_t> most;
+    /// members × members: the two never share a node.
+    std::vector<char> apart;
+    detail::sequence<allowance> quotas;
+    /// By class, while the problem is written down.
+    detail::sequence<node_query<Width>> queries;
+
+    [[nodiscard]] const std::int64_t* most_of(std::size_t at) const noexcept {
+        return most.data() + at * members.size();
+    }
+};
+
+/// The obstacles that count for these constraints in this scope.
+[[nodiscard]] constexpr std::uint8_t obstacles_in_force(const constraints_in_force& force,
+                                                        certificate_scope scope) noexcept {
+    const bool now = scope == certificate_scope::free_now;
+    unsigned mask = obstacle_absent_node;
+    if (force.selector)
+        mask |= obstacle_selector;
+    if (force.taints)
+        mask |= obstacle_taint | (now ? unsigned{obstacle_condition_taint} : 0U);
+    if (force.volumes)
+        mask |= obstacle_volume | (now ? unsigned{obstacle_unbound_volume} : 0U);
+    if (force.cordon && now)
+        mask |= obstacle_cordon;
+    return static_cast<std::uint8_t>(mask);
+}
+
+/// What counts against quotas in this scope.
+[[nodiscard]] constexpr occupancy counted_in(certificate_scope scope) noexcept {
+    return scope == certificate_scope::free_now ? occupancy::present : occupancy::emptied;
+}
+
+/// What the quotas of the queue and of those above it leave of each kind that one of them lists and
+/// the gang asks for. O((classes + depth) × width).
+template<class Traits>
+void list_allowances(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+                     certificate_scope scope, const constraints_in_force& force,
+                     detail::sequence<typename fit_problem<Traits::width>::allowance>& left) {
+    left.clear();
+    if (!members.queue)
+        return;
+    const auto quota = known.accounts().headroom(*members.queue, counted_in(scope));
+    for (std::size_t column = 0; column < Traits::width; ++column) {
+        const kind_id kind{column};
+        const bool asked = std::ranges::any_of(
+            members.classes, [&](const auto& each) { return each.request[kind] > 0; });
+        if (!quota.limited(kind) || !asked || (force.quotas >> column & 1U) == 0)
+            continue;
+        left.push_back({kind, *quota[kind]});
+    }
+}
+
+/// The gang's problem as far as the quotas go: one node that can take everything. What `problem`
+/// was is gone, but for its memory. O(members).
+template<class Traits>
+void pose_quotas(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+                 certificate_scope scope, fit_problem<Traits::width>& problem) {
+    problem.tree = members.tree;
+    problem.holding = members.holding;
+    problem.rows.assign(1, {});
+    problem.members.clear();
+    problem.most.clear();
+    for (const auto& each : members.classes) {
+        const auto waiting = each.waiting();
+        problem.members.push_back({each.role.value(), {}, each.request, waiting});
+        problem.most.push_back(waiting);
+    }
+    problem.apart.assign(members.classes.size() * members.classes.size(), 0);
+    list_allowances(known, members, scope, {}, problem.quotas);
+}
+
+namespace detail {
+
+/// Nodes, in the order of their keys, among which are all that these leave.
+template<class Traits>
+[[nodiscard]] std::span<const node_index> nodes_left(const cluster_state<Traits>& known,
+                                                     std::span<const vertex_domain> among) {
+    std::span<const node_index> least = known.node_order();
+    for (const vertex_domain& one : among) {
+        if (one.vertex > 0)
+            continue;
+        if (!one.domain)
+            return {};
+        const auto& nodes = known.topologies()[one.within][*one.domain].nodes;
+        if (nodes.size() < least.size())
+            least = nodes;
+    }
+    return least;
+}
+
+/// True if a node may come to have more of something that a waiting member requests. The quick
+/// proofs of "never" count every kind, so they do not hold then.
+template<class Traits>
+[[nodiscard]] bool asks_for_growing_kinds(const cluster_state<Traits>& known,
+                                          const gang_members<Traits::width>& members) {
+    return std::ranges::any_of(members.classes, [&](const auto& each) {
+        return known.constraint_sets()[each.where].value.growing_kinds != 0;
+    });
+}
+
+} // namespace detail
+
+/// Writes the problem of a gang down on these nodes alone, with its members confined to domains as
+/// `among` says and to no others. What `problem` was is gone, but for its memory.
+/// O(nodes × classes × width).
+template<class Traits>
+void pose_on(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+             certificate_scope scope, const constraints_in_force& force,
+             std::span<const vertex_domain> among, std::span<const node_index> nodes,
+             fit_problem<Traits::width>& problem) {
+    constexpr std::size_t width = Traits::width;
+    const auto& accounts = known.accounts();
+    const bool now = scope == certificate_scope::free_now;
+    problem.tree = members.tree;
+    problem.holding = members.holding;
+    const std::size_t classes = members.classes.size();
+
+    problem.members.clear();
+    problem.rows.clear();
+    problem.most.clear();
+    auto& queries = problem.queries;
+    queries.clear();
+    for (const member_class<width>& each : members.classes) {
+        typename fit_problem<width>::member member;
+        member.role = each.role.value();
+        member.waiting = each.waiting();
+        member.charge = each.request;
+        const std::uint64_t left_out =
+            now ? 0 : known.constraint_sets()[each.where].value.growing_kinds;
+        for (std::size_t column = 0; column < width; ++column)
+            if (((force.resources & ~left_out) >> column & 1U) != 0)
+                member.request[column] = each.request[column];
+        problem.members.push_back(member);
+        node_query<width> query;
+        query.where = &known.constraint_sets()[each.where];
+        if (members.queue && known[*members.queue].present)
+            query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
+        query.obstacles = obstacles_in_force(force, scope);
+        queries.push_back(query);
+    }
+
+    problem.apart.assign(classes * classes, 0);
+    if (force.claims)
+        for (std::size_t one = 0; one < classes; ++one)
+            for (std::size_t other = 0; other < classes; ++other)
+                problem.apart[one * classes + other] =
+                    compatible(*members.classes[one].claims, *members.classes[other].claims) ? 0
+                                                                                             : 1;
+
+    for (const node_index node : nodes) {
+        const resources<width>& free = now ? accounts.free(node) : accounts.allocatable(node);
+        bool any = false;
+        const std::size_t first = problem.most.size();
+        problem.most.resize(first + classes, 0);
+        for (std::size_t at = 0; at < classes; ++at) {
+            std::int64_t& most = problem.most[first + at];
+            if (!eligible(queries[at], node) ||
+                !admits(known, *members.tree, among, problem.members[at].role, node))
+                continue;
+            const auto& claims = *members.classes[at].claims;
+            if (force.claims && now && !accounts.claims(node).admits(claims))
+                continue;
+            const bool one_per_node = problem.apart[at * classes + at] != 0;
+            most = fit_count(problem.members[at].request, free,
+                             one_per_node ? 1 : problem.members[at].waiting);
+            any = any || most > 0;
+        }
+        if (any)
+            problem.rows.push_back({node, free});
+        else
+            problem.most.resize(first);
+    }
+    list_allowances(known, members, scope, force, problem.quotas);
+}
+/// The same on all nodes: O(nodes × classes × width), of a domain's nodes when the whole gang is
+/// confined.
+template<class Traits>
+void pose(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+          certificate_scope scope, const constraints_in_force& force,
+          std::span<const vertex_domain> among, fit_problem<Traits::width>& problem) {
+    pose_on(known, members, scope, force, among, detail::nodes_left(known, among), problem);
+}
+template<class Traits>
+[[nodiscard]] fit_problem<Traits::width>
+pose(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+     certificate_scope scope, const constraints_in_force& force = {},
+     std::span<const vertex_domain> among = {}) {
+    fit_problem<Traits::width> problem;
+    pose(known, members, scope, force, among, problem);
+    return problem;
+}
+
+} // namespace v0_1
+} // namespace muster

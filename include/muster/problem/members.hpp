@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/problem/closeness.hpp>
+#include <muster/problem/shared_volumes.hpp>
+#include <muster/resource/resources.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/tree_standing.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// Waiting members of one role that are alike: same request, same constraints.
+template<std::size_t Width>
+struct member_class {
+    vertex_index role;
+    shape_index shape;
+    resources<Width> request;
+    constraint_index where;
+    const node_claims* claims = nullptr;
+    std::size_t first = 0;
+    std::size_t count = 0;
+
+    [[nodiscard]] std::int64_t waiting() const noexcept { return static_cast<std::int64_t>(count); }
+};
+
+/// A gang's members as the decision sees them.
+template<std::size_t Width>
+struct gang_members {
+    /// The gang; null if these are the members of no gang.
+    const gang<queue_index>* spec = nullptr;
+    const gang_tree* tree = nullptr;
+    /// What they are charged to.
+    std::optional<queue_charge> queue;
+    /// By role, then by their oldest pod.
+    detail::sequence<member_class<Width>> classes;
+    /// The waiting members, class by class, oldest first and then by key.
+    std::vector<pod_index> pods;
+    /// The class of every waiting member, in the order in which members are taken: by role, then
+    /// oldest first, then by key.
+    std::vector<std::uint32_t> turns;
+    /// Per vertex (leaves only): members that hold already.
+    std::vector<std::int64_t> holding;
+    /// Per vertex (leaves only): members that exist, whatever they do.
+    std::vector<std::int64_t> alive;
+    /// Per vertex (leaves only): waiting members that no node can take (`constraints::held`).
+    std::vector<std::int64_t> unsupported;
+    /// Vertices whose members are to stand together, in the order of the vertices.
+    detail::sequence<closeness> together;
+
+    [[nodiscard]] std::span<const pod_index> of(const member_class<Width>& which) const noexcept {
+        return {pods.data() + which.first, which.count};
+    }
+};
+
+/// Sorts gangs' members into classes, with scratch that is kept from one gang to the next.
+template<std::size_t Width>
+class member_sorter {
+public:
+    /// Members that no node can take (`constraints::held`) belong to no class. O(members).
+    template<class Traits>
+    void sort(const cluster_state<Traits>& known, gang_index which, gang_members<Width>& into) {
+        const auto& group = known[which];
+        const std::size_t vertices = group.spec.tree.size();
+        into.spec = &group.spec;
+        into.tree = &group.spec.tree;
+        into.queue = group.charged_to();
+        into.classes.clear();
+        into.turns.clear();
+        into.holding.assign(vertices, 0);
+        into.alive.assign(vertices, 0);
+        into.unsupported.assign(vertices, 0);
+        waiting_.clear();
+        share_volumes_ = false;
+        if (class_of_.size() < known.shapes().size())
+            class_of_.resize(known.shapes().size());
+
+        std::size_t role = std::numeric_limits<std::size_t>::max();
+        for (const pod_index member : group.members) {
+            const auto& record = known[member];
+            // Members may come before their group, whose roles are not known until then.
+            if (!record.alive() || record.role.value() >= vertices)
+                continue;
+            if (record.role.value() != role) {
+                role = record.role.value();
+                ++round_;
+            }
+            ++into.alive[role];
+            if (record.holding())
+                ++into.holding[role];
+            else if (const std::uint32_t of = class_of(known, record, into); of == unsupported)
+                ++into.unsupported[role];
+            else
+                take_turn(member, of, into);
+        }
+        into.together.clear();
+        for (const vertex_topology& one : group.together)
+            gather(known, group, one, into);
+        if (share_volumes_)
+            detail::keep_near_volumes(known, group, into);
+        std::size_t first = 0;
+        for (member_class<Width>& each : into.classes) {
+            each.first = first;
+            first += std::exchange(each.count, 0);
+        }
+        into.pods.resize(waiting_.size());
+        for (std::size_t turn = 0; turn < waiting_.size(); ++turn) {
+            member_class<Width>& to = into.classes[into.turns[turn]];
+            into.pods[to.first + to.count++] = waiting_[turn];
+        }
+    }
+
+private:
+    static constexpr std::uint32_t unsupported = std::numeric_limits<std::uint32_t>::max();
+
+    template<class Traits>
+    static void gather(const cluster_state<Traits>& known, const gang_record& group,
+                       const vertex_topology& one, gang_members<Width>& into) {
+        closeness made;
+        made.vertex = one.vertex.value();
+        made.within = one.within;
+        made.required = one.required;
+        made.preferred = one.preferred;
+        for (const pod_index member : group.members) {
+            const auto& record = known[member];
+            if (record.alive() && record.charged() &&
+                is_below(*into.tree, record.role.value(), made.vertex))
+                made.hold(known, *record.node);
+        }
+        into.together.push_back(made);
+    }
+
+    void take_turn(pod_index member, std::uint32_t of, gang_members<Width>& into) {
+        ++into.classes[of].count;
+        into.turns.push_back(of);
+        waiting_.push_back(member);
+    }
+
+    template<class Traits>
+    [[nodiscard]] std::uint32_t class_of(const cluster_state<Traits>& known,
+                                         const pod_record& record, gang_members<Width>& into) {
+        entry& found = class_of_[record.shape.value()];
+        if (found.round == round_)
+            return found.of;
+        const auto& shape = known.shapes()[record.shape];
+        const constraints& where = known.constraint_sets()[shape.where].value;
+        found = {round_,
+                 where.held() ? unsupported : static_cast<std::uint32_t>(into.classes.size())};
+        if (where.held())
+            return found.of;
+        into.classes.push_back(
+            {record.role, record.shape, shape.request, shape.where, &where.claims, 0, 0});
+        share_volumes_ = share_volumes_ || detail::shares_new_volume(where);
+        return found.of;
+    }
+
+    /// Per shape: its class in the role at hand, if it was met in this round.
+    struct entry {
+        std::uint64_t round = 0;
+        std::uint32_t of = 0;
+    };
+
+    detail::sequence<entry> class_of_;
+    std::vector<pod_index> waiting_;
+    /// Some class shares a volume that does not exist yet.
+    bool share_volumes_ = false;
+    std::uint64_t round_ = 0;
+};
+
+/// Memory for `stake_of`.
+struct stake_scratch {
+    std::vector<std::int64_t> holding;
+    tree_standing standing;
+};
+
+enum class stake : std::uint8_t { nothing, some, minima };
+
+/// What a gang holds already. O(members).
+template<class Traits>
+[[nodiscard]] stake stake_of(const cluster_state<Traits>& known, gang_index which,
+                             stake_scratch& scratch) {
+    const gang_tree& tree = known[which].spec.tree;
+    scratch.holding.assign(tree.size(), 0);
+    bool holds = false;
+    for (const pod_index member : known[which].members) {
+        const auto& record = known[member];
+        if (record.role.value() >= tree.size() || !record.alive() || !record.holding())
+            continue;
+        ++scratch.holding[record.role.value()];
+        holds = true;
+    }
+    if (!holds)
+        return stake::nothing;
+    return reaches_minima(tree, scratch.holding, scratch.standing) ? stake::minima : stake::some;
+}
+
+template<class Traits>
+[[nodiscard]] stake stake_of(const cluster_state<Traits>& known, gang_index which) {
+    stake_scratch scratch;
+    return stake_of(known, which, scratch);
+}
+
+/// A gang's members, sorted. O(members + shapes of the state).
+template<class Traits>
+[[nodiscard]] gang_members<Traits::width> members_of(const cluster_state<Traits>& known,
+                                                     gang_index which) {
+    gang_members<Traits::width> found;
+    member_sorter<Traits::width>().sort(known, which, found);
+    return found;
+}
+
+} // namespace v0_1
+} // namespace muster

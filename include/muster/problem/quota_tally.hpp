@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/cluster/queue_accounts.hpp>
+#include <muster/resource/resources.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// Counts whether the quotas of a gang's queues admit an amount once certain pods are gone. A pod
+/// that leaves a queue makes as much room below the quota of that queue and of those above it.
+template<class Traits>
+class quota_tally {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    /// The gang charges the amount to that queue. False if it cannot be counted: with guarantees a
+    /// queue may claim more than it uses, and firm pods have a ceiling of their own. Where the
+    /// ceilings admit the amount now there is nothing to count. O(depth × width).
+    [[nodiscard]] bool begin(const cluster_state<Traits>& known,
+                             const std::optional<queue_charge>& charge,
+                             const resources<width>& amount, bool guarantees) {
+        known_ = &known;
+        clear();
+        if (!charge || known.accounts().admits(*charge, amount))
+            return true;
+        if (charge->firm || guarantees)
+            return false;
+        const auto& queues = known.accounts().queues();
+        for (std::optional<queue_index> at = charge->queue; at; at = queues.parent(*at)) {
+            const auto claimed = queues.claimed(*at);
+            level next{*at, {}, {}};
+            for (std::size_t column = 0; column < width; ++column) {
+                const auto top = queues.quota(*at)[kind_id{column}];
+                next.bounds[column] = top && amount[column] != 0;
+                if (!next.bounds[column])
+                    continue;
+                next.left[column] = int128{*top} - claimed[column] - amount[column];
+                short_ += next.left[column] < 0 ? 1U : 0U;
+            }
+            levels_.push_back(next);
+        }
+        return true;
+    }
+
+    /// Nothing is counted, and everything fits.
+    void clear() noexcept {
+        levels_.clear();
+        short_ = 0;
+    }
+
+    void take(pod_index pod) { shift(pod, 1); }
+    void put_back(pod_index pod) { shift(pod, -1); }
+    [[nodiscard]] bool fits() const noexcept { return short_ == 0; }
+
+private:
+    struct level {
+        queue_index queue;
+        /// What its ceiling leaves beyond the amount, of the kinds that it bounds.
+        std::array<int128, width> left;
+        std::array<bool, width> bounds;
+    };
+
+    void shift(pod_index pod, std::int64_t by) {
+        if (levels_.empty())
+            return;
+        const auto& queues = known_->accounts().queues();
+        auto at = (*known_)[(*known_)[pod].gang].queue;
+        std::size_t first = levels_.size();
+        for (; at && first == levels_.size(); at = queues.parent(*at))
+            for (first = 0; first < levels_.size() && levels_[first].queue != *at; ++first) {
+            }
+        const resources<width>& amount = known_->request(pod);
+        for (std::size_t each = first; each < levels_.size(); ++each)
+            for (std::size_t column = 0; column < width; ++column) {
+                int128& left = levels_[each].left[column];
+                if (!levels_[each].bounds[column])
+                    continue;
+                short_ -= left < 0 ? 1U : 0U;
+                left += int128{by} * amount[column];
+                short_ += left < 0 ? 1U : 0U;
+            }
+    }
+
+    const cluster_state<Traits>* known_ = nullptr;
+    /// The queue, and those above it; none when there is nothing to count.
+    detail::sequence<level> levels_;
+    /// Ceilings that are in the way.
+    std::size_t short_ = 0;
+};
+
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <muster/vocabulary/labels.hpp>
+#include <muster/vocabulary/node.hpp>
+#include <muster/vocabulary/node_claims.hpp>
+#include <muster/vocabulary/pod_terms.hpp>
+#include <muster/vocabulary/taints.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// A term of a node affinity: all requirements on labels and on the node's name hold. A term
+/// without any requirement matches no node (Kubernetes NodeSelectorTerm).
+struct node_term {
+    label_selector labels;
+    std::vector<label_requirement> name;
+
+    template<std::size_t Width>
+    [[nodiscard]] bool matches(const node<Width>& target) const noexcept {
+        if (labels.requirements.empty() && name.empty())
+            return false;
+        for (const label_requirement& requirement : name)
+            if (!requirement.matches(&target.name))
+                return false;
+        return labels.matches(target.labels);
+    }
+
+    [[nodiscard]] friend auto operator<=>(const node_term&, const node_term&) = default;
+};
+
+struct preferred_node_term {
+    std::int32_t weight = 1;
+    node_term term;
+
+    [[nodiscard]] friend auto operator<=>(const preferred_node_term&,
+                                          const preferred_node_term&) = default;
+};
+
+/// The nodes that can use one volume of a pod.
+struct volume_reach {
+    /// A node qualifies if at least one of the terms matches it.
+    std::vector<node_term> any_of;
+    /// The volume exists. If false, the volume is still to be chosen or provisioned, and more nodes
+    /// may qualify later.
+    bool bound = true;
+    /// The nodes are those of allocated devices (a ResourceClaim), not of a volume.
+    bool of_devices = false;
+
+    [[nodiscard]] friend auto operator<=>(const volume_reach&, const volume_reach&) = default;
+};
+
+/// Where a pod may stand. Equal constraints are interned once per state.
+struct constraints {
+    /// Labels that the node must carry (Kubernetes nodeSelector, and the queue's node selector).
+    label_selector selector;
+    /// Required node affinity: one of the terms matches. Absent = no requirement.
+    std::optional<std::vector<node_term>> affinity;
+    std::vector<preferred_node_term> preferred;
+    std::vector<toleration> tolerations;
+    /// What it claims of the node beside amounts.
+    node_claims claims;
+    /// Required: the node can use every volume.
+    std::vector<volume_reach> volumes;
+    /// With regard to other pods; absent = none does matter.
+    std::optional<pod_terms> pods;
+    /// Something that bears on placement and is not modelled: the pod waits, it is never placed
+    /// as if that were not there.
+    bool unsupported = false;
+    /// A volume of the pod cannot be used on any node yet, so the pod waits.
+    bool volume_not_ready = false;
+    /// With `volume_not_ready`: no binding of the pod's claims makes all of its volumes usable. A
+    /// claim must be replaced first, e.g. one that is being deleted.
+    bool volume_unusable = false;
+    /// Kinds of the request (bit = column) of which a node may come to have more while it stays as
+    /// it is, such as free volumes. Too little of them never proves that the pod cannot ever start.
+    std::uint64_t growing_kinds = 0;
+
+    /// No node can take the pod.
+    [[nodiscard]] bool held() const noexcept { return unsupported || volume_not_ready; }
+
+    [[nodiscard]] friend auto operator<=>(const constraints&, const constraints&) = default;
+};
+
+/// What keeps a pod off a node, as a set: every obstacle that is there is named.
+enum obstacle : std::uint8_t {
+    obstacle_none = 0,
+    obstacle_selector = 1,
+    obstacle_taint = 2,
+    obstacle_condition_taint = 4,
+    obstacle_cordon = 8,
+    obstacle_absent_node = 16,
+    /// The node cannot use a volume that exists.
+    obstacle_volume = 32,
+    /// No volume can be chosen or provisioned for a claim on this node at present.
+    obstacle_unbound_volume = 64,
+};
+
+/// The obstacles between pods with these constraints and this node. Taints with effect
+/// PreferNoSchedule are no obstacle. O(requirements + volumes × terms
+/// + taints × tolerations).
+template<std::size_t Width>
+[[nodiscard]] std::uint8_t obstacles(const constraints& of, const node<Width>& target) noexcept {
+    std::uint8_t found = obstacle_none;
+    bool selected = of.selector.matches(target.labels);
+    if (selected && of.affinity) {
+        selected = false;
+        for (const node_term& term : *of.affinity)
+            selected = selected || term.matches(target);
+    }
+    if (!selected)
+        found |= obstacle_selector;
+    for (const volume_reach& one : of.volumes)
+        if (std::ranges::none_of(one.any_of,
+                                 [&](const node_term& term) { return term.matches(target); }))
+            found |= one.bound ? obstacle_volume : obstacle_unbound_volume;
+    for (const taint& one : target.taints) {
+        if (one.effect == taint_effect::prefer_no_schedule || tolerated(one, of.tolerations))
+            continue;
+        found |= one.key == unschedulable_taint_key ? obstacle_cordon
+                 : one.is_condition()               ? obstacle_condition_taint
+                                                    : obstacle_taint;
+    }
+    const taint cordon{std::string(unschedulable_taint_key), {}, taint_effect::no_schedule};
+    if (target.unschedulable && !tolerated(cordon, of.tolerations))
+        found |= obstacle_cordon;
+    return found;
+}
+
+/// How much the pod would like the node: the weights of the preferred terms that match, less 100
+/// for every untolerated PreferNoSchedule taint. It decides before the placement score does, and
+/// never whether a gang fits.
+template<std::size_t Width>
+[[nodiscard]] std::int32_t preference(const constraints& of, const node<Width>& target) noexcept {
+    std::int32_t sum = 0;
+    for (const preferred_node_term& one : of.preferred)
+        if (one.term.matches(target))
+            sum += one.weight;
+    for (const taint& one : target.taints)
+        if (one.effect == taint_effect::prefer_no_schedule && !tolerated(one, of.tolerations))
+            sum -= 100;
+    return sum;
+}
+
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <muster/resource/resources.hpp>
+#include <muster/vocabulary/labels.hpp>
+#include <muster/vocabulary/taints.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// A node: its amounts, and the properties that decide which pods it accepts.
+template<std::size_t Width>
+struct node {
+    resources<Width> allocatable{};
+    label_set labels{};
+    std::vector<taint> taints{};
+    /// Cordoned: nothing new, but for pods that tolerate the cordon's taint.
+    bool unschedulable = false;
+    /// Matched by `metadata.name` field selectors only; may stay empty.
+    std::string name{};
+
+    friend bool operator==(const node&, const node&) = default;
+};
+
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <muster/vocabulary/labels.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// Which pods a term speaks of: those whose own labels match, of a tenant (a namespace) whose
+/// labels match one of `tenants`.
+struct pod_selector {
+    label_selector labels;
+    /// Absent = pods of every tenant; empty = no pod at all.
+    std::optional<std::vector<label_selector>> tenants;
+
+    [[nodiscard]] bool matches(const label_set& pod, const label_set& tenant) const noexcept {
+        return (!tenants || std::ranges::any_of(
+                                *tenants, [&](const auto& one) { return one.matches(tenant); })) &&
+               labels.matches(pod);
+    }
+
+    [[nodiscard]] friend auto operator<=>(const pod_selector&, const pod_selector&) = default;
+};
+
+/// Pods and a label key of nodes: nodes with the same value of it form one domain (Kubernetes
+/// PodAffinityTerm).
+struct affinity_term {
+    pod_selector pods;
+    std::string topology;
+    /// The term represents a volume that pods share. Such a term cannot be dropped.
+    bool of_volume = false;
+
+    [[nodiscard]] friend auto operator<=>(const affinity_term&, const affinity_term&) = default;
+};
+
+/// A wish to share a domain with each of those pods, or, with a weight below zero, not to.
+struct preferred_affinity_term {
+    std::int32_t weight = 1;
+    affinity_term term;
+
+    [[nodiscard]] friend auto operator<=>(const preferred_affinity_term&,
+                                          const preferred_affinity_term&) = default;
+};
+
+/// How evenly those pods stand over domains (Kubernetes TopologySpreadConstraint).
+struct spread_term {
+    pod_selector pods;
+    std::string topology;
+    /// By how many a domain may be ahead of the one that has fewest.
+    std::int32_t max_skew = 1;
+    /// Of fewer domains than that, the fewest counts as 0.
+    std::int32_t min_domains = 1;
+    /// DoNotSchedule; else ScheduleAnyway, which only weighs nodes.
+    bool required = true;
+    /// Nodes that the pod's node selector and affinity exclude do not count.
+    bool honor_affinity = true;
+    /// Nor do nodes with taints that it does not tolerate.
+    bool honor_taints = false;
+
+    [[nodiscard]] friend auto operator<=>(const spread_term&, const spread_term&) = default;
+};
+
+/// Where a pod may stand with regard to other pods.
+struct pod_terms {
+    /// Required: every term has a pod that matches all of them in the node's domain. The first
+    /// of a series that matches its own terms needs none, when nowhere such a pod stands.
+    std::vector<affinity_term> affinity;
+    /// Required: no pod that matches a term stands in the node's domain, and none whose own such
+    /// term matches the newcomer.
+    std::vector<affinity_term> anti_affinity;
+    std::vector<preferred_affinity_term> preferred;
+    std::vector<spread_term> spread;
+
+    [[nodiscard]] bool any() const noexcept {
+        return !affinity.empty() || !anti_affinity.empty() || !preferred.empty() || !spread.empty();
+    }
+    /// Some of them keep the pod off nodes.
+    [[nodiscard]] bool requires_something() const noexcept {
+        return !affinity.empty() || !anti_affinity.empty() ||
+               std::ranges::any_of(spread, [](const spread_term& one) { return one.required; });
+    }
+
+    [[nodiscard]] friend auto operator<=>(const pod_terms&, const pod_terms&) = default;
+};
+
+} // namespace v0_1
+} // namespace muster

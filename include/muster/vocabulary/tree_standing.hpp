@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <muster/resource/share.hpp>
+#include <muster/vocabulary/gang.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// What counts per leaf mean for every vertex of the tree.
+struct tree_standing {
+    /// The vertex meets its minima.
+    std::vector<char> met;
+    /// Members that count at the vertex: of an inner vertex, those below children that are met.
+    std::vector<std::int64_t> counts;
+    /// Children that are met.
+    std::vector<std::int64_t> children_met;
+};
+
+/// A vertex is met when enough of its children are (`min_subgroups`, or all of them) and the
+/// members that count reach its own minimum. `counts` is per vertex, 0 but for leaves. O(vertices).
+/// The same in `found`, whose memory serves again.
+inline const tree_standing& stand(const gang_tree& tree, const std::vector<std::int64_t>& counts,
+                                  tree_standing& found) {
+    found.counts = counts;
+    found.met.assign(tree.size(), 0);
+    found.children_met.assign(tree.size(), 0);
+    for (std::size_t at = tree.size(); at-- > 0;) {
+        const gang_tree::vertex& vertex = tree[at];
+        const auto all = static_cast<std::int64_t>(vertex.children);
+        const auto required = tree.is_leaf(at) ? 0 : vertex.min_subgroups.value_or(all);
+        found.met[at] = found.children_met[at] >= required && found.counts[at] >= vertex.min_member;
+        if (at > 0 && found.met[at]) {
+            ++found.children_met[vertex.parent];
+            found.counts[vertex.parent] += found.counts[at];
+        }
+    }
+    return found;
+}
+[[nodiscard]] inline tree_standing stand(const gang_tree& tree,
+                                         const std::vector<std::int64_t>& counts) {
+    tree_standing found;
+    stand(tree, counts, found);
+    return found;
+}
+
+/// What a vertex has, with these counts per leaf, for what it needs: members, or children that are
+/// met. O(vertices).
+[[nodiscard]] inline share saturation(const gang_tree& tree,
+                                      const std::vector<std::int64_t>& counts, std::size_t vertex,
+                                      tree_standing& scratch) {
+    if (tree.is_leaf(vertex))
+        return {counts[vertex], tree[vertex].min_member};
+    const tree_standing& now = stand(tree, counts, scratch);
+    share found{
+        0, tree[vertex].min_subgroups.value_or(static_cast<std::int64_t>(tree[vertex].children))};
+    for (std::size_t child = vertex + 1; child < tree.size(); ++child)
+        found.used += tree[child].parent == vertex && now.met[child] ? 1 : 0;
+    return found;
+}
+
+/// The tree has no more than roles below its root, and needs all of them.
+[[nodiscard]] inline bool is_flat(const gang_tree& tree) noexcept {
+    return tree.size() == tree[0].children + 1 &&
+           tree[0].min_subgroups.value_or(static_cast<std::int64_t>(tree[0].children)) ==
+               static_cast<std::int64_t>(tree[0].children);
+}
+
+/// True when these counts per leaf meet the minima of the whole gang. O(vertices).
+[[nodiscard]] inline bool reaches_minima(const gang_tree& tree,
+                                         const std::vector<std::int64_t>& counts,
+                                         tree_standing& scratch) {
+    if (!is_flat(tree))
+        return stand(tree, counts, scratch).met[0] != 0;
+    std::int64_t sum = 0;
+    for (std::size_t at = 0; at < tree.size(); ++at) {
+        if (at > 0 && counts[at] < tree[at].min_member)
+            return false;
+        sum += counts[at];
+    }
+    return sum >= tree[0].min_member;
+}
+
+[[nodiscard]] inline bool reaches_minima(const gang_tree& tree,
+                                         const std::vector<std::int64_t>& counts) {
+    tree_standing scratch;
+    return reaches_minima(tree, counts, scratch);
+}
+
+} // namespace v0_1
+} // namespace muster
