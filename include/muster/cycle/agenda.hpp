@@ -16,6 +16,7 @@
 #include <muster/policy/any_order.hpp>
 #include <muster/policy/gang_order_concept.hpp>
 #include <muster/policy/queue_order_concept.hpp>
+#include <muster/wait/wait_condition.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -25,22 +26,8 @@ struct agenda_entry {
     gang_index gang;
     /// By which it stands where it stands.
     gang_rank rank;
-    /// It must be asked: something about it changed, or it was left open.
-    bool open = true;
-    /// Nothing but an event of its own, or one of its queue's, changes its answer.
-    bool asleep = false;
-    /// The watched class is all of it; and it could never start.
-    bool only_class = false;
-    bool never = false;
-    /// What proved that it does not fit is kept among the leaves.
-    bool by_leaf = false;
-    /// Pods that come to stand somewhere may change its answer, and how far that had gone.
-    bool waits_for_pods = false;
-    std::uint64_t population_epoch = 0;
-    /// What its queue uses may change its answer, and how far that had gone: with less quota left,
-    /// who was undecided may be proven not to fit.
-    bool waits_for_quota = false;
-    std::uint64_t use_epoch = 0;
+    /// How long its last answer holds.
+    wait_condition until{};
     /// It waits for room, as far as is known.
     bool wants_room = false;
     /// The cycle's budget ended before it had its own.
@@ -51,11 +38,6 @@ struct agenda_entry {
     std::int64_t started_before = 0;
     /// When it was passed in this cycle, counted from 0.
     std::uint32_t visit = 0;
-    /// What proved that it does not fit: `room(watch) < need`.
-    std::uint32_t watch = no_watch;
-    std::int64_t need = 0;
-
-    static constexpr std::uint32_t no_watch = std::numeric_limits<std::uint32_t>::max();
 };
 
 /// A queue's gangs, in the order of gangs and then of their keys.

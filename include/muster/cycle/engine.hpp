@@ -14,7 +14,6 @@
 #include <muster/cycle/agenda.hpp>
 #include <muster/cycle/any_policy.hpp>
 #include <muster/cycle/decision_notes.hpp>
-#include <muster/cycle/leaf_watches.hpp>
 #include <muster/cycle/policy.hpp>
 #include <muster/cycle/search_turns.hpp>
 #include <muster/cycle/start_planner.hpp>
@@ -27,6 +26,7 @@
 #include <muster/preempt/evict.hpp>
 #include <muster/preempt/eviction_memory.hpp>
 #include <muster/problem/affinity_members.hpp>
+#include <muster/wait/leaf_watches.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -186,42 +186,46 @@ struct engine {
             placed.clear();
     }
 
-    /// Keeps of the gang decided last what tells, without asking it, that its answer still holds.
-    void remember(const cluster_state<Traits>& known, agenda_entry& entry, const verdict& outcome) {
-        entry.watch = agenda_entry::no_watch;
-        entry.by_leaf = false;
+    /// How long the answer to the gang decided last holds. Keeps what it takes to tell that without
+    /// asking the gang.
+    [[nodiscard]] wait_condition until_when(const cluster_state<Traits>& known, gang_index which,
+                                            const verdict& outcome) {
+        wait_condition until = wait_condition::any_release();
+        until.set_never(outcome.kind == answer::never);
         // Nominated members may wait for other pods that are to come.
-        entry.waits_for_pods =
-            !came && (known[entry.gang].nominated > 0 || deciding.waits_for_pods());
-        entry.population_epoch = known.population().epoch();
-        const auto& queue = known[entry.gang].queue;
-        entry.waits_for_quota = queue && outcome.kind == answer::undecided;
-        entry.use_epoch = entry.waits_for_quota ? known.use_epoch(*queue) : 0;
-        leaves.forget(entry.gang);
-        if (came || known[entry.gang].nominated > 0)
-            return;
+        if (!came && (known[which].nominated > 0 || deciding.waits_for_pods()))
+            until.until_pods_come(known.population().epoch());
+        const auto& queue = known[which].queue;
+        if (queue && outcome.kind == answer::undecided)
+            until.until_quota_moves(known.use_epoch(*queue));
+        leaves.forget(which);
+        if (came || known[which].nominated > 0)
+            return until;
         const auto& members = deciding.members();
         const auto shortage = deciding.short_of();
         // No amount shows that a claim was given back, so gangs with claims do not watch amounts.
         if (shortage && members.classes[shortage->member_class].claims->empty()) {
             const auto& of = members.classes[shortage->member_class];
             refresh(known);
-            entry.watch = finder.watch(of.shape, placing.queue_nodes(), shortage->room);
-            entry.need = shortage->need;
             // Whether it could ever start is more than a question of room where members are to
             // stand together, or their terms on other pods bear on one another.
-            entry.only_class = members.classes.size() == 1 && members.together.empty() &&
-                               stake_in_pods(known, members) != pod_stake::requirements;
+            const bool only_class = members.classes.size() == 1 && members.together.empty() &&
+                                    stake_in_pods(known, members) != pod_stake::requirements;
+            until.replace_proof(
+                wait_condition::room(finder.watch(of.shape, placing.queue_nodes(), shortage->room),
+                                     shortage->need, only_class));
         } else if (finder.exhaustive() && deciding.slack() && outcome.kind == answer::waiting) {
             refresh(known);
-            leaves.watch(known, entry.gang, members, placing.queue_nodes(),
+            leaves.watch(known, which, members, placing.queue_nodes(),
                          outcome.proof->vertices.front().weights, *deciding.slack());
-            entry.by_leaf = leaves.holds(entry.gang);
+            if (leaves.holds(which))
+                until.replace_proof(wait_condition::leaf());
         }
-        if (uses.size() <= entry.gang.value())
-            uses.resize(entry.gang.value() + 1);
-        use& mine = uses[entry.gang.value()];
+        if (uses.size() <= which.value())
+            uses.resize(which.value() + 1);
+        use& mine = uses[which.value()];
         mine.known = members.queue && deciding.least_use(mine.least);
+        return until;
     }
 
     /// What the minima of a waiting gang ask for, if that is known; null if a member changed since

@@ -15,6 +15,7 @@
 #include <muster/exact/search.hpp>
 #include <muster/vocabulary/budget.hpp>
 #include <muster/vocabulary/certificate.hpp>
+#include <muster/wait/wait_condition.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -80,7 +81,7 @@ private:
         if (last.unreached_since == 0)
             last.unreached_since = known_->cycles();
         known_->answered(entry.gang, last);
-        entry.open = true;
+        entry.until.replace_proof(wait_condition::asked_again());
         entry.unreached_since = last.unreached_since;
         kept_->any_unreached = true;
         all_reached_ = false;
@@ -91,8 +92,7 @@ private:
         const standing before = last;
         entry.wants_room = false;
         // With the quota used up it no longer waits for room alone.
-        entry.watch = agenda_entry::no_watch;
-        entry.by_leaf = false;
+        entry.until.drop_proof();
         last.kind = answer::waiting;
         last.at = gate::quota;
         known_->answered(entry.gang, last);

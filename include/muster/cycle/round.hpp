@@ -19,6 +19,7 @@
 #include <muster/cycle/quota_pass.hpp>
 #include <muster/cycle/stale_pass.hpp>
 #include <muster/vocabulary/budget.hpp>
+#include <muster/wait/wait_condition.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -136,20 +137,21 @@ private:
         kept_->finder.catch_up(known);
         kept_->begin(known);
         kept_->planning.begin();
-        released_ = kept_->release_epoch != known.release_epoch();
-        capable_ = kept_->capability_epoch != known.capability_epoch();
-        queues_moved_ = kept_->queue_epoch != known.queue_epoch();
+        changes_.released = kept_->release_epoch != known.release_epoch();
+        changes_.capable = kept_->capability_epoch != known.capability_epoch();
+        changes_.lost = kept_->loss_epoch != known.loss_epoch();
+        changes_.queues_moved = kept_->queue_epoch != known.queue_epoch();
         kept_->release_epoch = known.release_epoch();
-        kept_->queue_epoch = known.queue_epoch();
-        lost_ = kept_->loss_epoch != known.loss_epoch();
-        kept_->loss_epoch = known.loss_epoch();
         kept_->capability_epoch = known.capability_epoch();
+        kept_->loss_epoch = known.loss_epoch();
+        kept_->queue_epoch = known.queue_epoch();
         if (!kept_->has_agenda || options_.list_all) {
             kept_->asking.rebuild(known, now_, how_->gangs, options_.list_all);
-            released_ = capable_ = lost_ = queues_moved_ = false;
+            changes_ = {};
             for (agenda_line& line : kept_->asking.lines())
                 for (agenda_entry& entry : line.entries) {
-                    entry.open = !settled(known, entry.gang);
+                    entry.until = settled(known, entry.gang) ? wait_condition::any_release()
+                                                             : wait_condition::asked_again();
                     entry.unreached_since = known[entry.gang].last.unreached_since;
                     entry.wants_room = known[entry.gang].last.at == gate::space;
                     kept_->any_unreached |= entry.unreached_since > 0;
@@ -158,7 +160,7 @@ private:
             kept_->asking.update(known, now_, how_->gangs);
             if (!how_->gangs.is_timeless())
                 kept_->asking.sort_again(known, now_, how_->gangs);
-            if (released_)
+            if (changes_.released)
                 kept_->refresh(known);
         }
         kept_->has_agenda = !options_.list_all;
@@ -238,27 +240,7 @@ private:
 
     /// The gang's answer may have changed.
     [[nodiscard]] bool must_ask(const agenda_entry& entry) const {
-        if (entry.open || queues_moved_ || pods_came(entry) || quota_moved(entry))
-            return true;
-        if (!released_ || entry.asleep)
-            return false;
-        if (entry.by_leaf) {
-            if (!kept_->leaves.holds(entry.gang))
-                return true;
-        } else if (entry.watch == agenda_entry::no_watch ||
-                   kept_->finder.room_seen(entry.watch) >= entry.need) {
-            return true;
-        }
-        // What could ever start still could while nothing was lost.
-        if (!capable_ || (!lost_ && (*known_)[entry.gang].last.could_start))
-            return false;
-        if (entry.by_leaf)
-            return true;
-        // Nodes changed in what they could hold: whether it could ever start is asked anew, unless
-        // what was seen still tells.
-        return !entry.only_class ||
-               !(entry.never ? kept_->finder.still_too_small(entry.watch, entry.need)
-                             : kept_->finder.still_holds(entry.watch, entry.need));
+        return entry.until.ended(*known_, entry.gang, changes_, kept_->finder, kept_->leaves);
     }
 
     void pass(agenda_line& line, agenda_entry& entry) {
@@ -316,7 +298,7 @@ private:
         kept_->searching.asked(entry.unreached_since, outcome.steps);
         ++result_->counters.asked;
         result_->counters.search_steps += outcome.steps;
-        kept_->remember(*known_, entry, outcome);
+        entry.until = kept_->until_when(*known_, entry.gang, outcome);
         // Members beyond the minima of a gang that was nominated are looked at once it stands.
         const bool rest = kept_->came && (*known_)[entry.gang].placeable > 0;
         any_cut_short_ |= rest;
@@ -352,13 +334,14 @@ private:
         now.held_back = held_back;
         known_->answered(entry.gang, now);
 
-        entry.open = cut_short || held_back || now.at == gate::order;
+        if (cut_short || held_back || now.at == gate::order)
+            entry.until.replace_proof(wait_condition::asked_again());
+        else if (now.at == gate::group || now.at == gate::members || now.at == gate::queue ||
+                 now.at == gate::unsupported || now.at == gate::volumes)
+            entry.until.replace_proof(wait_condition::own_event());
         entry.unreached_since = now.unreached_since;
         kept_->any_unreached |= now.unreached_since > 0;
         entry.wants_room = now.at == gate::space;
-        entry.never = now.kind == answer::never;
-        entry.asleep = now.at == gate::group || now.at == gate::members || now.at == gate::queue ||
-                       now.at == gate::unsupported || now.at == gate::volumes;
         entry.done = now.kind == answer::admitted && has_all_it_wants(*known_, entry.gang);
         line.any_done |= entry.done;
 
@@ -418,22 +401,13 @@ private:
                             !someone_waits_for_pods_placed());
     }
 
-    [[nodiscard]] bool pods_came(const agenda_entry& entry) const {
-        return entry.waits_for_pods && entry.population_epoch != known_->population().epoch();
-    }
-
-    [[nodiscard]] bool quota_moved(const agenda_entry& entry) const {
-        return entry.waits_for_quota &&
-               entry.use_epoch != known_->use_epoch(*(*known_)[entry.gang].queue);
-    }
-
     /// Members placed in this cycle bear on a gang that was asked before.
     [[nodiscard]] bool someone_waits_for_pods_placed() const {
         if (!known_->population().in_use())
             return false;
         for (const agenda_line& line : kept_->asking.lines())
             for (const agenda_entry& entry : line.entries)
-                if (pods_came(entry))
+                if (entry.until.pods_came(*known_))
                     return true;
         return false;
     }
@@ -449,10 +423,7 @@ private:
     /// Gangs below their minima are evicted after a time.
     bool ages_;
     engine<Traits>* kept_;
-    bool released_ = false;
-    bool capable_ = false;
-    bool lost_ = false;
-    bool queues_moved_ = false;
+    cluster_changes changes_;
     bool any_cut_short_ = false;
     bool any_behind_ = false;
     std::uint32_t visits_ = 0;

@@ -403,14 +403,14 @@ TEST_CASE("a gang that comes where another went stands by its own name") {
 TEST_CASE_FIXTURE(followed, "a gang that something happened to is open again, the others are not") {
     for (agenda_line& line : asking.lines())
         for (agenda_entry& entry : line.entries)
-            entry.open = false;
+            entry.until = wait_condition::any_release();
     const std::string changed = gangs[7];
     ok(known.upsert_pod("member", changed, builders::asking(1)));
     asking.update(known, 0, priority_then_age{});
     std::vector<std::string> open;
     for (const agenda_line& line : asking.lines())
         for (const agenda_entry& entry : line.entries)
-            if (entry.open)
+            if (entry.until.is_open())
                 open.push_back(known.key(entry.gang));
     CHECK(open == std::vector<std::string>{changed});
 }

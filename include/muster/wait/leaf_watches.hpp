@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include <muster/admission/leaf_watch.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/problem/members.hpp>
+#include <muster/wait/leaf_watch.hpp>
 
 namespace muster {
 inline namespace v0_1 {
