@@ -105,9 +105,12 @@ public:
                 suspend_plans(false);
             keep_room(entry);
         }
-        if (make_room_)
+        if (make_room_) {
+            // A gang that loses members by an eviction is not looked at afterwards.
+            any_cut_short_ |= !quota_pass(*known_, limit_, *result_, *kept_).run();
             any_cut_short_ |= !make_room_(*known_, now_, *how_, limit_, *result_, *kept_,
                                           !options_.list_all && !keeps_room());
+        }
         any_cut_short_ |= !quota_pass(*known_, limit_, *result_, *kept_).run();
         count_bypasses();
         if (ages_)

@@ -698,6 +698,47 @@ TEST_CASE("of many units a set is evicted of which nobody could stay") {
     }
 }
 
+TEST_CASE("a gang whose quota is used up in the cycle that evicts from it stands at that gate") {
+    cluster known;
+    auto narrow = machine(4);
+    narrow.labels = {{"is", "narrow"}};
+    auto other = machine(1);
+    other.labels = {{"is", "other"}};
+    ok(known.upsert_node("narrow", narrow));
+    ok(known.upsert_node("other", other));
+    add_running(known, "stays", 3, "narrow");
+    auto kept = gang_of(1);
+    kept.preemptible = false;
+    ok(known.upsert_gang("stays", kept));
+    ok(known.upsert_queue("queue", quota_of(5)));
+    // Of its three members one runs; for the two others there is quota, and no room.
+    ok(known.upsert_gang("waits", gang_of(3, "queue")));
+    auto member = asking(1);
+    member.where.selector = label_is("is", "narrow");
+    ok(known.upsert_pod("waits-0", "waits", in_phase(pod_phase::running, member), "narrow"));
+    member.request = units(2);
+    ok(known.upsert_pod("waits-1", "waits", member));
+    ok(known.upsert_pod("waits-2", "waits", member));
+    const auto how = evicting(priority_preemption{true});
+    static_cast<void>(cycle(known, 0, how));
+    REQUIRE(is(answered(known, "waits"), answer::waiting, gate::space));
+
+    // One gang takes of the quota, and another evicts the member that runs.
+    auto takes = gang_of(1, "queue");
+    takes.created = 1;
+    ok(known.upsert_gang("takes", takes));
+    member = asking(1);
+    member.where.selector = label_is("is", "other");
+    ok(known.upsert_pod("takes", "takes", member));
+    auto evicts = gang_of(1);
+    evicts.priority = 1;
+    ok(known.upsert_gang("evicts", evicts));
+    member.where.selector = label_is("is", "narrow");
+    ok(known.upsert_pod("evicts", "evicts", member));
+    CHECK(evicted(known, how, 1) == keys{"waits-0"});
+    CHECK(is(answered(known, "waits"), answer::waiting, gate::quota));
+}
+
 } // namespace
 
 } // namespace preempt_evictions_test
