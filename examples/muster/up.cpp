@@ -328,6 +328,9 @@ int up(const up_request& asked) {
         log_error(*wrong);
         return usage;
     }
+    // Before the line that says that it serves: a reader of that line may end it at once.
+    std::signal(SIGINT, stop);
+    std::signal(SIGTERM, stop);
     const std::size_t served = store.objects().all(store.kinds().at("", "v1", "nodes")).size();
     std::printf("serving %zu node%s at %s\n"
                 "  export KUBECONFIG=%s\n"
@@ -336,8 +339,6 @@ int up(const up_request& asked) {
                 served, served == 1 ? "" : "s", front.url().c_str(),
                 absolute_path(asked.kubeconfig).c_str());
     std::fflush(stdout);
-    std::signal(SIGINT, stop);
-    std::signal(SIGTERM, stop);
     const auto serve = [&] {
         front.wait(clock_now(), std::chrono::milliseconds(20));
         store.set_time(clock_now());
