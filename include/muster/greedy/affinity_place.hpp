@@ -228,16 +228,8 @@ private:
             return place_next(vertex);
         // Above those of the vertices above this one.
         const std::size_t first = children_.size();
-        for (std::size_t child = vertex + 1; child < tree.size(); ++child)
-            if (tree[child].parent == vertex)
-                children_.emplace_back(
-                    level ? saturation(tree, board_.held(), child, standing_) : share{}, child);
+        add_children_by_need(tree, board_.held(), vertex, level, standing_, children_);
         const std::size_t last = children_.size();
-        std::sort(children_.begin() + static_cast<std::ptrdiff_t>(first), children_.end(),
-                  [](const auto& lhs, const auto& rhs) {
-                      return lhs.first < rhs.first ||
-                             (!(rhs.first < lhs.first) && lhs.second < rhs.second);
-                  });
         bool more = false;
         for (std::size_t at = first; at < last && !more; ++at) {
             const std::size_t child = children_[at].second;

@@ -431,15 +431,7 @@ private:
             return place_next(vertex, 1) > 0;
         // Above those of the vertices above this one.
         const std::size_t first = children_.size();
-        for (std::size_t child = vertex + 1; child < tree.size(); ++child)
-            if (tree[child].parent == vertex)
-                children_.emplace_back(
-                    level ? saturation(tree, counts_, child, standing_) : share{}, child);
-        std::sort(children_.begin() + static_cast<std::ptrdiff_t>(first), children_.end(),
-                  [](const auto& lhs, const auto& rhs) {
-                      return lhs.first < rhs.first ||
-                             (!(rhs.first < lhs.first) && lhs.second < rhs.second);
-                  });
+        add_children_by_need(tree, counts_, vertex, level, standing_, children_);
         const std::size_t last = children_.size();
         bool more = false;
         for (std::size_t at = first; at < last && !more; ++at) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -62,6 +63,20 @@ inline const tree_standing& stand(const gang_tree& tree, const std::vector<std::
     for (std::size_t child = vertex + 1; child < tree.size(); ++child)
         found.used += tree[child].parent == vertex && now.met[child] ? 1 : 0;
     return found;
+}
+
+/// Adds the children of a vertex to `to`, those first that have least of what they need if `level`,
+/// otherwise in the order of the tree. O(children × (vertices + log children)).
+template<class Children>
+void add_children_by_need(const gang_tree& tree, const std::vector<std::int64_t>& counts,
+                          std::size_t vertex, bool level, tree_standing& scratch, Children& to) {
+    const auto first = static_cast<std::ptrdiff_t>(to.size());
+    for (std::size_t child = vertex + 1; child < tree.size(); ++child)
+        if (tree[child].parent == vertex)
+            to.emplace_back(level ? saturation(tree, counts, child, scratch) : share{}, child);
+    std::sort(to.begin() + first, to.end(), [](const auto& lhs, const auto& rhs) {
+        return lhs.first < rhs.first || (!(rhs.first < lhs.first) && lhs.second < rhs.second);
+    });
 }
 
 /// The tree has no more than roles below its root, and needs all of them.
