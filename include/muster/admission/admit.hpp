@@ -113,7 +113,7 @@ public:
         return fixed_ ? &needs_ : nullptr;
     }
     /// As `decide`, for the minima of the prepared gang, and without asking whether it could ever
-    /// start. Terms between pods see those whom the plan has vacated no more.
+    /// start. Pods that the plan has vacated count for no term.
     template<class Finder, class DomainOrder>
     [[nodiscard]] answer try_minima(const cluster& known, plan<width>& into, Finder& finder,
                                     placer<Traits, Finder, DomainOrder>& placing,
@@ -192,7 +192,7 @@ public:
     /// The search did not come to its end as to whether the gang decided last could ever start.
     [[nodiscard]] bool ever_is_open() const noexcept { return ever_is_open_; }
 
-    /// Takes back a proof that nobody wants, for the memory in it.
+    /// Takes back a proof that is not needed any more, for the memory in it.
     void recycle(std::optional<certificate>& proof) { proofs_.recycle(proof); }
 
 private:

@@ -48,8 +48,8 @@ public:
         slack_.reset();
         problem_ = &own_;
         proof_ = {};
-        // Who may not search is not even posed: a cycle whose budget has ended costs no more than
-        // greedy tries.
+        // Without steps the problem is not posed: a cycle whose budget has ended costs no more than
+        // greedy attempts.
         if (steps <= 0)
             return fit_outcome::undecided;
         if (!caps)
@@ -69,13 +69,14 @@ public:
                 slack_ = search_.slack();
         } else {
             outcome = within_.run(known, members, scope, {}, search_, steps, {}, caps);
-            // What does not fit as if nobody had to stand together is remembered as others are.
+            // A gang that does not fit even if no members had to stand together is watched as
+            // others.
             if (outcome == fit_outcome::impossible && !by_quota_)
                 slack_ = within_.slack();
             proof_ = within_.proof();
             problem_ = &within_.problem();
         }
-        // What caps stand on changes with others than those who give back.
+        // Caps also change with pods that are placed.
         if (caps)
             slack_.reset();
         return outcome;

@@ -140,8 +140,8 @@ public:
             sort(known, now, gangs, each.entries.begin(), each.entries.end());
     }
 
-    /// A new cycle: everybody's turn comes again. O(queues × width), and O(queues · log queues)
-    /// when queues changed.
+    /// Starts a cycle: all gangs have their turns again. O(queues × width), and O(queues · log
+    /// queues) when queues changed.
     void begin(const cluster_state<Traits>& known, const any_queue_order& queues) {
         current_.reset();
         given_.reset();
@@ -213,7 +213,8 @@ public:
         shares_moved(known, lines_[at].queue, queues);
     }
 
-    /// The entry whose turn it was gets one more, for its surplus. O(those who wait for theirs).
+    /// The entry whose turn it was gets one more, for its surplus. O(entries that wait for such a
+    /// turn).
     void once_more(const cluster_state<Traits>& known, std::int64_t now,
                    const any_gang_order& gangs, line& in) {
         const auto less = [&](std::uint32_t lhs, std::uint32_t rhs) {
@@ -259,7 +260,7 @@ private:
     [[nodiscard]] static bool is_live(const gang_record& record) noexcept {
         return record.present || !record.members.empty();
     }
-    /// O(1), or O(members) for one that declares a duration and of which somebody stands.
+    /// O(1), or O(members) for a gang that declares a duration and of which some member has a node.
     [[nodiscard]] static gang_rank rank_of(const cluster_state<Traits>& known,
                                            gang_index which) noexcept {
         const gang_record& record = known[which];
@@ -283,7 +284,7 @@ private:
         return of.given == of.entries.size() && of.again.empty();
     }
     /// The line's next gang, which asks for its minima, or for a member more when it has them.
-    /// Nothing when nobody is left. O(members).
+    /// Empty if none is left. O(members).
     [[nodiscard]] static next_gang<Traits::width> next_of(const cluster_state<Traits>& known,
                                                           const line& of) {
         next_gang<Traits::width> next;

@@ -79,10 +79,10 @@ template<class Traits, cycle_policy<Traits> Policy>
     return index_bytes(known, any_policy<Traits>(how));
 }
 
-/// Decides one gang at once, whoever else waits, and commits it as assumed when it starts: for
-/// schedulers that keep an order of their own. Nobody is evicted for it. The answer is the only
-/// decision in `result`. Costs
-/// what `admission::decide` does, and O(log nodes) for each node that changed since the last call.
+/// Decides one gang at once, whichever gangs wait besides, and commits it as assumed if it starts:
+/// for schedulers that keep an order of their own. Evicts no pod. The answer is the only decision
+/// in `result`. Costs what `admission::decide` does, and O(log nodes) for each node that changed
+/// since the last call.
 template<class Traits>
 void start(cluster_state<Traits>& known, gang_index which, const any_policy<Traits>& how,
            budget limit, cycle_result& result);

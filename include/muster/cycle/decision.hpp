@@ -26,10 +26,10 @@ struct decision {
     std::span<const placement> placements;
     /// The pods to evict first. They keep their places until they are reported gone.
     std::span<const pod_index> evictions;
-    /// Of those, the ones that move: whoever comes for such a pod is promised room on that node.
+    /// Of those, the pods that move: room on that node is promised to the replacement of the pod.
     std::span<const placement> moves;
-    /// The placements are for when those have left who leave: a later cycle places them once more,
-    /// for good, when there is room for all of them.
+    /// The placements are for the time when the evicted pods have left: a later cycle places them
+    /// once more, for good, when there is room for all of them.
     bool nominated = false;
     /// The evictions are what is left of the gang itself, which was below its minima for too long.
     bool stale = false;
@@ -57,8 +57,8 @@ struct cycle_counters : answer_counts {
     std::int64_t search_steps = 0;
 };
 
-/// What a cycle answered. One that is used again keeps its memory, so that a caller who hands in
-/// the same result every time pays for none.
+/// The answers of a cycle. Its memory is used again: a caller that passes the same result every
+/// time allocates nothing.
 class cycle_result {
 public:
     cycle_result() = default;
@@ -104,7 +104,7 @@ public:
         made.first = first;
         decisions.push_back(std::move(made));
     }
-    /// The gang of the decision starts after all, once those have left who leave.
+    /// The gang of the decision starts after all, once the evicted pods have left.
     void nominate(decision& made, std::span<const placement> placements,
                   std::span<const pod_index> evictions, std::span<const placement> moves = {}) {
         made.nominated = true;

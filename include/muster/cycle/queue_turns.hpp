@@ -22,9 +22,9 @@ inline namespace v0_1 {
 
 /// Whose turn it is among lines of gangs, each of a queue or of none: from the root of the tree of
 /// queues down, at each level the first child by the order of queues, then by key, below which
-/// somebody is left. The gangs of an inner queue itself are a child of it, ranked by `rank_of_own`,
-/// before the others of that rank; so are, among the roots, gangs without a queue, with priority 0
-/// and nothing used.
+/// some gang is left. The gangs of an inner queue itself are a child of it, ranked by
+/// `rank_of_own`, before the others of that rank; so are, among the roots, gangs without a queue,
+/// with priority 0 and nothing used.
 ///
 /// Siblings are kept sorted from cycle to cycle, so that after a start only what is above the
 /// gang's queue is compared anew: O(depth × (width + log siblings)), and 4 bytes moved for each
@@ -66,7 +66,7 @@ public:
         next_[line] = gang;
     }
 
-    /// Everybody's turn comes again: of those lines, by their ranks now, of which `live(line)`.
+    /// Starts a cycle: all lines for which `live(line)` have their turns again, by their ranks now.
     /// `due` serves orders by fair share until the next time.
     /// O(queues × width), and O(n · log siblings) for the n whose use changed since the last time.
     template<class Live>
@@ -91,7 +91,7 @@ public:
         }
     }
 
-    /// The line whose turn it is; nothing when nobody is left. O(depth).
+    /// The line whose turn it is; nothing if no gang is left. O(depth).
     [[nodiscard]] std::optional<std::uint32_t> first() const noexcept {
         const vertex* at = &vertices_.front();
         while (at->line == none) {
@@ -102,7 +102,7 @@ public:
         return at->line;
     }
 
-    /// Nobody is left in the line whose turn it was.
+    /// No gang is left in the line whose turn it was.
     void finish_first() noexcept {
         std::uint32_t at = 0;
         while (vertices_[at].line == none)
@@ -143,7 +143,8 @@ private:
         std::uint32_t children = 0;
         std::uint32_t next = 0;
         std::uint32_t end = 0;
-        /// Somebody was below it when the cycle began, and is left now.
+        /// Some gang was below it when the cycle began (`live`), and some gang is left now
+        /// (`left`).
         bool live = false;
         bool left = false;
         /// It does not stand where it stood when its siblings were sorted last.
@@ -249,8 +250,7 @@ private:
         };
     }
 
-    /// Sorts the live children, who are `end - first` and mostly stand in their order, to the
-    /// front.
+    /// Sorts the live children, `end - first` of them and mostly in order already, to the front.
     void sort_live(vertex& of, const any_queue_order& before) {
         kept_.clear();
         moved_.clear();

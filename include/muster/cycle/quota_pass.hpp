@@ -25,8 +25,9 @@ namespace detail {
 /// by those that started after they were asked. Then they stand at that gate.
 ///
 /// O(1) for each gang that waits in a queue whose use has grown, when what it takes at least is
-/// known. Others take a search without nodes, within what the cycle's searches have left: whom that
-/// does not reach is asked anew in the next cycle, in its turn among those not reached.
+/// known. Others take a search without nodes, within what the cycle's searches have left: a gang
+/// that this does not reach is asked anew in the next cycle, in its turn among the gangs not
+/// reached.
 template<class Traits>
 class quota_pass {
 public:
@@ -38,13 +39,14 @@ public:
           kept_(&kept),
           asked_(result.decisions.size()) {}
 
-    /// False when somebody was not reached. O(gangs that wait in such queues).
+    /// False if some gang was not reached. O(gangs that wait in such queues).
     bool run() {
         for (agenda_line& line : kept_->asking.lines()) {
             const std::uint64_t used = line.queue ? known_->use_epoch(*line.queue) : 0;
             if (std::exchange(line.use_epoch, used) == used)
                 continue;
-            // Of whom a member was just told to go is asked in the next cycle anyway.
+            // A gang that lost a member to an eviction in this cycle is asked in the next one
+            // anyway.
             for (agenda_entry& entry : line.entries)
                 if (const auto& group = (*known_)[entry.gang];
                     entry.wants_room && group.nominated == 0 && !group.dirty)

@@ -249,8 +249,8 @@ private:
     void pass(agenda_line& line, agenda_entry& entry) {
         entry.visit = visits_++;
         if (line.held_up && (*known_)[entry.gang].nominated == 0) {
-            // Strict order holds newcomers back, and the surplus of who runs; who is below its
-            // minima may be completed.
+            // Strict order holds new gangs back, and the surplus of gangs that run. A gang that is
+            // below its minima may be completed.
             any_behind_ = true;
             const stake held = stake_of(*known_, entry.gang, kept_->stakes);
             if (held != stake::some)
@@ -435,7 +435,7 @@ private:
     /// Gangs whose start is planned; and one of those that had enough of waiting has room kept.
     std::size_t planned_ = 0;
     bool has_room_ = false;
-    /// The room that was kept, for those who wait still.
+    /// The reservations of the last cycle whose gangs still wait.
     std::vector<reservation<Traits::width>> lifted_;
     /// Of each decision in the result.
     sequence<noted>& made_;

@@ -13,10 +13,10 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Who may search how long in a cycle. Gangs that earlier cycles did not reach have their shares
-/// kept for them, those first that were not reached since the longest, and in the order of their
-/// turns among equals: of n that wait every one is searched within ⌈n / s⌉ cycles, whatever is
-/// asked anew in between, where s gangs have their steps twice in `per_cycle`.
+/// Divides the cycle's budget of steps. Gangs that earlier cycles did not reach are served first,
+/// the longest-waiting gang first and equals in the order of their turns. If `per_cycle` covers the
+/// searches of s gangs twice, each of n such gangs is searched within ⌈n / s⌉ cycles, whatever is
+/// asked anew in between.
 class search_turns {
 public:
     void begin(const budget& limit) noexcept {

@@ -43,8 +43,8 @@ public:
                stake_scratch& scratch)
         : known_(&known), now_(now), rule_(&rule), scratch_(&scratch) {}
 
-    /// Before anybody is asked: notes who is short. `all`: of all gangs, else of those that
-    /// changed.
+    /// Notes which gangs are below their minima, before any gang is asked. `all`: looks at all
+    /// gangs, else at those that changed.
     void look(bool all) {
         if (all) {
             for (const gang_index which : known_->gang_order())
@@ -57,7 +57,7 @@ public:
             look(which);
     }
 
-    /// After everybody was: calls `evicted(gang, pods)` for gangs whose time is over.
+    /// After all gangs were asked: calls `evicted(gang, pods)` for gangs whose time is over.
     template<class Use>
     void run(const Use& evicted) {
         std::optional<std::int64_t> next;

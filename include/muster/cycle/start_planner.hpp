@@ -114,7 +114,7 @@ private:
         for (const gang_index gang : known.gang_order())
             for (const pod_index member : known[gang].members)
                 if (const auto end = known.ends(member); end && stays(known, member))
-                    // Who overruns may go at any time.
+                    // A pod that overruns may go at any time.
                     departures_.push_back({std::max(*end, now + 1), member});
         std::ranges::stable_sort(departures_, {}, &departure::end);
         times_.clear();

@@ -64,7 +64,7 @@ public:
         return find(costs, at_least, at_most, best, scratch_);
     }
 
-    /// The same, for those who ask once.
+    /// The same with scratch of its own.
     [[nodiscard]] std::optional<choice> cheapest(const std::vector<int128>& costs,
                                                  const std::vector<std::int64_t>& at_least,
                                                  const std::vector<std::int64_t>& at_most) const {
@@ -85,7 +85,7 @@ private:
         choice found;
         /// Per vertex: members taken at or below it.
         std::vector<std::int64_t> taken;
-        /// Classes by cost, once anybody asks.
+        /// Classes by cost, from the first query on.
         std::vector<std::size_t> order;
         bool ordered = false;
     };

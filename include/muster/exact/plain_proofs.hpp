@@ -61,7 +61,7 @@ template<std::size_t Width>
     return true;
 }
 
-/// Makes proofs in the memory of proofs that nobody wants any more.
+/// Makes proofs in the memory of proofs that were given back.
 class proof_pool {
 public:
     /// One price on a kind says that the quota is exceeded whatever the nodes could take.

@@ -15,8 +15,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Lists the patterns of a node (members per class that it takes together) to which nobody can be
-/// added. Every pattern that the node takes is below one of them, so for weights that are not
+/// Lists the patterns of a node (members per class that it takes together) to which no member can
+/// be added. Every pattern that the node takes is below one of them, so for weights that are not
 /// negative no other matters.
 ///
 /// The last two classes make a staircase: as the one shrinks by one, what is left for the other
@@ -58,7 +58,7 @@ private:
         return problem_->members[at].request;
     }
 
-    /// A kind of which everybody together leaves some is not looked at again.
+    /// Skips kinds of which all members together leave some.
     void find_binding(const resources<Width>& free) {
         kinds_ = 0;
         for (std::size_t column = 0; column < Width; ++column) {

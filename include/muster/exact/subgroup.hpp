@@ -15,7 +15,7 @@ inline namespace v0_1 {
 template<std::size_t Width>
 struct subgroup {
     gang_tree tree;
-    /// Without pods and turns: who waits is only counted.
+    /// Without pods and turns: waiting members are only counted.
     gang_members<Width> members;
     /// Per class: which of the whole gang's it is.
     std::vector<std::size_t> classes;

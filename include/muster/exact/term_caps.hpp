@@ -31,7 +31,7 @@ class term_caps {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// The caps of a gang of which nobody is placed yet; all arguments must outlive their use.
+    /// The caps of a gang of which no member is placed yet; all arguments must outlive their use.
     /// False when there are none. O(classes · nodes · terms).
     [[nodiscard]] bool know(const cluster_state<Traits>& known, const gang_members<width>& members,
                             const affinity_members<width>& sorted,

@@ -13,8 +13,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// As long as it lives, nothing is kept for anybody in the state; then all is kept again. Nothing
-/// else may change the state meanwhile.
+/// Suspends all reservations of the state for the life of this object. Nothing else may change the
+/// state meanwhile.
 template<class Traits>
 class without_reservations {
 public:

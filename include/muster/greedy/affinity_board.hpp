@@ -81,9 +81,9 @@ public:
     affinity_board(const affinity_board&) = delete;
     affinity_board& operator=(const affinity_board&) = delete;
 
-    /// Turns to a gang of which nobody is placed; what was allocated stays. All arguments must
-    /// outlive its use; `into` is a plan on the state's own accounts. Whom it vacated already are
-    /// gone, and so are those on their way out when it looks ahead.
+    /// Starts with a gang of which no member is placed. Keeps the memory. All arguments must
+    /// outlive its use; `into` is a plan on the state's own accounts. Pods that the plan vacated
+    /// are gone, and so are leaving pods if the plan looks ahead.
     void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
                std::optional<constraint_index> queue_nodes, plan<width>& into, const Score& score) {
         known_ = &known;

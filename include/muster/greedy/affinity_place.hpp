@@ -34,7 +34,7 @@ class affinity_placer {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// Turns to a gang of which nobody is placed; what was allocated stays. See `affinity_board`.
+    /// Starts with a gang of which no member is placed. Keeps the memory. See `affinity_board`.
     void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
                std::optional<constraint_index> queue_nodes, plan<width>& into, const Score& score) {
         known_ = &known;
@@ -99,7 +99,7 @@ public:
         }
     }
 
-    /// Who waits, and what terms say of it.
+    /// The waiting members and their terms.
     [[nodiscard]] const affinity_members<width>& members() const noexcept {
         return board_.members();
     }
@@ -281,7 +281,8 @@ private:
         return false;
     }
 
-    /// With those who seek each other's nearness kept to one domain, the roomiest first.
+    /// Tries with the classes that have affinity to one another confined to one domain, the domain
+    /// with the most room first.
     [[nodiscard]] bool try_domains() {
         list_pulls();
         tries_.clear();
@@ -349,8 +350,8 @@ private:
     static constexpr std::size_t most_searched = 64;
     static constexpr std::size_t most_remembered = std::size_t{1} << 15;
 
-    /// Goes back on what was placed. What may follow depends on who stands where and not on the
-    /// order in which they came, so that no such picture is looked at twice.
+    /// Searches with backtracking. What may follow depends on which members stand where and not on
+    /// the order in which they were placed, so no set of placements is tried twice.
     [[nodiscard]] bool search() {
         if (board_.members().turns.size() > most_searched)
             return false;

@@ -33,9 +33,9 @@ struct listed_domains {
 /// Where the members of a vertex go that are to stand together.
 struct chosen_domain {
     enum class form : std::uint8_t {
-        /// Nobody stands below the vertex, so nothing is decided.
+        /// No member below the vertex has a node, so nothing is decided.
         open,
-        /// Nobody is to be placed below it.
+        /// No member is to be placed below it.
         nowhere,
         domain,
         /// What it preferred could not be had, and nothing is required.
@@ -74,7 +74,7 @@ public:
     }
 
     /// What is decided for the vertex, by those above it and itself; `into` is overwritten. False
-    /// when nobody may be placed there.
+    /// if no member may be placed there.
     [[nodiscard]] bool confine(std::size_t vertex, std::vector<vertex_domain>& into) const {
         into.clear();
         for (std::size_t at = 0; at < chosen_.size(); ++at) {

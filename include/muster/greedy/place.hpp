@@ -239,8 +239,8 @@ private:
         return frames_[depth_++];
     }
 
-    /// Tries what may be chosen for a vertex that is to stand together until `attempt()` succeeds;
-    /// whoever fails leaves no trace. Where nothing was placed nothing was decided.
+    /// Tries the domains that may be chosen for a vertex that must stand together until `attempt()`
+    /// succeeds. An attempt that fails leaves no trace. If nothing was placed, nothing was decided.
     template<class Attempt>
     [[nodiscard]] auto in_some_domain(std::size_t at, const domain_sum<width>& least,
                                       const Attempt& attempt) {
@@ -395,7 +395,7 @@ private:
                     return true;
             return false;
         }
-        // Whoever is asked in vain leaves all as it was.
+        // A leaf of which no member can be placed leaves all as it was.
         stand(tree, counts_, standing_);
         for (std::size_t leaf = vertex + 1; leaf < tree.size(); ++leaf) {
             if (!tree.is_leaf(leaf))

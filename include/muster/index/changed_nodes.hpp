@@ -13,7 +13,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// The nodes that may have given something back since somebody looked, and what was free on each.
+/// The nodes that may have given something back since the last read, and what was free on each.
 template<std::size_t Width>
 class touched_nodes {
 public:
@@ -48,7 +48,7 @@ private:
     std::uint64_t round_ = 1;
 };
 
-/// The nodes whose properties or size changed since somebody looked.
+/// The nodes whose properties or size changed since the last read.
 template<std::size_t Width>
 class renewed_nodes {
 public:

@@ -41,8 +41,8 @@ template<class Traits>
 
 namespace detail {
 
-/// The sums of all domains, kept from change to change of the nodes; nothing is kept before
-/// somebody asks.
+/// The sums of all domains. They follow the changes of nodes from the first query on; before it,
+/// nothing is kept.
 template<class Traits>
 class domain_sums {
     static constexpr std::size_t width = Traits::width;
@@ -57,11 +57,11 @@ public:
         return sums_[within.value()][domain.value()];
     }
 
-    /// Forgets everything; it is made anew when somebody asks.
+    /// Forgets everything. The next query makes the sums anew.
     void clear() noexcept { asked_ = false; }
 
-    /// What is free on the node changed, or where it stands. O(levels × width), and O(1) while
-    /// nobody has asked.
+    /// What is free on the node changed, or where it stands. O(levels × width), and O(1)
+    /// before the first query.
     void follow(const cluster_state<Traits>& known, node_index node, bool moved) {
         if (!asked_)
             return;

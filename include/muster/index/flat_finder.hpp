@@ -112,7 +112,7 @@ public:
         return sum;
     }
 
-    /// Remembers nothing, so nobody waits for anything that it could tell.
+    /// Keeps no rooms, so the number means nothing.
     [[nodiscard]] std::uint32_t watch(shape_index, std::optional<constraint_index>,
                                       std::int64_t) noexcept {
         return 0;

@@ -162,7 +162,7 @@ public:
         query.obstacles = obstacles;
         const std::int64_t most_here = most_beside_itself(*about.claims, most_room);
         const detail::node_predicate& allowed = predicates_[about.predicate];
-        // Whoever is admitted with every obstacle in force is with fewer.
+        // A node that is admitted with every obstacle in force is admitted with fewer.
         if (allowed.shape == detail::node_predicate::form::list) {
             about.emptied.count_some(*known_, query, most_here, allowed.nodes);
             if (about.emptied.least >= need)
@@ -180,7 +180,7 @@ public:
         return asked_[watched].emptied.most < need;
     }
 
-    /// The index was made anew since somebody asked this: what nodes gave back before is not told.
+    /// The index was made anew since the last call: what nodes gave back before is not reported.
     [[nodiscard]] bool was_made_anew() noexcept { return std::exchange(made_anew_, false); }
 
     /// Raises the rooms by what was given back since the last time, and calls `use(node, before)`
@@ -297,7 +297,7 @@ private:
         renewed_.clear();
     }
 
-    /// Somebody asks for the shape as it was asked about.
+    /// Some pod still has the shape for which the query was made.
     [[nodiscard]] bool in_use(const asked& about) const {
         const auto& row = known_->shapes()[about.shape];
         return row.users > 0 && row.stamp == about.stamp &&

@@ -38,8 +38,8 @@ struct savepoint {
 /// kept by `commit` is undone when the plan goes away. A gang is mark, place..., rollback or
 /// commit, so that no half of it can stay.
 ///
-/// With `look_ahead` and `vacate` it stands in the cluster as it will be when those have left who
-/// leave; what is placed there is kept by `commit_nominated`.
+/// With `look_ahead` and `vacate` the plan is made for the cluster as it will be once the leaving
+/// and evicted pods have left; `commit_nominated` keeps what was placed there.
 template<std::size_t Width>
 class plan {
 public:
@@ -99,7 +99,7 @@ public:
                    std::optional<queue_charge>) = delete;
 
     /// What pods on their way out still hold counts as free from here on, and as unused by their
-    /// queues; nothing stands yet. Where nobody leaves there is nothing to look ahead to, unless
+    /// queues; nothing stands yet. If no pod leaves there is nothing to look ahead to, unless
     /// `others_come`. O(nodes with such pods).
     void look_ahead(bool others_come = false) {
         MUSTER_ASSERT(journal_.empty(), "before anything is placed");
@@ -186,8 +186,8 @@ public:
         forget_journal();
     }
 
-    /// Keeps what stands for the time when those have left who leave: until then they take their
-    /// room as before, and what was placed takes it afterwards. O(entries).
+    /// Keeps the placements for the time when the leaving pods have left: until then these take
+    /// their room as before, and the placed pods take it afterwards. O(entries).
     void commit_nominated() noexcept {
         MUSTER_ASSERT(std::ranges::none_of(
                           journal_, [](const entry& each) { return each.what == step::kept; }),

@@ -14,7 +14,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// What a queue has used over time, of which half is forgotten with every half-life (KAI's
-/// time-based fair share, Kueue's AdmissionFairSharing), for those who order queues by it. Amounts
+/// time-based fair share, Kueue's AdmissionFairSharing), for orders of queues. Amounts
 /// are amount × time, exact integers: time is cut at the multiples of the half-life, and at each
 /// cut what had been added up so far is halved, rounded down. So it does not matter when one looks:
 /// as long as the use stays the same, one update says what many would. A value; copies are

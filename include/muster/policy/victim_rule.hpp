@@ -126,7 +126,7 @@ struct reclaim_between_leaves {
 /// Takes as the gang's own queue says: of other queues that stand below one with it, while these
 /// use more of some kind than they deserve and its own stays within what it deserves, or those that
 /// go may be had by one that borrows, too; then in its own queue by priority, and by age where it
-/// says so (Kueue, which looks at the kinds that are short alone, and lets who borrows have what
+/// says so (Kueue, which looks at the kinds that are short alone, and lets a borrower have what
 /// leaves another with less than it deserves: these two could take turns for ever). Victims of
 /// others first, then by their priority. That queues never take turns for ever is tested, not
 /// proven.

@@ -273,7 +273,7 @@ private:
     /// The gang's queue, and what it asks for.
     std::optional<queue_index> by_;
     resources<width> amount_;
-    /// Per queue: what it will use, less who was taken.
+    /// Per queue: what it will use without the pods that were taken.
     detail::sequence<resources<width>> used_;
     /// The gang's queue and those above.
     detail::sequence<link> chain_;

@@ -37,10 +37,10 @@ public:
     static constexpr std::size_t width = Traits::width;
     static constexpr std::size_t few = 12;
 
-    /// True when the gang starts: `into`, which was empty, then holds who leaves, then where they
-    /// are placed, in the same order, then the gang; to be kept by `commit_nominated`. Otherwise it
-    /// is empty again. Takes from `steps`. `one_more`: it has its minima, and gets one member more,
-    /// or not.
+    /// True if the gang starts: `into`, which was empty, then has the pods that leave, their new
+    /// places in the same order, and then the gang, to be kept by `commit_nominated`. Otherwise
+    /// `into` is empty again. Takes from `steps`. `one_more`: it has its minima, and gets one
+    /// member more, or not.
     template<consolidation_rule Rule, class Finder, class Placer>
     [[nodiscard]] bool start(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
@@ -70,9 +70,9 @@ public:
         return false;
     }
 
-    /// Of the gang that started last: who moves, and where to.
+    /// Of the gang that started last: the pods that move, and their new nodes.
     [[nodiscard]] const std::vector<placement>& moves() const noexcept { return moves_; }
-    /// When a rule of time may say more about whom it looked at.
+    /// When a rule that depends on time may admit more of the gangs that were considered.
     [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept { return next_change_; }
 
 private:
@@ -95,7 +95,7 @@ private:
         admission<Traits>& deciding;
         gang_index by;
         std::int64_t& steps;
-        /// The cluster as it will be, nobody moved.
+        /// The cluster as it will be, before any move.
         savepoint base;
         /// The class whose room alone decides.
         std::optional<std::size_t> only;
@@ -117,7 +117,7 @@ private:
         [[nodiscard]] std::int64_t need() const { return (*deciding.needs())[*only]; }
     };
 
-    /// False when the rule certainly spares everybody. O(queues).
+    /// False if the rule certainly spares all gangs. O(queues).
     template<consolidation_rule Rule>
     [[nodiscard]] static bool anybody_may_move(const cluster_state<Traits>& known, gang_index by,
                                                const Rule& rule, std::int64_t now) {
@@ -260,7 +260,7 @@ private:
     }
 
     /// More and more nodes are emptied, those with the fewest pods first, until the gang fits; then
-    /// whoever can goes back.
+    /// pods that can go back do.
     template<class On>
     [[nodiscard]] bool where_it_fits(On& on) {
         std::vector<std::size_t> order(pods_.all().size());
@@ -401,8 +401,7 @@ private:
         for (const std::size_t at : set_)
             pods_.vacate(at, on.into);
         const savepoint emptied = on.into.mark();
-        // Whom the gang seeks may be among those who move, so that it fits where they come to
-        // stand.
+        // Pods to which the gang has affinity may move, so that it fits on their new nodes.
         if (!on.gang_fits() && detail::stake_in_pods(on.known, on.deciding.members()) !=
                                    detail::pod_stake::requirements) {
             on.into.rollback(on.base);
@@ -476,7 +475,7 @@ private:
     room_groups<Traits> groups_;
     counted_fit<Traits> counted_;
     detail::sequence<move> chosen_;
-    /// Who is tried, and all by what they ask for, the largest first.
+    /// The pods that are tried, and all pods by what they ask for, the largest first.
     std::vector<std::size_t> set_;
     std::vector<std::size_t> by_size_;
     std::vector<std::int64_t> sizes_;

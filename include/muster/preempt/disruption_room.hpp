@@ -20,7 +20,7 @@ inline namespace v0_1 {
 template<class Traits>
 class disruption_room {
 public:
-    /// Nobody is told to go yet. O(1) without budgets, and when nothing happened since; else
+    /// Starts with no pod told to go. O(1) without budgets, and when nothing happened since; else
     /// O(pods · log kinds of pods + kinds of pods × budgets), a kind being labels and tenant.
     void begin(const cluster_state<Traits>& known) {
         broken_ = 0;
@@ -58,7 +58,7 @@ public:
 private:
     struct room {
         const disruption_budget* budget = nullptr;
-        /// Available pods beyond those that are to stay, nobody gone.
+        /// Available pods beyond those that must stay, before any pod is told to go.
         std::int64_t spare = 0;
         /// Told to go, of those available; and of others that it protects.
         std::int64_t gone = 0;

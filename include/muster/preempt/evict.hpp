@@ -39,15 +39,16 @@ struct eviction_request {
     const resources<Width>* amount = nullptr;
 };
 
-/// Starts gangs that wait for room in the room of others: of those who leave already, and of those
-/// whom a rule allows to evict. Keeps its scratch from one gang to the next.
+/// Starts gangs that wait for room in the room of other pods: of leaving pods, and of pods that a
+/// rule allows to evict. Keeps its scratch from one gang to the next.
 template<class Traits>
 class evictor {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// True when the gang starts: `into`, which was empty, then holds who goes and who is placed,
-    /// to be kept by `commit_nominated`. Otherwise it is empty again. Takes from `steps`.
+    /// True if the gang starts: `into`, which was empty, then has the pods that go and the
+    /// placements, to be kept by `commit_nominated`. Otherwise `into` is empty again. Takes from
+    /// `steps`.
     template<victim_rule Rule, class Finder, class Placer>
     [[nodiscard]] bool start(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
@@ -97,7 +98,7 @@ public:
     }
     /// The steps ended, or it was not looked for in every way.
     [[nodiscard]] bool undecided() const noexcept { return undecided_; }
-    /// When a rule of time may say more about whom it looked at.
+    /// When a rule that depends on time may admit more of the gangs that were considered.
     [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept { return next_change_; }
 
 private:

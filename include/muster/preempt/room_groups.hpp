@@ -27,14 +27,14 @@ struct room_group {
     std::vector<std::size_t> pods;
     /// How many groups of that node must have gone before.
     std::size_t after = 0;
-    /// The most that a group of the node takes up to this one, and whom it hits.
+    /// The most that a group of the node takes up to this one, and the highest priorities it hits.
     std::size_t cost = 0;
     std::int64_t outer = 0;
     std::int64_t inner = 0;
     std::size_t rank = 0;
 };
 
-/// Who has to leave which node so that it takes more pods of one query.
+/// Which pods must leave a node so that it takes more pods of one query.
 template<class Traits>
 class room_groups {
 public:

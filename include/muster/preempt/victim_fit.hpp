@@ -161,7 +161,7 @@ public:
     [[nodiscard]] std::int64_t most_room() const noexcept { return most_room_; }
     /// Tells at once: it need not be asked sparingly.
     static constexpr bool cheap = true;
-    /// Whoever goes only makes room.
+    /// A pod that goes only makes room.
     [[nodiscard]] static constexpr bool monotone() noexcept { return true; }
     [[nodiscard]] static constexpr bool is_wanted(pod_index) noexcept { return false; }
 
@@ -227,8 +227,8 @@ public:
           among_pods_(detail::stake_in_pods(known, deciding.members()) ==
                       detail::pod_stake::requirements) {}
 
-    /// False when the gang may lose by it that somebody goes: whom its members want to be near, or
-    /// who counts where they are to be spread.
+    /// False if the gang may lose by a pod that goes: a pod to which its members have affinity, or
+    /// one that counts where they must spread.
     [[nodiscard]] bool monotone() const noexcept { return !among_pods_; }
     /// Some member asks to stand near that pod.
     [[nodiscard]] bool is_wanted(pod_index pod) const {

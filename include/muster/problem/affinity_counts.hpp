@@ -41,11 +41,11 @@ struct pod_hindrance {
     const topology_domains* by = nullptr;
 };
 
-/// In what the cluster differs from what the state says of who stands where.
+/// How the pods on nodes differ from those in the state.
 struct other_standing {
-    /// Whoever is on its way out is gone, and whoever is to come is there.
+    /// Leaving pods are gone, and nominated pods are there.
     bool ahead = false;
-    /// These, who stay or are nominated, are not there.
+    /// These pods, which stay or are nominated, are not there.
     std::span<const pod_index> gone;
     /// And these stand there besides.
     std::span<const placement> come;
@@ -67,7 +67,7 @@ public:
     affinity_counts(const affinity_counts&) = delete;
     affinity_counts& operator=(const affinity_counts&) = delete;
 
-    /// Turns to another gang, of which nobody is placed; what was allocated stays.
+    /// Starts with another gang, of which no member is placed. Keeps the memory.
     /// O(classes · (nodes + pods that match a term + pods in `other`)).
     void reset(const cluster_state<Traits>& known, const affinity_members<width>& members,
                const other_standing& other = {}) {
@@ -129,7 +129,7 @@ public:
         return {};
     }
 
-    /// No member of the class may stand on the node, whoever comes to stand anywhere: it lacks a
+    /// No member of the class may stand on the node, whichever pods are placed: the node lacks a
     /// label that one of its terms goes by, or, with `those_who_stand`, anti-affinity forbids it.
     [[nodiscard]] bool kept_off(std::size_t of_class, node_index node,
                                 bool those_who_stand) const noexcept {
@@ -197,7 +197,7 @@ private:
     struct spread {
         spread_counts* counts = nullptr;
         std::int64_t self = 0;
-        /// Without those who are to come, where there are some: they may make it even too early.
+        /// Without nominated pods, if there are any: they may make the spread even too early.
         spread_counts* found = nullptr;
     };
     struct view {
@@ -227,7 +227,8 @@ private:
         std::int64_t weight = 1;
     };
 
-    /// So many more who are found there, and so many who stand there or are to.
+    /// Adds `found` pods that satisfy terms there, and `all` pods that stand there or are
+    /// nominated.
     static void add_to_affinity(affinity_view& to, node_index node, std::int64_t found,
                                 std::int64_t all) noexcept {
         bool any = false;
@@ -269,18 +270,18 @@ private:
         const auto& record = (*known_)[pod];
         const known_terms* terms = population.terms(known_->shapes()[record.shape].where);
         standing_count count{node, by, 0, 0, 0};
-        // Who is placed in the plan is there.
+        // Pods placed in the plan are there.
         if (by < 0 && record.nominated)
             count = {node, 0, 0, by, terms && !terms->affinity.empty() ? by : 0};
         differences_.push_back(
             {population.identity_of(record.labels, (*known_)[record.gang].tenant), terms, count});
     }
-    /// Those on their way out count as long as they are there, and those who are to come already.
+    /// Leaving pods count as long as they are there; nominated pods count already.
     [[nodiscard]] std::int64_t total(const standing_count& of) const noexcept {
         return std::int64_t{of.staying} + of.coming + (ahead_ ? 0 : of.leaving);
     }
-    /// Who is found there by those who seek somebody. Of those who are to come none is as long as
-    /// they have not, nor those who seek others themselves: they might wait for one another.
+    /// Pods that satisfy a required affinity term. Nominated pods do not count before they have
+    /// come, nor do nominated pods with such terms of their own: they might wait for one another.
     [[nodiscard]] std::int64_t found(const standing_count& of) const noexcept {
         return std::int64_t{of.staying} + (ahead_ ? of.coming - of.seeking : of.leaving);
     }
@@ -441,7 +442,7 @@ private:
                 for_each_term(theirs.anti_affinity, which, [&](const known_term& term) {
                     pull(theirs, *of(repelled_by_, term.topology), 1);
                 });
-                // kube-scheduler's weight of a required term of those who stand there already.
+                // kube-scheduler's weight of a required term of the pods that stand there already.
                 for_each_term(theirs.affinity, which, [&](const known_term& term) {
                     pull(theirs, *of(liked_by_, term.topology), 1);
                 });
@@ -466,7 +467,7 @@ private:
                 use(each);
     }
 
-    /// Whoever carries those terms adds to `to` where it stands.
+    /// Each pod with those terms adds to `to` on its node.
     void pull(const known_terms& theirs, domain_counts& to, std::int64_t weight) {
         for (const standing_count& each : theirs.standing)
             to.add(each.node, weight * total(each));

@@ -21,7 +21,7 @@ struct domain_counts {
     /// By domain.
     std::vector<std::int64_t> of;
 
-    /// Nobody stands anywhere. What was allocated stays.
+    /// Sets all counts to 0. Keeps the memory.
     void reset(const topology_domains& by) {
         domains = &by;
         of.assign(by.size(), 0);
@@ -40,8 +40,7 @@ struct domain_counts {
 /// The same for spread: over the nodes that count, and with the fewest of all domains.
 class spread_counts {
 public:
-    /// Nobody stands anywhere, and `counts(node)` tells which nodes count. What was allocated
-    /// stays. O(nodes).
+    /// Sets all counts to 0; `counts(node)` says which nodes count. Keeps the memory. O(nodes).
     template<class Traits, class Counts>
     void reset(const cluster_state<Traits>& known, const topology_domains& by,
                const spread_term& term, const Counts& counts) {

@@ -27,7 +27,7 @@ enum class pod_stake : std::uint8_t {
     requirements,
 };
 
-/// O(members), and O(1) while nobody carries terms.
+/// O(members), and O(1) as long as no pod has terms.
 template<class Traits>
 [[nodiscard]] pod_stake stake_in_pods(const cluster_state<Traits>& known,
                                       const gang_members<Traits::width>& members) {

@@ -41,7 +41,7 @@ struct closeness {
     }
 };
 
-/// The members at or below a vertex stand in that domain, or without one nowhere: nobody is placed.
+/// The domain in which the members at or below a vertex stand. Without a domain none is placed.
 struct vertex_domain {
     std::size_t vertex = 0;
     topology_index within;
@@ -69,10 +69,9 @@ template<class Traits>
 
 /// What a level leaves of domains to the members at or below a vertex: the one in which those that
 /// hold stand, if `holding` count; else those of the level, in the order of their labels' values,
-/// of which some node is left by what the vertex is confined to already. When there is none the
-/// only way is to place nobody, which comes out as a single nothing. Into `ways`, what stood there
-/// is gone. One of the ways holds for
-/// every placement that keeps the members together.
+/// of which some node is left by what the vertex is confined to already. If there is none, the
+/// only way is to place no member, a single entry without a domain. Overwrites `ways`. One of the
+/// ways holds for every placement that keeps the members together.
 ///
 /// O(domains), and O(nodes) where two topologies meet.
 template<class Traits>

@@ -38,7 +38,7 @@ public:
     }
 
     /// True when `used` stays at or under every ceiling. A kind that `request` does not ask for is
-    /// not checked: who takes nothing cannot exceed. O(width).
+    /// not checked. O(width).
     [[nodiscard]] constexpr bool admits(const resources<Width>& used,
                                         const resources<Width>& request) const noexcept {
         for (std::size_t column = 0; column < Width; ++column) {

@@ -14,8 +14,8 @@ inline namespace v0_1 {
 struct budget {
     /// For one gang, and again as many for the question whether it could ever start.
     std::int64_t per_gang = std::int64_t{1} << 21;
-    /// For all gangs of one cycle, and for what is asked of quotas at its end. Who is not reached
-    /// comes first in the next, those that wait longest before the others.
+    /// For all gangs of one cycle, and for the check of quotas at its end. Gangs that the budget
+    /// does not reach come first in the next cycle, the longest-waiting gang first.
     std::int64_t per_cycle = std::int64_t{1} << 27;
 };
 

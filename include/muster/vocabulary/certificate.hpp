@@ -41,7 +41,7 @@ enum class certificate_scope : std::uint8_t {
 /// would follow if the gang fitted.
 struct certificate {
     /// What required terms between pods come to on every node by itself, however the members are
-    /// placed. Terms that a proof does not name are as if nobody had them.
+    /// placed. Terms that a proof does not name do not count in it.
     struct cap {
         enum class rule : std::uint8_t {
             /// None of the class where a label is absent that its affinity or spread goes by; nor,
@@ -52,11 +52,11 @@ struct certificate {
             /// the term's label is, no two of theirs stand on one node.
             apart,
             /// Term `term` of the class's spread, which is required and speaks of the whole class:
-            /// on each node that counts there come to be no more than max_skew + `fewest`, less
-            /// those in its domain who stand and stay. `fewest` is no less than what the emptiest
-            /// domain can come to have: 0 where there are fewer domains than min_domains; else
-            /// what a domain has and its nodes, one class at a time, can take of those that the
-            /// term speaks of, or an even share of all who stand and wait. Of `emptied`, where
+            /// on each node that counts there come to be no more than max_skew + `fewest`, less the
+            /// pods in its domain that stand and stay. `fewest` is no less than what the emptiest
+            /// domain can come to have: 0 where there are fewer domains than min_domains; else what
+            /// a domain has and its nodes, one class at a time, can take of those that the term
+            /// speaks of, or an even share of all pods that stand and wait. Of `emptied`, where
             /// others may come, only the first, and where taints are not honored.
             spread,
         };

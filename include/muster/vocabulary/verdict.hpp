@@ -17,8 +17,8 @@ struct verdict {
     gate at = gate::none;
     /// Of a waiting gang: a placement in the emptied cluster is known to exist.
     bool could_start = false;
-    /// Of a gang that waits for room or quota, or never fits: the proof, whoever found it. Absent
-    /// where no proof is needed: at the gates before.
+    /// Of a gang that waits for room or quota, or never fits: the proof. Absent if a gate stopped
+    /// the gang before the search.
     std::optional<certificate> proof;
     /// Steps that the search took.
     std::int64_t steps = 0;

@@ -31,7 +31,7 @@ public:
     /// asked again.
     static constexpr std::int64_t steps_per_node = 1024;
 
-    /// Forgets the refusal: whoever waited is asked.
+    /// Forgets the refusal: the gang is asked.
     void clear() noexcept { slack_ = 0; }
 
     /// Takes a refusal over. Members that claim more than amounts cannot be watched: a port that is
@@ -82,7 +82,7 @@ public:
         queries_.resize(weights_.size());
         bool any = false;
         for (std::size_t at = 0; at < weights_.size(); ++at) {
-            // Constraints that nobody has any more are gone.
+            // Constraints that no pod has any more are gone.
             const auto* where = seen(known, where_[at]);
             const auto* queue_nodes = seen(known, queue_nodes_);
             if (!where || (queue_nodes_.which && !queue_nodes))

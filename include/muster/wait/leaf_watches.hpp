@@ -92,7 +92,7 @@ public:
             }
             kept& each = kept_[one.at];
             const auto& group = known[each.gang];
-            // Whoever something happened to is asked anyway.
+            // A gang to which something happened is asked anyway.
             if (group.dirty || group.generation != each.generation ||
                 group.last.kind != answer::waiting)
                 each.memo.clear();
