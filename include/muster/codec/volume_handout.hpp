@@ -72,8 +72,8 @@ public:
             all[at] = at;
         auto together = (*make_)(all, candidates_);
         for (const auto& [gang, claims] : gangs) {
-            const choices own = choices_of(claims);
-            if (own.startable && serve_beside(together, claims, own)) {
+            const choices own = choices_of(gangs_[gang], claims);
+            if (own.startable && own.of_all && serve_beside(together, claims, own)) {
                 for (const std::size_t claim : claims)
                     made.beside[claim] = 1;
                 continue;
@@ -92,8 +92,10 @@ private:
     /// Supplies that the claims of a gang may get, in the order of its claims.
     struct choices {
         candidate_lists of_claim;
-        /// Each pod has a node, and each claim a supply that its pods reach from nodes they may
-        /// be placed on.
+        /// Each claim has a supply that its pods reach from nodes they may be placed on.
+        bool of_all = true;
+        /// The pods of the claims that have one meet the gang's minima, together with the members
+        /// that have no such claims. If not, the lists ignore where pods may be placed.
         bool startable = true;
     };
 
@@ -110,15 +112,17 @@ private:
             return found;
         }
         [[nodiscard]] choices of(const choices& all) const {
-            choices found{{}, all.startable};
+            choices found{{}, true, all.startable};
             for (const std::size_t at : claims)
                 found.of_claim.push_back(all.of_claim[at]);
             return found;
         }
     };
 
-    [[nodiscard]] choices choices_of(const std::vector<std::size_t>& claims) {
+    [[nodiscard]] choices choices_of(const volume_gang& gang,
+                                     const std::vector<std::size_t>& claims) {
         choices made;
+        std::set<std::size_t> without; // users that cannot start
         for (const std::size_t claim : claims) {
             auto& list = made.of_claim.emplace_back();
             for (const std::size_t supply : candidates_[claim])
@@ -126,8 +130,14 @@ private:
                         return meet(places_->admitted(user), reaches_[supply]);
                     }))
                     list.push_back(supply);
-            made.startable = made.startable && !list.empty();
+            made.of_all = made.of_all && !list.empty();
+            if (list.empty())
+                without.insert((*demands_)[claim].users.begin(), (*demands_)[claim].users.end());
         }
+        std::vector<std::int64_t> may_start = gang.members;
+        for (const std::size_t user : without)
+            --may_start[users_[user].role.value()];
+        made.startable = reaches_minima(gang.tree, may_start);
         if (!made.startable)
             for (std::size_t at = 0; at < claims.size(); ++at)
                 made.of_claim[at] = candidates_[claims[at]];

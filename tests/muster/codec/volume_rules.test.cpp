@@ -807,6 +807,33 @@ TEST_CASE("claims on a storage pool of a zone add up, gang by gang") {
                      "needed, 15Gi free in a (zone a)") != std::string::npos);
 }
 
+TEST_CASE("a member whose claim no pool can serve does not change the pools of the others") {
+    const auto pools = [](const std::string& a, const std::string& b) {
+        return tracking + storage_class("zonal", "csi.x") +
+               capacity("a", "zonal", "topology.kubernetes.io/zone: a", a) +
+               capacity("b", "zonal", "topology.kubernetes.io/zone: b", b);
+    };
+    const std::string too_large = member("g-2", "c2", 2) + unbound("c2", "zonal", "50Gi");
+    // One member may only be placed in zone b.
+    const auto apart = decide(
+        nodes + pools("capacity: 2Gi", "capacity: 2Gi") + member("g-0", "c0", 2) +
+        "  nodeSelector: {topology.kubernetes.io/zone: b}\n" + unbound("c0", "zonal", "1Gi") +
+        member("g-1", "c1", 2) + unbound("c1", "zonal", "2Gi") + too_large);
+    CHECK(apart.placed == "g-0=b1 g-1=a1 ");
+    // One member has two claims, which must be in one zone.
+    const std::string one = "{claimName: c0}}";
+    std::string of_two = member("g-0", "c0", 2);
+    of_two.insert(of_two.find(one) + one.size(),
+                  ", {name: w, persistentVolumeClaim: {claimName: c3}}");
+    of_two += unbound("c0", "zonal", "1Gi") + unbound("c3", "zonal", "3Gi");
+    const auto one_zone =
+        decide(nodes + pools("capacity: 8Gi\nmaximumVolumeSize: 4Gi", "capacity: 4Gi") + of_two +
+               member("g-1", "c1", 2) + unbound("c1", "zonal", "2Gi") + too_large);
+    CHECK(one_zone.placed.find("g-0=a") != std::string::npos);
+    CHECK(one_zone.placed.find("g-1=") != std::string::npos);
+    CHECK(one_zone.placed.find("g-2=") == std::string::npos);
+}
+
 TEST_CASE("of too few free volumes, the pods that a gang's roles need get theirs first") {
     const auto of_role = [](const std::string& name, const std::string& role,
                             const std::string& size) {
