@@ -95,7 +95,8 @@ public:
 
     std::int64_t correct() {
         std::erase_if(line_->remedies, [&](const auto& each) {
-            return has_kind(each, "AddNodes") && !trials_.starts(edits_of(each));
+            return has_options(each) && !has_kind(each, "BindClaims") &&
+                   !trials_.starts(edits_of(each));
         });
         look_at_claims();
         look_at_zones();
@@ -112,6 +113,15 @@ private:
                 if (const auto made = edit_of(option))
                     edits.push_back(*made);
         return edits;
+    }
+
+    /// Options of `muster whatif` make all of the changes.
+    [[nodiscard]] static bool has_options(const std::vector<change_line>& remedy) {
+        return std::ranges::all_of(remedy, [](const change_line& each) {
+            return !each.options.empty() && std::ranges::all_of(each.options, [](const auto& one) {
+                return edit_of(one).has_value();
+            });
+        });
     }
 
     /// The claims that are not bound and may still be, as options spell them.

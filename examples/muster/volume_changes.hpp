@@ -20,7 +20,7 @@ struct group_with_volumes {
 
 /// Corrects the changes that would start such a group, in its line. Volumes depend on objects that
 /// the core does not have, so each of these changes is tried as `muster whatif` makes it:
-/// - changes that add nodes and do not start the group are removed, and if none is left, the
+/// - changes that do not start the group are removed, and if none is left that adds nodes, the
 ///   smallest numbers of copies that start it are added,
 /// - the smallest set of claims that starts it once they are bound is added,
 /// - nodes are added with the labels that a volume needs and no node has.

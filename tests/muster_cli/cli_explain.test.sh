@@ -56,6 +56,8 @@ confirm shared_claims.yaml 5
 golden zonal_storage.explain 3 explain -f zonal_storage.yaml
 golden zonal_storage.explain.json 3 explain far -f zonal_storage.yaml -o json
 confirm zonal_storage.yaml 10
+# With the taint tolerated, the storage pool is too small: a change that whatif refutes is not named.
+golden tainted_storage.explain 3 explain -f tainted_storage.yaml
 # So it is if several nodes reach the storage.
 sed '0,/name: b1/s//name: b0/; 0,/hostname: b1/s//hostname: b0/' zonal_storage.yaml >"$work/b0.yaml"
 sed '0,/^---$/d; /^---$/,$d' "$work/b0.yaml" >"$work/two_nodes.yaml"
