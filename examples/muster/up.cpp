@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/system/system_error.hpp>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
@@ -321,7 +322,15 @@ int up(const up_request& asked) {
         how.tokens[token] = "admin";
         how.needs_user = true;
     }
-    http_front front(store, trouble, how);
+    std::optional<http_front> opened;
+    try {
+        opened.emplace(store, trouble, how);
+    } catch (const boost::system::system_error& wrong) {
+        log_error("cannot listen on 127.0.0.1:" + std::to_string(how.port) + ": " +
+                  wrong.code().message() + " (expected a free port; --port 0 takes any)");
+        return usage;
+    }
+    http_front& front = *opened;
     const std::string config =
         kubeconfig(front.url(), asked.plain ? "" : authority.certificate(), token);
     if (const auto wrong = write_kubeconfig(asked.kubeconfig, config)) {

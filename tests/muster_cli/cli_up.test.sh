@@ -122,6 +122,9 @@ phase() {
 }
 start --plain -f "$work/claim.yaml"
 contains Bound "$(phase Bound)"
+# Another one cannot have the same port.
+run 1 up --only-server --kubeconfig "$work/second" --port "$port"
+contains "cannot listen on 127.0.0.1:$port: Address already in use (expected a free port" "$(cat "$work/err")"
 stop
 start --plain -f "$work/claim.yaml" --no-provisioner
 contains Pending "$(phase Bound)"
