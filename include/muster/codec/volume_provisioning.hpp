@@ -92,6 +92,11 @@ public:
                 driver != each->drivers.end())
                 keys.insert(driver->second.topology_keys.begin(),
                             driver->second.topology_keys.end());
+        // No node says by which labels the driver places volumes: the class does.
+        if (keys.empty() && spec_->topologies)
+            for (const node_term& each : *spec_->topologies)
+                for (const label_requirement& one : each.labels.requirements)
+                    keys.insert(one.key);
         out_->keep_near(of, keys);
     }
 

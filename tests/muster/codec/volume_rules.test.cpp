@@ -834,6 +834,21 @@ TEST_CASE("a member whose claim no pool can serve does not change the pools of t
     CHECK(one_zone.placed.find("g-2=") == std::string::npos);
 }
 
+TEST_CASE("members that share a new volume are in one of the class's topologies without CSINodes") {
+    const auto decided = [](const std::string& topologies) {
+        const std::string of_class =
+            storage_class("net", "csi.x", "volumeBindingMode: WaitForFirstConsumer\n" + topologies);
+        return decide(nodes + of_class + unbound("c", "net") +
+                      with_cpu(member("g-0", "c", 3), "8") + with_cpu(member("g-1", "c", 3), "8") +
+                      with_cpu(member("g-2", "c", 3), "8"));
+    };
+    // A zone has two nodes, and each member needs one.
+    CHECK(decided("").placed.find("g-2=") != std::string::npos);
+    CHECK(decided("allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, "
+                  "values: [a, b]}]}]\n")
+              .placed.empty());
+}
+
 TEST_CASE("of too few free volumes, the pods that a gang's roles need get theirs first") {
     const auto of_role = [](const std::string& name, const std::string& role,
                             const std::string& size) {
