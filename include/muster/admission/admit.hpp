@@ -303,6 +303,7 @@ private:
         if (!asked || last.capability_epoch != known.capability_epoch()) {
             const std::int64_t before = outcome.steps;
             look_ahead(known, which, fixed, placing.queue_nodes(), finder, outcome, steps);
+            const held_as_placed<width> held(members_);
             std::int64_t left = std::max<std::int64_t>(0, steps - (outcome.steps - before));
             const std::int64_t rest = left;
             if (outcome.kind != answer::never)
@@ -377,7 +378,7 @@ private:
             outcome.proof->caps = caps_.said();
     }
 
-    /// Whether it could ever start.
+    /// Whether it could ever start, if members that no node can take at present become placeable.
     template<class Finder>
     void look_ahead(const cluster& known, gang_index which, bool fixed,
                     std::optional<constraint_index> queue_nodes, Finder& finder, verdict& outcome,
@@ -387,6 +388,9 @@ private:
                               last.could_start && last.capability_epoch == known.capability_epoch();
         if (outcome.could_start)
             return;
+        const held_as_placed<width> held(members_);
+        if (members_.any_held())
+            fixed = fixed_needs(members_, needs_);
         const std::size_t classes = members_.classes.size();
         constexpr auto ever = certificate_scope::emptied;
         if (const auto kind = fixed ? over_quota(known, members_, needs_, ever) : std::nullopt) {

@@ -68,7 +68,7 @@ template<class Traits>
         return gate::none;
     if (!queue_takes(known, which))
         return gate::queue;
-    if (std::ranges::all_of(members.unsupported, [](std::int64_t count) { return count == 0; }))
+    if (!members.any_held())
         return gate::none;
     std::vector<std::int64_t>& placeable = scratch.placeable;
     placeable = members.alive;

@@ -208,8 +208,9 @@ struct engine {
             const auto& of = members.classes[shortage->member_class];
             refresh(known);
             // Whether it could ever start is more than a question of room where members are to
-            // stand together, or their terms on other pods bear on one another.
+            // stand together, or their terms on other pods bear on one another, or some are held.
             const bool only_class = members.classes.size() == 1 && members.together.empty() &&
+                                    !members.any_held() &&
                                     stake_in_pods(known, members) != pod_stake::requirements;
             until.replace_proof(
                 wait_condition::room(finder.watch(of.shape, placing.queue_nodes(), shortage->room),

@@ -427,7 +427,7 @@ private:
 template<class Traits>
 std::vector<reason> what_stops(const cluster_state<Traits>& known, gang_index which,
                                const explain_options& options) {
-    const auto members = members_of(known, which);
+    auto members = members_of(known, which);
     const gate at = gate_before_search(known, which, members);
     if (at != gate::none)
         return {gate_reason(known, which, members, at)};
@@ -436,6 +436,9 @@ std::vector<reason> what_stops(const cluster_state<Traits>& known, gang_index wh
     const bool never = known[which].last.known && known[which].last.kind == answer::never;
     const certificate_scope scope =
         options.scope.value_or(never ? certificate_scope::emptied : certificate_scope::free_now);
+    std::optional<held_as_placed<Traits::width>> held;
+    if (scope == certificate_scope::emptied)
+        held.emplace(members);
     reason_finder<Traits> finder(known, members, options, scope);
     std::vector<reason> found = finder.find();
     if (!found.empty() && scope == certificate_scope::free_now)

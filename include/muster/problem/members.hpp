@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -62,6 +63,30 @@ struct gang_members {
     [[nodiscard]] std::span<const pod_index> of(const member_class<Width>& which) const noexcept {
         return {pods.data() + which.first, which.count};
     }
+    /// Some member waits that no node can take. O(vertices).
+    [[nodiscard]] bool any_held() const noexcept {
+        return std::ranges::any_of(unsupported, [](std::int64_t count) { return count > 0; });
+    }
+};
+
+/// Counts the members that no node can take (`constraints::held`) as placed for as long as it
+/// lives. What they wait for may come, and any node may be able to take them then: so what is said
+/// of the emptied cluster holds whatever becomes of them. O(vertices).
+template<std::size_t Width>
+class held_as_placed {
+public:
+    explicit held_as_placed(gang_members<Width>& of) noexcept : of_(&of) { count(1); }
+    ~held_as_placed() { count(-1); }
+    held_as_placed(const held_as_placed&) = delete;
+    held_as_placed& operator=(const held_as_placed&) = delete;
+
+private:
+    void count(std::int64_t sign) noexcept {
+        for (std::size_t at = 0; at < of_->holding.size(); ++at)
+            of_->holding[at] += sign * of_->unsupported[at];
+    }
+
+    gang_members<Width>* of_;
 };
 
 /// Sorts gangs' members into classes, with scratch that is kept from one gang to the next.

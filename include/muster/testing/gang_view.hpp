@@ -323,9 +323,11 @@ template<class Traits>
             view.occupied.push_back(
                 {role, known[*pod.node].present ? &known[*pod.node].spec : nullptr});
         ++view.alive[role];
-        if (!is_waiting(pod))
+        const bool held = known.where(entry.second).value.held();
+        // Any node may be able to take it once it is not held any more.
+        if (!is_waiting(pod) || (held && scope == certificate_scope::emptied))
             ++view.holding[role];
-        else if (!known.where(entry.second).value.held())
+        else if (!held)
             view.waiting.push_back(
                 {entry.second, role,
                  std::make_shared<const muster::pod<width>>(known.spec_of(entry.second))});

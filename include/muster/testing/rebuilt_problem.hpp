@@ -100,6 +100,9 @@ public:
             join(known.spec_of(pod));
         for (const pod_index pod : group.members) {
             const auto& one = known[pod];
+            // What holds it may end, and then any node may take it.
+            if (emptied_ && waits(pod) && known.where(pod).value.held())
+                ++holding[one.role.value()];
             if (!is_alive(pod) || waits(pod) ||
                 (one.phase == pod_phase::pending && !one.assumed && !one.nominated))
                 continue;

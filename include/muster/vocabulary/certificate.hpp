@@ -16,7 +16,8 @@ enum class certificate_scope : std::uint8_t {
     /// What is free now, cordons and condition taints in force, quotas less their use.
     free_now,
     /// Every pod gone, cordons and `node.kubernetes.io/*` taints lifted, quotas whole. Members that
-    /// hold already still count, and take no room.
+    /// hold already still count, and take no room; so do members that no node can take at present
+    /// (`constraints::held`), whatever they wait for.
     emptied,
 };
 

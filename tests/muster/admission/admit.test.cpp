@@ -286,6 +286,28 @@ TEST_CASE_FIXTURE(fixture, "what is not modelled waits, unless the others make u
     CHECK(node_of(known, "odd").empty());
 }
 
+TEST_CASE_FIXTURE(fixture, "what keeps a member from nodes for a time never proves never") {
+    ok(known.upsert_node("n", machine(4)));
+    ok(known.upsert_gang("g", gang_of(2)));
+    cluster::pod_type unready = asking(1);
+    unready.where.volume_not_ready = true;
+    ok(known.upsert_pod("unready", "g", unready));
+    ok(known.upsert_pod("plain", "g", asking(1)));
+    cluster::pod_type elsewhere = asking(1);
+    elsewhere.where.selector = label_is("zone", "b");
+    ok(known.upsert_pod("elsewhere", "g", elsewhere));
+    const verdict made = ask("g");
+    CHECK(is(made, answer::waiting, gate::space));
+    CHECK(made.could_start);
+    // Even so no node has the label.
+    ok(known.upsert_gang("g", gang_of(3)));
+    CHECK(is(ask("g"), answer::waiting, gate::volumes));
+    ok(known.upsert_pod("fourth", "g", elsewhere));
+    const verdict never = ask("g");
+    CHECK(is(never, answer::never, gate::space));
+    CHECK(proven(never, certificate_scope::emptied));
+}
+
 // ---- quota (ruling 14) -------------------------------------------------------------------------
 
 TEST_CASE_FIXTURE(fixture, "over quota is waiting at the quota, with a proof") {

@@ -55,6 +55,16 @@ TEST_CASE("members that hold count, and in the emptied cluster take no room") {
     CHECK(fits(made, rule::all, certificate_scope::emptied));
 }
 
+TEST_CASE("members that no node can take at present count as placed in the emptied cluster") {
+    world made = two_of_three_on_two_nodes();
+    made.gangs.front().spec.tree = gang_tree(3);
+    made.pods[0].spec.where.volume_not_ready = true;
+    CHECK_FALSE(fits(made));
+    CHECK(fits(made, rule::all, certificate_scope::emptied));
+    made.gangs.front().spec.tree = gang_tree(4);
+    CHECK_FALSE(fits(made, rule::all, certificate_scope::emptied));
+}
+
 TEST_CASE("a free amount below zero keeps out only those who ask for the kind") {
     world made = two_of_three_on_two_nodes();
     add_pod(made, "other", "else", 0, {9, 0}).spec.phase = pod_phase::running;

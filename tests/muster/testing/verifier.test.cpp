@@ -99,6 +99,15 @@ TEST_CASE("a proof of what is free now says nothing of the emptied cluster") {
     CHECK(check(made, {leaf({1, 1})}, certificate_scope::emptied) == invalid);
 }
 
+TEST_CASE("a proof of the emptied cluster counts members that no node can take now as placed") {
+    world made = big_and_small();
+    made.nodes[1].spec.allocatable = amounts({1});
+    CHECK(check(made, {leaf({3, 2})}, certificate_scope::emptied) == valid);
+    made.pods[0].spec.where.unsupported = true;
+    CHECK(check(made, {leaf({1})}) == valid);
+    CHECK(check(made, {leaf({1})}, certificate_scope::emptied) == invalid);
+}
+
 TEST_CASE("a split is a proof when both its branches are") {
     const world made = big_and_small();
     const world_state known = to_state(made);
