@@ -38,6 +38,21 @@ inline void tell_assumed(std::size_t count, const std::string& what, diagnostics
                      " as usable on every node: " + what});
 }
 
+/// Says that pods are planned on devices that the live scheduler does not allocate yet.
+inline void tell_from_devices(const volume_plan& made, const device_objects& devices,
+                              diagnostics& out) {
+    const device_catalog catalog(devices);
+    for (const auto& [resource, count] : made.from_devices)
+        out.add({severity::warning,
+                 {"(input)", 0, 0},
+                 {},
+                 std::to_string(count) + (count == 1 ? " pod is" : " pods are") + " planned on " +
+                     resource + " from devices of DeviceClass " +
+                     catalog.class_of(resource)->metadata.key.name + ": on a live cluster " +
+                     (count == 1 ? "it waits" : "they wait") + ", since allocation " +
+                     std::string(not_written)});
+}
+
 /// Adds the effects of the pods' ResourceClaims and extended resources on the input's devices.
 inline void plan_devices(const manifests& objects, std::span<const pod_object* const> pods,
                          const std::set<std::string>& asked, volume_plan& into) {
@@ -145,6 +160,7 @@ namespace detail {
             for (const auto& request : each.requests)
                 asked.insert(request.first);
     detail::plan_devices(objects, pods, asked, made);
+    detail::tell_from_devices(made, objects.devices, out);
     return made;
 }
 

@@ -238,10 +238,15 @@ private:
             }
         }
         into_->kinds.emplace(resource, std::move(supply));
-        // Claims of others end, taints go, and slices are published: there may come to be more.
-        for (const pod_object* const pod : pods_)
-            if (waits(*pod) && pod->requests.contains(resource))
-                into_->pods[pod->metadata.key].growing.insert(resource);
+        for (const pod_object* const pod : pods_) {
+            const auto asked = pod->requests.find(resource);
+            if (!waits(*pod) || asked == pod->requests.end())
+                continue;
+            // Claims of others end, taints go, and slices are published: there may come to be more.
+            into_->pods[pod->metadata.key].growing.insert(resource);
+            if (asked->second.milli > 0 && !is_listed_for(*pod, resource))
+                ++into_->from_devices[resource];
+        }
     }
 
     void add(volume_supply& supply, const std::string& resource, const std::string& name) const {

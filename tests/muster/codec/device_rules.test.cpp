@@ -26,6 +26,8 @@ struct outcome {
     std::string reach;
     /// Some gang can never start.
     bool never = false;
+    /// Warnings of what was planned.
+    std::string warned;
 };
 
 outcome decide(const std::string& text) {
@@ -37,6 +39,8 @@ outcome decide(const std::string& text) {
         FAIL_CHECK(to_text(each));
     REQUIRE(out.ok());
     auto cluster = make_cluster<usual_kinds>(objects, {}, out);
+    for (const diagnostic& each : out.findings())
+        made.warned += each.message + "; ";
     for (const auto& each : muster::cycle(cluster.state, cluster.now).decisions)
         made.never = made.never || each.outcome.kind == muster::answer::never;
     for (const auto& [key, pod] : cluster.state.pod_keys()) {
@@ -212,6 +216,15 @@ TEST_CASE("a node that lists none of an extended resource has the devices of its
     CHECK(decide(node("n1") + node("n2", ", x.com/gpu: 0") + gpu_class + two_on_n2 + gang(one))
               .placed == "a=n2 b=n2 ");
     CHECK(decide(nodes + gpu_class + gang(one)).placed.empty());
+}
+
+TEST_CASE("a plan that counts devices of a class warns that allocations are not written yet") {
+    const std::string all = nodes + gpu_class + two_on_n2;
+    CHECK(decide(all + asks("a", one) + asks("b", one) + asks("c", "x.com/nic: 1")).warned ==
+          "2 pods are planned on x.com/gpu from devices of DeviceClass gpu: on a live cluster they "
+          "wait, since allocation is not written yet by this version; ");
+    CHECK(decide(all + asks("s", one, "  nodeName: n2\n")).warned.empty());
+    CHECK(decide(all + node("n3", ", x.com/gpu: 1") + asks("a", one)).warned.empty());
 }
 
 TEST_CASE("devices of claims are in use, and those of a running pod's requests count once") {
