@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,12 @@ public:
     /// Per pod, by driver, the handles of its volumes.
     using handles = std::map<std::size_t, std::map<std::string, std::set<std::string>>>;
 
+    /// Returns a handle for the free volume that the claim will be bound to. A volume of another
+    /// driver may come to serve the claim, so such a handle never proves `never`.
+    [[nodiscard]] static std::string of_free_volume(const std::string& claim) {
+        return std::string(free_volume) + claim;
+    }
+
     volume_attachments(const storage_catalog& catalog, const std::vector<node<1>>& nodes,
                        std::span<const volume_user> users, std::vector<volume_effects>& effects,
                        volume_plan& plan)
@@ -59,6 +66,14 @@ private:
         std::map<std::string, std::vector<std::size_t>> standing;
         std::size_t first_gang = 0;
     };
+
+    static constexpr std::string_view free_volume = "free:";
+
+    /// Returns how many of the volumes need an attachment of the driver whatever comes.
+    [[nodiscard]] static std::size_t lasting(const std::set<std::string>& of_pod) {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            of_pod, [](const std::string& handle) { return !handle.starts_with(free_volume); }));
+    }
 
     [[nodiscard]] const pod_object& pod_of(std::size_t user) const { return *users_[user].pod; }
 
@@ -103,6 +118,8 @@ private:
             for (const std::size_t user : apart ? std::vector<std::size_t>{} : use.waiting) {
                 ++(*effects_)[user].amounts[kind];
                 takers.insert(user);
+                if (handle->starts_with(free_volume))
+                    (*effects_)[user].growing.insert(kind);
                 // More pods than one may count it on one node.
                 if (use.waiting.size() > 1 || !use.standing.empty()) {
                     (*effects_)[user].growing.insert(kind);
@@ -123,7 +140,7 @@ private:
         for (const auto& [user, drivers] : attached)
             if (const auto own = drivers.find(driver);
                 own != drivers.end() && pod_of(user).node.empty())
-                keep_off_small_nodes(user, driver, own->second.size());
+                keep_off_small_nodes(user, driver, lasting(own->second));
         plan_->kinds.emplace(kind, std::move(supply));
     }
 

@@ -214,8 +214,11 @@ private:
         const std::string storage_class(catalog_->class_of(asks));
         const storage_class_object* const known =
             storage_catalog::find(catalog_->classes, std::string_view(storage_class));
+        const std::string name = key.name_space + "/" + key.name;
         if (known && known->provisions())
-            attached_[at][known->provisioner].insert("claim:" + key.name_space + "/" + key.name);
+            attached_[at][known->provisioner].insert("claim:" + name);
+        else if (const std::string& driver = driver_of_free_volumes(storage_class); !driver.empty())
+            attached_[at][driver].insert(volume_attachments::of_free_volume(name));
         if (!waits(*users_[at].pod))
             return;
         if (!known && !must_know_class)
@@ -244,6 +247,21 @@ private:
         demand.gang = std::min(demand.gang, users_[at].gang);
         if (demand.users.empty() || demand.users.back() != at)
             demand.users.push_back(at);
+    }
+
+    /// Returns the CSI driver of the class's volumes; empty if they have none, or not all have the
+    /// same.
+    [[nodiscard]] const std::string& driver_of_free_volumes(const std::string& storage_class) {
+        const auto [found, fresh] = drivers_.try_emplace(storage_class);
+        bool first = fresh;
+        for (const auto& [name, volume] : catalog_->volumes)
+            if (fresh && volume->storage_class == storage_class && !volume->bound) {
+                if (!first && found->second != volume->driver)
+                    return found->second = "";
+                found->second = volume->driver;
+                first = false;
+            }
+        return found->second;
     }
 
     /// Handles a claim that is not bound yet to the volume that it names.
@@ -340,6 +358,8 @@ private:
     std::map<object_key, std::vector<std::size_t>> lone_claims_;
     std::map<std::string, std::vector<std::pair<std::size_t, bool>>> disks_;
     std::set<std::string> marked_drivers_;
+    /// Per storage class without a provisioner: the CSI driver of its volumes.
+    std::map<std::string, std::string> drivers_;
 };
 
 } // namespace codec

@@ -990,6 +990,35 @@ TEST_CASE("a node attaches at most as many volumes of a driver as its CSINode al
               .placed == "r=a1 ");
 }
 
+TEST_CASE("a free volume of a CSI driver takes an attachment, and never proves never") {
+    const std::string slot =
+        "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: {drivers: "
+        "[{name: csi.x, nodeID: i, topologyKeys: [], allocatable: {count: 1}}]}\n";
+    const std::string only = "---\napiVersion: v1\nkind: Node\nmetadata: {name: a1}\nstatus: "
+                             "{allocatable: {cpu: 8, pods: 110}}\n";
+    const auto free = [](const std::string& name, const std::string& csi = "csi.x") {
+        return volume(name, ", storageClassName: net, csi: {driver: " + csi + ", volumeHandle: h-" +
+                                name + "}");
+    };
+    const std::string all = only + slot + storage_class("net", "kubernetes.io/no-provisioner") +
+                            unbound("c", "net") + unbound("d", "net") + pod("p", "c") +
+                            pod("q", "d");
+    const auto full = decide(all + free("v") + free("w"));
+    CHECK(full.placed == "p=a1 ");
+    CHECK(full.answers == std::vector{muster::answer::waiting});
+    // If the volumes are of several drivers, none is counted.
+    CHECK(decide(all + free("v") + free("w", "csi.y")).placed == "p=a1 q=a1 ");
+    // A volume that no driver attaches may come to serve the claim.
+    const std::string none = "  containers: [{name: c}]\n  volumes: [{name: v, "
+                             "persistentVolumeClaim: {claimName: c}}, {name: w, "
+                             "persistentVolumeClaim: {claimName: d}}]\n";
+    const auto both = decide(only + slot + storage_class("net", "kubernetes.io/no-provisioner") +
+                             unbound("c", "net") + unbound("d", "net") + free("v") + free("w") +
+                             "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n" + none);
+    CHECK(both.placed.empty());
+    CHECK(both.answers == std::vector{muster::answer::waiting});
+}
+
 TEST_CASE("a claim that pods share takes one attachment of a node") {
     const auto slots = [](const std::string& name, int count) {
         return "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: " + name +
