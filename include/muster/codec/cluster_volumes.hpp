@@ -53,10 +53,16 @@ inline void tell_from_devices(const volume_plan& made, const device_objects& dev
                      std::string(not_written)});
 }
 
+/// Some node has a resource that only the agent of another scheduler gives.
+[[nodiscard]] inline bool has_agents(const manifests& objects) {
+    return std::ranges::any_of(objects.nodes,
+                               [](const node_object& each) { return !each.of_agents.empty(); });
+}
+
 /// Adds the effects of the pods' ResourceClaims and extended resources on the input's devices.
 inline void plan_devices(const manifests& objects, std::span<const pod_object* const> pods,
                          const std::set<std::string>& asked, volume_plan& into) {
-    if (objects.devices.classes.empty() &&
+    if (objects.devices.classes.empty() && !has_agents(objects) &&
         std::ranges::all_of(pods, [](const pod_object* each) { return each->claims.empty(); }))
         return;
     std::vector<const node_object*> nodes;
@@ -68,9 +74,10 @@ inline void plan_devices(const manifests& objects, std::span<const pod_object* c
 
 } // namespace detail
 
-/// True if a volume plan can have an entry for the pod. O(1).
+/// True if a volume plan can have an entry for the pod. O(nodes).
 [[nodiscard]] inline bool bears_on_plan(const manifests& objects, const pod_object& pod) {
-    return !pod.volumes.empty() || !pod.claims.empty() || !objects.devices.classes.empty();
+    return !pod.volumes.empty() || !pod.claims.empty() || !objects.devices.classes.empty() ||
+           detail::has_agents(objects);
 }
 
 /// Plans the volumes and devices of one pod that is not in the input, as if no other pod waited.

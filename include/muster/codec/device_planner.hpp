@@ -24,8 +24,9 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Adds to a volume_plan the effects of the pods' ResourceClaims, and the amounts that nodes have
-/// of extended resources served by DeviceClasses. A node serves such a resource from devices only
+/// Adds to a volume_plan the effects of the pods' ResourceClaims, the waits of pods for resources
+/// that only agents of other schedulers give, and the amounts that nodes have of extended resources
+/// served by DeviceClasses. A node serves such a resource from devices only
 /// if its allocatable lists none of it (rules of kube-scheduler 1.37: DynamicResources).
 ///
 /// Counts are of whole devices and never too high: devices that share counters with others are left
@@ -53,6 +54,7 @@ public:
         for (const pod_object* const pod : pods)
             if (waits(*pod))
                 plan_claims(*pod);
+        hold_users_of_agents();
         std::set<std::string> resources;
         for (const std::string& each : asked)
             if (catalog_->class_of(each))
@@ -108,6 +110,22 @@ private:
         return selects_any(pod, [&](std::size_t at) { return listed(*nodes_[at], resource) > 0; });
     }
 
+    /// Keeps pods waiting if only agents of other schedulers could give them a resource.
+    void hold_users_of_agents() {
+        std::map<std::string, std::string> schedulers;
+        for (const node_object* const each : nodes_)
+            schedulers.insert(each->of_agents.begin(), each->of_agents.end());
+        for (const auto& each : schedulers) {
+            const auto has_agent = [&](std::size_t at) {
+                return nodes_[at]->of_agents.contains(each.first);
+            };
+            hold(each.first,
+                 " is given by " + each.second + "'s agent, to pods that " + each.second +
+                     " placed",
+                 [&](const pod_object& pod) { return selects_any(pod, has_agent); });
+        }
+    }
+
     /// Keeps pods waiting if only devices on their nodes could serve the resource.
     void hold_users_of(const std::string& resource) {
         std::vector<device_selector> selectors;
@@ -125,9 +143,10 @@ private:
                 marked = each.nodes;
                 mark(*marked, has_some);
             }
-        hold(resource, ": allocation " + std::string(not_written), [&](const pod_object& pod) {
-            return selects_any(pod, [&](std::size_t at) { return has_some[at]; });
-        });
+        hold(resource, served_by_class(resource) + ": allocation " + std::string(not_written),
+             [&](const pod_object& pod) {
+                 return selects_any(pod, [&](std::size_t at) { return has_some[at]; });
+             });
     }
 
     void mark(const device_nodes& reached, std::vector<bool>& nodes) const {
@@ -138,9 +157,12 @@ private:
                 nodes[at] = nodes[at] || reaches(views_[at], reached);
     }
 
+    [[nodiscard]] std::string served_by_class(const std::string& resource) const {
+        return " is served by device class " + catalog_->class_of(resource)->metadata.key.name;
+    }
     /// Keeps pods waiting, with the reason `why`, if only devices could serve the resource.
     void hold(const std::string& resource, const std::string& why) {
-        hold(resource, why, [](const pod_object&) { return true; });
+        hold(resource, served_by_class(resource) + why, [](const pod_object&) { return true; });
     }
     template<class Condition>
     void hold(const std::string& resource, const std::string& why, const Condition& concerns) {
@@ -152,8 +174,7 @@ private:
                 is_listed_for(*pod, resource) || !concerns(*pod))
                 continue;
             volume_effects& to = into_->pods[pod->metadata.key];
-            to.waits.push_back(resource + " is served by device class " +
-                               catalog_->class_of(resource)->metadata.key.name + why);
+            to.waits.push_back(resource + why);
             to.unusable = true;
         }
     }

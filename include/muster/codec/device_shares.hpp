@@ -91,6 +91,26 @@ inline constexpr std::array share_annotations{
     device_share{"volcano.sh/numa-topology-policy", "Volcano"},
 };
 
+/// On nodes with the annotation, a resource that elsewhere counts whole devices counts shares that
+/// the agent of a scheduler gives to the pods that this scheduler placed.
+struct agent_node {
+    std::string_view annotation;
+    std::string_view resource;
+    std::string_view scheduler;
+};
+
+inline constexpr std::array agent_nodes{
+    agent_node{"hami.io/node-nvidia-register", "nvidia.com/gpu", "HAMi"},
+};
+
+/// Takes from a node the amounts that only agents of other schedulers give to pods.
+inline void set_apart_agent_amounts(node_object& of) {
+    for (const agent_node& each : agent_nodes)
+        if (of.metadata.annotations.find(each.annotation) &&
+            of.allocatable.erase(std::string(each.resource)) > 0)
+            of.of_agents.emplace(each.resource, each.scheduler);
+}
+
 namespace detail {
 
 [[nodiscard]] constexpr bool is_share_resource(std::string_view name) noexcept {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include <muster/codec/device_shares.hpp>
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_context.hpp>
@@ -33,7 +34,8 @@ namespace codec {
 }
 
 /// A v1 Node. Absent allocatable is the capacity, as the API server fills it in. What is more than
-/// the core counts is valid, and saturates: no request that saturates fits it.
+/// the core counts is valid, and saturates: no request that saturates fits it. Amounts that only an
+/// agent of another scheduler gives to pods are set apart.
 [[nodiscard]] inline node_object read_node(object_reader& object, reading_context& context) {
     node_object read;
     read.metadata = read_metadata(object, false, context);
@@ -78,6 +80,7 @@ namespace codec {
                        (kind == "cpu" ? " thousandths" : "") + ", the most that a node has");
         read.allocatable.emplace(std::string(kind), std::min(units, largest_allocatable));
     });
+    set_apart_agent_amounts(read);
     status.ignore_rest();
     object.ignore({"apiVersion", "kind"});
     object.finish();

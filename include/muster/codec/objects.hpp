@@ -41,6 +41,9 @@ struct node_object {
     object_metadata metadata;
     /// Rounded down to what the core counts in: thousandths of cpu, units of all else.
     std::map<std::string, std::int64_t> allocatable;
+    /// Resources that only the node agent of another scheduler gives to pods, with its name. They
+    /// are not in `allocatable`.
+    std::map<std::string, std::string> of_agents;
     std::vector<taint> taints;
     bool unschedulable = false;
 };

@@ -55,21 +55,27 @@ public:
         if (!pod.node.empty() || (!has_claims && !may_be_served))
             return lose_pod(key);
         users_.insert(key);
-        is_old_ = is_old_ || has_claims || !classes_.empty() || effects_.contains(key);
+        is_old_ =
+            is_old_ || has_claims || !classes_.empty() || any_agent_ || effects_.contains(key);
     }
     void lose_pod(const object_key& key) {
         users_.erase(key);
         is_old_ |= effects_.contains(key);
     }
     /// Call when a node was added or removed, or its labels or allocatable changed.
-    void note_nodes() { is_old_ = is_old_ || !classes_.empty(); }
+    void note_nodes() { is_old_ = true; }
 
     /// Recomputes the effects if something changed. Returns true if they differ from before. O(1)
-    /// if nothing changed, else O(devices + pods of `users_` × nodes).
+    /// if nothing changed, O(nodes) if no pod needs devices, else
+    /// O(devices + pods of `users_` × nodes).
     template<std::size_t Width>
     [[nodiscard]] bool renew(const std::map<std::string, codec::node_object>& nodes,
                              const live_gangs<Width>& gangs) {
         if (!std::exchange(is_old_, false))
+            return false;
+        any_agent_ = std::ranges::any_of(
+            nodes, [](const auto& each) { return !each.second.of_agents.empty(); });
+        if (users_.empty() && effects_.empty())
             return false;
         codec::device_catalog catalog;
         for (const auto& [key, each] : claims_)
@@ -111,6 +117,8 @@ private:
     /// Pods without a node that have claims or request a resource that a DeviceClass might serve.
     std::set<object_key> users_;
     std::map<object_key, codec::volume_effects> effects_;
+    /// Some node has a resource that only the agent of another scheduler gives.
+    bool any_agent_ = false;
     bool is_old_ = false;
 };
 

@@ -95,6 +95,9 @@ std::string page() {
         out << "| resource `" << each.key << "` | " << each.scheduler << " |\n";
     for (const device_share& each : share_annotations)
         out << "| annotation `" << each.key << "` | " << each.scheduler << " |\n";
+    for (const agent_node& each : agent_nodes)
+        out << "| resource `" << each.resource << "` of nodes with annotation `" << each.annotation
+            << "` | " << each.scheduler << " |\n";
     out << "\n## Versions of Kubernetes\n\n"
            "`--kubernetes` (default: 1.37) selects the version whose rules apply to pods.\n\n"
            "| rule | before 1.38 | from 1.38 on | Muster |\n|---|---|---|---|\n"
