@@ -90,6 +90,22 @@ inline void add_counted(change_line& to, const std::set<std::string>& names, con
     return line;
 }
 
+/// The minimum of the group, or of its role, is `to`.
+[[nodiscard]] inline change_line lowered_minimum(const std::string& group, const std::string& role,
+                                                 std::int64_t from, std::int64_t to) {
+    const std::string number = std::to_string(to);
+    change_line line;
+    line.text = (role.empty() ? "its minimum is " : "the minimum of role " + role + " is ") +
+                number + " instead of " + std::to_string(from);
+    line.options = {"--set group." + group + (role.empty() ? "" : ".roles." + role) +
+                    ".minMember=" + number};
+    line.details = {{"kind", "LowerMinimum"},
+                    {"role", role.empty() ? boost::json::value(nullptr) : boost::json::value(role)},
+                    {"from", from},
+                    {"to", to}};
+    return line;
+}
+
 /// Names the copies of nodes, and takes from them the storage that belongs to a zone: it does not
 /// grow with the number of nodes.
 struct node_copies : muster::numbered_nodes {
@@ -279,19 +295,8 @@ public:
 
     [[nodiscard]] change_line operator()(const muster::lower_minimum& what) const {
         const auto& tree = (*known_)[which_].spec.tree;
-        const std::string& role = tree[what.at].name;
-        const bool whole = what.at.value() == 0;
-        const std::string to = std::to_string(what.to);
-        change_line line;
-        line.text = (whole ? "its minimum is " : "the minimum of role " + role + " is ") + to +
-                    " instead of " + std::to_string(tree[what.at].min_member);
-        line.options = {"--set group." + group() + (whole ? "" : ".roles." + role) +
-                        ".minMember=" + to};
-        line.details = {{"kind", "LowerMinimum"},
-                        {"role", whole ? boost::json::value(nullptr) : boost::json::value(role)},
-                        {"from", tree[what.at].min_member},
-                        {"to", what.to}};
-        return line;
+        return lowered_minimum(group(), what.at.value() == 0 ? "" : tree[what.at].name,
+                               tree[what.at].min_member, what.to);
     }
 
 private:

@@ -101,6 +101,7 @@ public:
         look_at_claims();
         look_at_zones();
         look_at_copies();
+        look_at_minimum();
         line_->changes_complete = line_->changes_complete && trials_.complete();
         return trials_.made();
     }
@@ -193,6 +194,24 @@ private:
         if (std::ranges::none_of(line_->remedies,
                                  [](const auto& each) { return has_kind(each, "AddNodes"); }))
             add_copies({}, static_cast<std::int64_t>(group_->volumes.size()));
+    }
+
+    /// Lowers the minimum as little as helps if no change lowers it: the core tries this only for
+    /// groups whose minimum the volumes can meet.
+    void look_at_minimum() {
+        if (std::ranges::any_of(line_->remedies,
+                                [](const auto& each) { return has_kind(each, "LowerMinimum"); }))
+            return;
+        const auto lowered = [&](std::int64_t by) {
+            return std::vector{lowered_minimum(
+                short_name(group_->key.name_space, group_->key.name, default_namespace_), "",
+                line_->minimum, line_->minimum - by)};
+        };
+        const auto by = muster::detail::least_number(0, line_->minimum - 1, [&](std::int64_t less) {
+            return trials_.starts(edits_of(lowered(less)));
+        });
+        if (by)
+            line_->remedies.push_back(lowered(*by));
     }
 
     /// Adds the fewest copies, at most `most`, of the first node of which some help, with the

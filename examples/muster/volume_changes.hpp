@@ -23,7 +23,8 @@ struct group_with_volumes {
 /// - changes that do not start the group are removed, and if none is left that adds nodes, the
 ///   smallest numbers of copies that start it are added,
 /// - the smallest set of claims that starts it once they are bound is added,
-/// - nodes are added with the labels that a volume needs and no node has.
+/// - nodes are added with the labels that a volume needs and no node has,
+/// - the minimum is lowered where volumes keep so many pods from starting together.
 /// Returns the number of tries, at most `most`; if more were needed, the line says that other
 /// changes may exist. O(tries × (planning volumes + a cycle)).
 [[nodiscard]] std::int64_t correct_changes(const muster::codec::manifests& objects,

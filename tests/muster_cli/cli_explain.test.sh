@@ -100,6 +100,12 @@ golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o j
 # A claim in use is named with the pod that uses it, and the headline says what kube-scheduler says.
 golden busy_claim.explain 3 explain -f busy_claim.yaml
 confirm busy_claim.yaml 1
+# A minimum that one ReadWriteOncePod claim does not admit is never met, and the least reduction is proposed.
+golden lone_claim.explain 3 explain -f lone_claim.yaml
+confirm lone_claim.yaml 1
+# A gang waits as long as a member whose storage may come could start it.
+golden storage_may_come.explain 3 explain -f storage_may_come.yaml
+confirm storage_may_come.yaml 3
 # A free volume that another gang got is named with the claim and the gang.
 golden taken_volume.explain 3 explain -f taken_volume.yaml
 # A free volume of a node that is not there names the node, and such a node is proposed.
