@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <muster/cluster/state.hpp>
-#include <muster/codec/broken_objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_words.hpp>
@@ -21,6 +21,7 @@
 #include <muster/vocabulary/reason.hpp>
 
 #include "group_lines.hpp"
+#include "node_filter_text.hpp"
 #include "reason_text.hpp"
 #include "report.hpp"
 
@@ -111,17 +112,23 @@ template<class Traits>
            full_name(key);
 }
 
-/// Returns the nodes that could not be read: "a, b", of more than three the number of the others.
+/// Returns which nodes the filter of the reason keeps the pods off: by labels, taints, cordons or
+/// host ports. Empty for other reasons.
 template<class Traits>
-[[nodiscard]] std::string unread_nodes(const muster::state<Traits>& known) {
-    constexpr std::size_t most = 3;
-    std::string names;
-    std::size_t found = 0;
-    for (const muster::node_index node : known.node_order())
-        if (muster::codec::is_closed_unread(known[node].spec))
-            if (++found <= most)
-                names += (names.empty() ? "" : ", ") + known.key(node);
-    return names + muster::codec::more_text(found - std::min(most, found), "node");
+[[nodiscard]] std::string node_filter_text(const node_filter_writer<Traits>& writer,
+                                           reason_code code) {
+    switch (code) {
+    case reason_code::node_selector_mismatch:
+        return writer.selector();
+    case reason_code::untolerated_taint:
+        return writer.taints();
+    case reason_code::node_unschedulable:
+        return writer.cordon();
+    case reason_code::host_port_taken:
+        return writer.ports();
+    default:
+        return {};
+    }
 }
 
 /// Returns the lines of the reasons why a gang waits, which were found in that scope. `facts` has
@@ -131,22 +138,23 @@ template<class Traits>
 /// - `volumes()`: the volume effects of its waiting members,
 /// - `volume_plan()`: those of all pods,
 /// - `queue()`: the name of its queue.
-/// With `of_one_pod`, the reasons and facts are those of one member.
+/// With `only`, the reasons and facts are those of this member.
 template<class Traits, class Facts>
 [[nodiscard]] std::vector<reason_line>
 reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds,
              muster::gang_index which, muster::certificate_scope scope,
              const std::vector<muster::reason>& found, const Facts& facts,
-             bool of_one_pod = false) {
+             std::optional<muster::pod_index> only = std::nullopt) {
     const auto& gang = known[which];
     const auto& key = known.key(which);
     reason_context context;
     context.kinds = &kinds;
     context.tree = &gang.spec.tree;
     context.scope = scope;
-    context.single_pod = of_one_pod || key.origin == muster::codec::group_origin::single_pod;
+    context.single_pod = only || key.origin == muster::codec::group_origin::single_pod;
     context.name_space = key.name_space;
     context.group = key.name;
+    const node_filter_writer<Traits> filters(known, which, only, scope);
     std::vector<reason_line> lines;
     for (const muster::reason& each : found) {
         reason_line line;
@@ -180,8 +188,7 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
             context.keeps_shared =
                 supply != facts.volume_plan().kinds.end() && !supply->second.kept.empty();
         }
-        if (each.code == reason_code::untolerated_taint)
-            context.unread_nodes = unread_nodes(known);
+        context.node_filter = node_filter_text(filters, each.code);
         if (each.code == reason_code::volume_out_of_reach) {
             std::vector<const muster::node<Traits::width>*> nodes;
             for (const muster::node_index node : known.node_order())
@@ -231,7 +238,7 @@ surplus_lines(const muster::state<Traits>& known, muster::gang_index which,
             lines.push_back({{},
                              reason_lines(known, *options.kinds, which, *options.scope,
                                           muster::explain_member(known, member, options),
-                                          facts_of(key), true)});
+                                          facts_of(key), member)});
         lines[line->second].pods.push_back(key.name);
     }
     return lines;

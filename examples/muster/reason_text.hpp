@@ -112,8 +112,8 @@ struct reason_context {
     std::string lone_claims;
     /// The free volumes and storage that the group's claims were to get, and which gangs got them.
     std::string taken_supplies;
-    /// The nodes that could not be read: "a, b".
-    std::string unread_nodes;
+    /// Of reasons by labels, taints, cordons or host ports: what keeps the pods off which nodes.
+    std::string node_filter;
     /// The groups that room is reserved for, as NAMESPACE/NAME.
     std::vector<std::string> owners;
     /// For each vertex of the tree, the number of members with scheduling gates at or below the
@@ -166,19 +166,12 @@ public:
         case reason_code::quota_exceeded:
             return quota() + roles();
         case reason_code::node_selector_mismatch:
-            return "too few nodes match the node selector or affinity" + roles();
         case reason_code::untolerated_taint:
-            return (context_->unread_nodes.empty()
-                        ? "nodes have taints that are not tolerated"
-                        : "nodes cannot be read (" + context_->unread_nodes +
-                              ") or have taints that are not tolerated") +
-                   roles();
         case reason_code::node_unschedulable:
-            return "nodes are cordoned" + roles();
+        case reason_code::host_port_taken:
+            return context_->node_filter + roles();
         case reason_code::topology_fragmented:
             return topology();
-        case reason_code::host_port_taken:
-            return "too few nodes have the host ports free" + roles();
         case reason_code::spread_uneven:
             return "nodes would make the spread over " + what_->topology + " uneven" + stopped();
         case reason_code::affinity_unmet:

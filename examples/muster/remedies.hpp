@@ -17,15 +17,11 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/resource/kind_table.hpp>
 
+#include "node_filter_text.hpp"
 #include "reason_text.hpp"
 #include "report.hpp"
 
 namespace cli {
-
-[[nodiscard]] inline std::string taint_text(const muster::taint& what) {
-    return what.key + (what.value.empty() ? "" : "=" + what.value) + ":" +
-           (what.effect == muster::taint_effect::no_execute ? "NoExecute" : "NoSchedule");
-}
 
 /// Returns how options spell an object: NAME in the default namespace, else NAMESPACE/NAME.
 [[nodiscard]] inline std::string short_name(const std::string& name_space, const std::string& name,

@@ -122,6 +122,8 @@ grep -qF "1 volume of a pod counts as usable on every node: the input holds no P
 golden unread_node.explain 3 explain -f unread_node.yaml
 confirm unread_node.yaml 2
 complains unread_node_copy.stderr 1 whatif -f unread_node.yaml --add-nodes 1xn1
+# The label, taint, host port or cordoned node that keeps pods off nodes is named.
+golden node_filters.explain 3 explain -f node_filters.yaml
 # Gated members exist: the reason names the gates, and the group is pending.
 golden gated.explain 3 explain -f gated.yaml
 golden gated.pods 3 plan -f gated.yaml -o pods
