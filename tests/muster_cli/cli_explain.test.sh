@@ -65,6 +65,8 @@ echo --- >>"$work/two_nodes.yaml"
 cat zonal_storage.yaml >>"$work/two_nodes.yaml"
 run 3 explain -f "$work/two_nodes.yaml"
 confirm "$work/two_nodes.yaml" 7
+# The reason names the zone and the region of a volume, and where a claim that is not bound can be provisioned.
+golden claim_places.explain 3 explain -f claim_places.yaml
 # If free volumes match, the reason names the chosen volume and the number of matching volumes.
 run 3 explain -f shared_volume.yaml
 grep -qF 'claim shared (free volume pv-a, one of 2) is in zone za: 1 of 2 nodes' "$work/out" ||

@@ -48,10 +48,14 @@ public:
         for (const std::size_t pod : of.users)
             (*effects_)[pod].wait(of.key.name, "is not bound: " + why);
     }
-    void reach(const volume_demand& of, term_list terms, const std::string& what) {
+    /// `verb` says what may be done with the claim on nodes that match `terms`.
+    void reach(const volume_demand& of, const term_list& terms, const std::string& what,
+               const std::string& verb) {
         for (const std::size_t pod : of.users) {
-            (*effects_)[pod].reach.push_back({terms, false});
-            (*effects_)[pod].reach_of.push_back("claim " + of.key.name + " (" + what + ")");
+            volume_effects& to = (*effects_)[pod];
+            to.verbs.emplace(to.reach.size(), verb);
+            to.reach.push_back({terms, false});
+            to.reach_of.push_back("claim " + of.key.name + " (" + what + ")");
         }
     }
     void take(const volume_demand& of, const std::string& kind, std::int64_t amount) {

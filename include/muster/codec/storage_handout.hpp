@@ -97,18 +97,21 @@ private:
     void reach(const volume_demand& of, std::size_t supply, std::size_t choices) {
         if (supply >= volumes_->size()) {
             const storage_pool& pool = pool_at(supply);
-            const std::string what = pool.object
-                                         ? "storage pool " + pool.object->metadata.key.name +
-                                               " with " + bytes_text(pool.size()) + " free"
-                                         : "a new volume of class " + class_;
-            out_->reach(of, pool.nodes, what);
+            const std::string what =
+                pool.object ? "storage pool " + pool.object->metadata.key.name + " with " +
+                                  bytes_text(pool.size()) + " free" + count_text(choices)
+                            : "a new volume of class " + class_;
+            out_->reach(of, pool.nodes, what,
+                        choices > 1 ? "is to be provisioned" : "can only be provisioned");
             return;
         }
         const volume_object& volume = *(*volumes_)[supply];
         if (volume.nodes)
             out_->reach(of, *volume.nodes,
-                        "free volume " + volume.metadata.key.name +
-                            (choices > 1 ? ", one of " + std::to_string(choices) : ""));
+                        "free volume " + volume.metadata.key.name + count_text(choices), "is");
+    }
+    [[nodiscard]] static std::string count_text(std::size_t choices) {
+        return choices > 1 ? ", one of " + std::to_string(choices) : "";
     }
     [[nodiscard]] std::string mark_of(std::size_t supply) const {
         if (supply < volumes_->size())

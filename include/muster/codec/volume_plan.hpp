@@ -47,6 +47,9 @@ struct volume_effects {
     /// The nodes that can use each volume, and a description of it: "claim data (volume pv-1)".
     std::vector<volume_reach> reach;
     std::vector<std::string> reach_of;
+    /// By position in `reach`, the verb between the description and the place of a volume that is
+    /// not chosen or does not exist yet: "can only be provisioned".
+    std::map<std::size_t, std::string> verbs;
     /// Amounts that the pod uses on its node, by the kinds of `volume_plan::kinds`.
     std::map<std::string, std::int64_t> amounts;
     /// Of these kinds, those of which a node may come to have more: `constraints::growing_kinds`.
@@ -64,6 +67,11 @@ struct volume_effects {
     /// Claims that are bound once the pod has a node, by storage class.
     std::map<std::string, std::vector<std::string>> unbound;
 
+    /// Returns the verb between a description and its place: "is" if the volume exists.
+    [[nodiscard]] std::string verb_at(std::size_t position) const {
+        const auto found = verbs.find(position);
+        return found == verbs.end() ? "is" : found->second;
+    }
     void wait(const std::string& claim, const std::string& why) {
         waits.push_back("claim " + claim + " " + why);
         missing.push_back(claim);

@@ -158,6 +158,7 @@ private:
         if (!claim.selected_node.empty()) {
             node_term on;
             on.name.push_back({"metadata.name", label_operator::in, {claim.selected_node}});
+            effects_[at].verbs.emplace(effects_[at].reach.size(), "can only be provisioned");
             effects_[at].reach.push_back({{std::move(on)}, false});
             effects_[at].reach_of.push_back("claim " + name + " (being provisioned for node " +
                                             claim.selected_node + ")");

@@ -67,7 +67,8 @@ public:
             return;
         for (const volume_demand& each : demands)
             if (spec_->topologies)
-                out_->reach(each, *spec_->topologies, "allowed topologies of class " + class_);
+                out_->reach(each, *spec_->topologies, "allowed topologies of class " + class_,
+                            can_only_provision);
         if (!tracks_capacity(*catalog_, *spec_)) {
             for (const volume_demand& each : demands)
                 keep_near(each);
@@ -122,7 +123,7 @@ private:
                                      ? "no storage pool of class " + class_ + " takes " + size +
                                            ": " + pools_text(pools())
                                      : "storage pools of class " + class_ + " with " + size;
-        out_->reach(of, std::move(terms), what);
+        out_->reach(of, terms, what, can_only_provision);
     }
 
     /// Some pool is reached from several nodes, or pods share a claim.
@@ -139,6 +140,8 @@ private:
         else
             storage_handout(class_, {}, pools(), *out_).run(demands);
     }
+
+    static constexpr const char* can_only_provision = "can only be provisioned";
 
     const storage_catalog* catalog_;
     std::string class_;

@@ -62,9 +62,11 @@ public:
                 return;
             terms.insert(terms.end(), each->nodes->begin(), each->nodes->end());
         }
-        out_->reach(of, std::move(terms),
-                    (pools_->empty() ? "free volumes of class " : "free or new volumes of class ") +
-                        class_);
+        const bool only_free = pools_->empty();
+        out_->reach(of, terms,
+                    (only_free ? "free volumes of class " : "free or new volumes of class ") +
+                        class_,
+                    only_free ? "can only be bound" : "can only be bound or provisioned");
     }
 
 private:

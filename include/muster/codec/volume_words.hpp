@@ -279,21 +279,28 @@ template<class IsKey>
     return found;
 }
 
-/// Returns " is in zone a" if every term requires a zone or a node without one, as zone_terms()
-/// adds it. Empty otherwise.
+/// Returns " in zone a", " in region r" or " in zone a of region r" if every term requires a zone,
+/// a region or both, or a node without them, as zone_terms() adds it. Empty otherwise.
 [[nodiscard]] inline std::string zone_text(const std::vector<node_term>& terms) {
-    const auto zones = required_values(terms, [](std::string_view key) {
-        return key == zone_labels[0].first || key == zone_labels[0].second;
-    });
-    return zones.empty() ? "" : " is in " + values_text("zone", zones);
+    const auto values = [&](std::size_t level) {
+        return required_values(terms, [&](std::string_view key) {
+            return key == zone_labels[level].first || key == zone_labels[level].second;
+        });
+    };
+    const auto zones = values(0);
+    const auto regions = values(1);
+    std::string text = zones.empty() ? "" : " in " + values_text("zone", zones);
+    if (!regions.empty())
+        text += (zones.empty() ? " in " : " of ") + values_text("region", regions);
+    return text;
 }
-/// Returns " is in zone a", or " is on node h" if every term names nodes. Empty otherwise.
+/// Returns zone_text(), or " on node h" if every term names nodes. Empty otherwise.
 [[nodiscard]] inline std::string place_text(const std::vector<node_term>& terms) {
     const std::string zone = zone_text(terms);
     const auto hosts = required_values(terms, [](std::string_view key) {
         return key == hostname_label || key == "metadata.name";
     });
-    return !zone.empty() || hosts.empty() ? zone : " is on " + values_text("node", hosts);
+    return !zone.empty() || hosts.empty() ? zone : " on " + values_text("node", hosts);
 }
 
 /// Returns ": 1 of 2 nodes".
@@ -307,7 +314,7 @@ template<class IsKey>
                                              const std::string& zone) {
     if (nodes.empty())
         return " is available on none of the " + std::to_string(all) + " nodes";
-    std::string text = (zone.empty() ? " is" : zone + " and") + " available on " +
+    std::string text = (zone.empty() ? " is" : " is" + zone + " and") + " available on " +
                        std::to_string(nodes.size()) + " of " + std::to_string(all) + " nodes";
     constexpr std::size_t most = 3;
     for (std::size_t at = 0; at < nodes.size() && nodes.size() <= most; ++at)
@@ -324,8 +331,8 @@ template<class IsKey>
     });
 }
 
-/// Returns for each volume its zone or node, if any, and the number of nodes that can use the
-/// volume, fewest first. At most three volumes, and the number of further ones. ResourceClaims
+/// Returns for each volume its zone, region or node, if any, and the number of nodes that can use
+/// the volume, fewest first. At most three volumes, and the number of further ones. ResourceClaims
 /// likewise, with the names of up to three nodes. Empty if every node can use every volume.
 /// O(volumes × nodes).
 template<std::size_t Width>
@@ -342,10 +349,12 @@ template<std::size_t Width>
                     names.push_back(each->name);
             if (names.size() == nodes.size())
                 continue;
+            const std::string place = detail::place_text(terms);
             const std::string where =
                 volumes->reach[at].of_devices
                     ? detail::device_text(names, nodes.size(), detail::zone_text(terms))
-                    : detail::place_text(terms) + detail::count_text(names, nodes.size());
+                    : (place.empty() ? "" : " " + volumes->verb_at(at) + place) +
+                          detail::count_text(names, nodes.size());
             found.emplace(names.size(), volumes->reach_of[at] + where);
         }
     constexpr std::size_t most = 3;

@@ -26,13 +26,15 @@ node_term of_label(const std::string& key, std::vector<std::string> values) {
     return term;
 }
 
-std::string reach_text(std::vector<node_term> terms) {
+std::string reach_text(std::vector<node_term> terms, const std::string& verb = {}) {
     std::vector<muster::node<1>> nodes(2);
     nodes[0].labels.set("topology.kubernetes.io/zone", "a");
     nodes[1].labels.set("topology.kubernetes.io/zone", "b");
     volume_effects effects;
-    effects.reach.push_back({std::move(terms), true});
+    effects.reach.push_back({std::move(terms), verb.empty()});
     effects.reach_of.push_back("claim c (volume p)");
+    if (!verb.empty())
+        effects.verbs.emplace(0, verb);
     return volume_reach_text<1>({{"x", &effects}}, {&nodes[0], &nodes[1]});
 }
 
@@ -56,7 +58,25 @@ TEST_CASE("the zone of a volume may be given by its labels") {
     volume.metadata.labels = {{"failure-domain.beta.kubernetes.io/zone", "b"}};
     CHECK(reach_text(*zone_terms(volume)) == "claim c (volume p) is in zone b: 1 of 2 nodes");
     volume.metadata.labels = {{"topology.kubernetes.io/region", "r"}};
-    CHECK(reach_text(*zone_terms(volume)) == "claim c (volume p): 0 of 2 nodes");
+    CHECK(reach_text(*zone_terms(volume)) == "claim c (volume p) is in region r: 0 of 2 nodes");
+}
+
+TEST_CASE("a volume with labels of a zone and a region is in both") {
+    volume_object volume;
+    volume.metadata.labels = {{"topology.kubernetes.io/zone", "a"},
+                              {"topology.kubernetes.io/region", "r"}};
+    CHECK(reach_text(*zone_terms(volume)) ==
+          "claim c (volume p) is in zone a of region r: 0 of 2 nodes");
+    volume.metadata.labels.set("failure-domain.beta.kubernetes.io/region", "r__s");
+    CHECK(reach_text(*zone_terms(volume)) ==
+          "claim c (volume p) is in zone a of regions r, s: 0 of 2 nodes");
+}
+
+TEST_CASE("a claim that is not bound is nowhere yet") {
+    CHECK(reach_text({of_label("topology.kubernetes.io/zone", {"a"})}, "can only be provisioned") ==
+          "claim c (volume p) can only be provisioned in zone a: 1 of 2 nodes");
+    CHECK(reach_text({of_label("rack", {"r"})}, "can only be provisioned") ==
+          "claim c (volume p): 0 of 2 nodes");
 }
 
 TEST_CASE("the reach of a volume of a node names the node") {
