@@ -154,7 +154,10 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
     context.single_pod = only || key.origin == muster::codec::group_origin::single_pod;
     context.name_space = key.name_space;
     context.group = key.name;
-    const node_filter_writer<Traits> filters(known, which, only, scope);
+    const node_filter_writer<Traits> filters(
+        known, which, only, scope,
+        std::ranges::find(found, reason_code::volume_not_ready, &muster::reason::code) !=
+            found.end());
     std::vector<reason_line> lines;
     for (const muster::reason& each : found) {
         reason_line line;

@@ -113,6 +113,8 @@ golden taken_volume.explain 3 explain -f taken_volume.yaml
 # A free volume of a node that is not there names the node, and such a node is proposed.
 golden volume_of_absent_node.explain 3 explain -f volume_of_absent_node.yaml
 confirm volume_of_absent_node.yaml 2
+# A claim that does not exist hides no other reason.
+golden unready_volume.explain 3 explain -f unready_volume.yaml
 # A pool with room that makes no volume of that size says so.
 golden largest_volume.explain 3 explain -f largest_volume.yaml
 # In a complete listing a missing claim does not exist; in a partial input claims count as usable.

@@ -46,7 +46,8 @@ void add_answered_too_early(const cluster_state<Traits>& known, gang_index which
 /// Why a gang does not start, on the state as it stands: never empty for a gang that waits, in a
 /// fixed order (blocking, blocking together, contributing; each by `reason_code`, kinds by name).
 /// Empty for a gang that fits, unless it was told to wait. Not part of a decision: it is made on
-/// demand.
+/// demand. If volumes of members are not ready, that comes first, and then what would block the
+/// gang if they were, as far as that is proven.
 ///
 /// Cost: O(nodes) once, to group nodes that are alike for the gang; then, for every constraint that
 /// the gang has, and as many again for those that block only together, O(groups) where bounds

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -424,13 +425,33 @@ private:
     std::optional<std::int64_t> quota_left_;
 };
 
+/// Adds to a reason about volumes the reasons for which the members would fit no nodes if all of
+/// their volumes were ready. Adds none without a proof.
+template<class Traits>
+void add_beside_volumes(const cluster_state<Traits>& known,
+                        const gang_members<Traits::width>& if_ready, const explain_options& options,
+                        certificate_scope scope, std::vector<reason>& found) {
+    std::vector<reason> others = reason_finder<Traits>(known, if_ready, options, scope).find();
+    if (others.empty() || std::ranges::any_of(others, &reason::not_minimal))
+        return;
+    if (scope == certificate_scope::free_now)
+        for (reason& each : term_reason_finder(known, if_ready).find_contributing())
+            others.push_back(std::move(each));
+    std::ranges::move(others, std::back_inserter(found));
+}
+
 template<class Traits>
 std::vector<reason> what_stops(const cluster_state<Traits>& known, gang_index which,
                                const explain_options& options) {
     auto members = members_of(known, which);
     const gate at = gate_before_search(known, which, members);
-    if (at != gate::none)
-        return {gate_reason(known, which, members, at)};
+    if (at != gate::none) {
+        std::vector<reason> found{gate_reason(known, which, members, at)};
+        if (at == gate::volumes)
+            add_beside_volumes(known, members_of(known, which, true), options,
+                               options.scope.value_or(certificate_scope::free_now), found);
+        return found;
+    }
     if (known[which].last.known && known[which].last.at == gate::order)
         return {gate_reason(known, which, members, gate::order)};
     const bool never = known[which].last.known && known[which].last.kind == answer::never;

@@ -13,7 +13,8 @@ inline namespace v0_1 {
 
 /// Returns why a waiting member of a gang that meets its minima is not placed: the reasons as if
 /// the member were a gang of its own, bound by the topology constraints of its gang. Amounts and
-/// roles are those of the one pod. `fits_by_now` if no constraint blocks the member.
+/// roles are those of the one pod. `fits_by_now` if no constraint blocks the member. If its volumes
+/// are not ready, that comes first, and then what would block it if they were.
 template<class Traits>
 [[nodiscard]] std::vector<reason> explain_member(const cluster_state<Traits>& known, pod_index pod,
                                                  const explain_options& options = {});

@@ -62,29 +62,33 @@ template<class Traits>
 std::vector<reason> explain_member(const cluster_state<Traits>& known, pod_index pod,
                                    const explain_options& options) {
     const gang_index which = known[pod].gang;
-    const auto members = members_of(known, which);
+    const constraints& where = known.where(pod).value;
+    const auto members = members_of(known, which, where.volume_not_ready);
     if (!queue_takes(known, which))
         return {detail::gate_reason(known, which, members, gate::queue)};
-    const constraints& where = known.where(pod).value;
     std::vector<reason> found;
-    const auto only = [&](reason_code code) {
+    const auto only = [](reason_code code) {
         reason made;
         made.code = code;
-        found.push_back(made);
-        return found;
+        return std::vector<reason>{std::move(made)};
     };
-    if (where.held())
-        return only(where.unsupported ? reason_code::unsupported_constraint
-                                      : reason_code::volume_not_ready);
+    if (where.unsupported)
+        return only(reason_code::unsupported_constraint);
     const gang_tree tree(1);
     const auto lone = detail::lone_member(members, pod, tree);
     if (!lone)
-        return only(reason_code::fits_by_now);
+        return only(where.volume_not_ready ? reason_code::volume_not_ready
+                                           : reason_code::fits_by_now);
     const certificate_scope scope = options.scope.value_or(certificate_scope::free_now);
-    found = detail::reason_finder<Traits>(known, *lone, options, scope).find();
-    detail::term_reason_finder<Traits> by_terms(known, *lone);
-    for (reason& each : found.empty() ? by_terms.find() : by_terms.find_contributing())
-        found.push_back(std::move(each));
+    if (where.volume_not_ready) {
+        found = only(reason_code::volume_not_ready);
+        detail::add_beside_volumes(known, *lone, options, scope, found);
+    } else {
+        found = detail::reason_finder<Traits>(known, *lone, options, scope).find();
+        detail::term_reason_finder<Traits> by_terms(known, *lone);
+        for (reason& each : found.empty() ? by_terms.find() : by_terms.find_contributing())
+            found.push_back(std::move(each));
+    }
     // The numbers are those of the pod. The constraint is the gang's that the pod is bound by.
     const auto required = std::ranges::find_if(members.together, [&](const closeness& of) {
         return of.required && is_below(*members.tree, known[pod].role.value(), of.vertex);

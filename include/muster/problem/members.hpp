@@ -93,9 +93,12 @@ private:
 template<std::size_t Width>
 class member_sorter {
 public:
-    /// Members that no node can take (`constraints::held`) belong to no class. O(members).
+    /// Members that no node can take (`constraints::held`) belong to no class. With
+    /// `assume_volumes_ready`, members that only wait for volumes belong to classes as well.
+    /// O(members).
     template<class Traits>
-    void sort(const cluster_state<Traits>& known, gang_index which, gang_members<Width>& into) {
+    void sort(const cluster_state<Traits>& known, gang_index which, gang_members<Width>& into,
+              bool assume_volumes_ready = false) {
         const auto& group = known[which];
         const std::size_t vertices = group.spec.tree.size();
         into.spec = &group.spec;
@@ -107,6 +110,7 @@ public:
         into.alive.assign(vertices, 0);
         into.unsupported.assign(vertices, 0);
         waiting_.clear();
+        assume_volumes_ready_ = assume_volumes_ready;
         share_volumes_ = false;
         if (class_of_.size() < known.shapes().size())
             class_of_.resize(known.shapes().size());
@@ -180,9 +184,9 @@ private:
             return found.of;
         const auto& shape = known.shapes()[record.shape];
         const constraints& where = known.constraint_sets()[shape.where].value;
-        found = {round_,
-                 where.held() ? unsupported : static_cast<std::uint32_t>(into.classes.size())};
-        if (where.held())
+        const bool is_held = assume_volumes_ready_ ? where.unsupported : where.held();
+        found = {round_, is_held ? unsupported : static_cast<std::uint32_t>(into.classes.size())};
+        if (is_held)
             return found.of;
         into.classes.push_back(
             {record.role, record.shape, shape.request, shape.where, &where.claims, 0, 0});
@@ -198,6 +202,7 @@ private:
 
     detail::sequence<entry> class_of_;
     std::vector<pod_index> waiting_;
+    bool assume_volumes_ready_ = false;
     /// Some class shares a volume that does not exist yet.
     bool share_volumes_ = false;
     std::uint64_t round_ = 0;
@@ -236,12 +241,14 @@ template<class Traits>
     return stake_of(known, which, scratch);
 }
 
-/// A gang's members, sorted. O(members + shapes of the state).
+/// A gang's members, sorted; `assume_volumes_ready`: as member_sorter::sort() has it.
+/// O(members + shapes of the state).
 template<class Traits>
 [[nodiscard]] gang_members<Traits::width> members_of(const cluster_state<Traits>& known,
-                                                     gang_index which) {
+                                                     gang_index which,
+                                                     bool assume_volumes_ready = false) {
     gang_members<Traits::width> found;
-    member_sorter<Traits::width>().sort(known, which, found);
+    member_sorter<Traits::width>().sort(known, which, found, assume_volumes_ready);
     return found;
 }
 

@@ -287,6 +287,19 @@ std::string check_reasons_of(oracle of, const std::vector<reason>& reasons) {
     return {};
 }
 
+/// The first reason is about volumes. The others must be those of the gang if all volumes were
+/// ready.
+std::string check_beside_volumes(world ready, const std::string& gang,
+                                 const std::vector<reason>& reasons) {
+    for (auto& pod : ready.pods)
+        pod.spec.where.volume_not_ready = false;
+    const world_state known = to_state(ready);
+    oracle of(known, known.find_gang(gang)->index);
+    if (of.fits())
+        return reasons.size() == 1 ? "" : "reasons beside volumes although the gang would fit:";
+    return check_reasons_of(of, {reasons.begin() + 1, reasons.end()});
+}
+
 /// With the nodes one by one, or in groups.
 std::string check_reasons(const world& from, std::size_t group_from) {
     world_state known = to_state(from);
@@ -302,8 +315,14 @@ std::string check_reasons(const world& from, std::size_t group_from) {
             continue;
         }
         if (!should.searched) {
-            if (now.size() != 1 || now.front().kind != reason_kind::blocking)
+            if (now.empty() || now.front().kind != reason_kind::blocking)
                 return "a gate gives one reason: " + key;
+            if (now.front().code == reason_code::volume_not_ready) {
+                if (std::string fault = check_beside_volumes(from, key, now); !fault.empty())
+                    return "beside volumes, " + fault + " " + key;
+            } else if (now.size() != 1) {
+                return "a gate gives one reason: " + key;
+            }
             continue;
         }
         std::string fault = check_reasons_of(oracle(known, which), now);

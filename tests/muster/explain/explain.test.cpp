@@ -89,6 +89,43 @@ TEST_CASE("the reason is volume_not_ready only if no constraint of the gang is u
     CHECK(why(known, "g").empty());
 }
 
+TEST_CASE("a volume that is not ready hides no other reason") {
+    cluster known;
+    ok(known.upsert_node("a", machine(8)));
+    gang_tree tree(2);
+    const vertex_index small = tree.add(vertex_index{0}, 1, "small");
+    const vertex_index large = tree.add(vertex_index{0}, 1, "large");
+    ok(known.upsert_gang("g", gang_of(tree)));
+    cluster::pod_type held = asking(1);
+    held.role = small;
+    held.where.volume_not_ready = true;
+    ok(known.upsert_pod("p", "g", held));
+    cluster::pod_type other = asking(9);
+    other.role = large;
+    ok(known.upsert_pod("q", "g", other));
+    const auto found = why(known, "g");
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].code == reason_code::volume_not_ready);
+    CHECK(found[1].code == reason_code::insufficient_resource);
+    CHECK(found[1].kind == reason_kind::blocking);
+    // The amount includes the member whose volume is not ready.
+    CHECK(found[1].amount_needed == 10);
+    // Both fit alone, and not together.
+    other = asking(8);
+    other.role = large;
+    ok(known.upsert_pod("q", "g", other));
+    CHECK(why(known, "g").size() == 2);
+    other = asking(7);
+    other.role = large;
+    ok(known.upsert_pod("q", "g", other));
+    CHECK(only(why(known, "g")).code == reason_code::volume_not_ready);
+    // The member that is held may be the one that fits no node.
+    held.where.selector.requirements.push_back({"disk", label_operator::in, {"ssd"}});
+    ok(known.upsert_pod("p", "g", held));
+    REQUIRE(why(known, "g").size() == 2);
+    CHECK(why(known, "g")[1].code == reason_code::node_selector_mismatch);
+}
+
 TEST_CASE("nodes that cannot use a volume are a separate reason, besides missing room") {
     cluster known;
     auto near = machine(1);

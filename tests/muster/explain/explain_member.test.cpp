@@ -47,6 +47,11 @@ TEST_CASE("a waiting surplus pod whose volume is not ready waits for the volume"
     ok(known.upsert_pod("g-1", "g", spec));
     REQUIRE(why(known, "g-1").size() == 1);
     CHECK(why(known, "g-1")[0].code == reason_code::volume_not_ready);
+    spec.request = asking(6).request;
+    ok(known.upsert_pod("g-1", "g", spec));
+    REQUIRE(why(known, "g-1").size() == 2);
+    CHECK(why(known, "g-1")[1].code == reason_code::insufficient_resource);
+    CHECK(why(known, "g-1")[1].amount_needed == 6);
     spec.where.unsupported = true;
     ok(known.upsert_pod("g-1", "g", spec));
     CHECK(why(known, "g-1")[0].code == reason_code::unsupported_constraint);
