@@ -173,7 +173,7 @@ public:
         case reason_code::topology_fragmented:
             return topology();
         case reason_code::spread_uneven:
-            return "nodes would make the spread over " + what_->topology + " uneven" + stopped();
+            return spread() + stopped();
         case reason_code::affinity_unmet:
             if (what_->shares_volume)
                 return context_->shared_claims + " will be in one " + domain_noun(what_->topology) +
@@ -235,6 +235,15 @@ private:
     /// Says how many nodes the reason rules out, and which roles are short.
     [[nodiscard]] std::string stopped() const {
         return ": " + std::to_string(what_->nodes) + " that would do otherwise" + roles();
+    }
+
+    [[nodiscard]] std::string spread() const {
+        if (what_->unlabelled == 0)
+            return "nodes would make the spread over " + what_->topology + " uneven";
+        if (what_->unlabelled == what_->nodes)
+            return "nodes lack the label " + what_->topology + ", over which pods are spread";
+        return "nodes would make the spread over " + what_->topology +
+               " uneven, or lack that label (" + std::to_string(what_->unlabelled) + ")";
     }
 
     /// Says how many members are needed, in addition to those that hold.

@@ -128,6 +128,8 @@ confirm unread_node.yaml 2
 complains unread_node_copy.stderr 1 whatif -f unread_node.yaml --add-nodes 1xn1
 # The label, taint, host port or cordoned node that keeps pods off nodes is named.
 golden node_filters.explain 3 explain -f node_filters.yaml
+# A label that nodes lack for a topology spread is named.
+golden spread_label.explain 3 explain -f spread_label.yaml
 # Gated members exist: the reason names the gates, and the group is pending.
 golden gated.explain 3 explain -f gated.yaml
 golden gated.pods 3 plan -f gated.yaml -o pods

@@ -90,7 +90,7 @@ private:
     [[nodiscard]] std::vector<reason> made_of(const affinity_refusal& refused, reason_kind kind) {
         std::vector<reason> found;
         const vertex_index role = members_->classes[refused.member_class].role;
-        for (const auto& [term, nodes] : stopped_) {
+        for (const auto& [term, stops] : stopped_) {
             reason made;
             made.code = term.first;
             made.kind = kind;
@@ -98,7 +98,8 @@ private:
             made.topology = term.second;
             made.shares_volume = made.code == reason_code::affinity_unmet &&
                                  only_volumes_seek(refused.member_class, made.topology);
-            made.nodes = nodes;
+            made.nodes = stops.nodes;
+            made.unlabelled = stops.unlabelled;
             const std::int64_t needed =
                 (*members_->tree)[role].min_member - members_->holding[role.value()];
             const auto placed =
@@ -137,7 +138,9 @@ private:
                 : each.why == pod_obstacle::anti_affinity          ? reason_code::anti_affinity_met
                 : each.why == pod_obstacle::existing_anti_affinity ? reason_code::kept_off_by_others
                                                                    : reason_code::spread_uneven;
-            ++stopped_[{code, each.topology}];
+            stop_count& stops = stopped_[{code, each.topology}];
+            ++stops.nodes;
+            stops.unlabelled += each.why == pod_obstacle::spread_label ? 1 : 0;
         }
     }
 
@@ -159,12 +162,12 @@ private:
             if (!terms)
                 continue;
             for (const affinity_term& term : terms->affinity)
-                stopped_[{reason_code::affinity_unmet, term.topology}] = 0;
+                stopped_[{reason_code::affinity_unmet, term.topology}] = {};
             for (const affinity_term& term : terms->anti_affinity)
-                stopped_[{reason_code::anti_affinity_met, term.topology}] = 0;
+                stopped_[{reason_code::anti_affinity_met, term.topology}] = {};
             for (const spread_term& term : terms->spread)
                 if (term.required)
-                    stopped_[{reason_code::spread_uneven, term.topology}] = 0;
+                    stopped_[{reason_code::spread_uneven, term.topology}] = {};
         }
     }
 
@@ -174,15 +177,21 @@ private:
         for (const known_term& term : theirs.anti_affinity)
             if (term.pods == which)
                 stopped_[{reason_code::kept_off_by_others,
-                          known_->topologies()[term.topology].value().levels.front()}] = 0;
+                          known_->topologies()[term.topology].value().levels.front()}] = {};
     }
+
+    /// The nodes that a term stops, and how many of them lack the label of the term.
+    struct stop_count {
+        std::int64_t nodes = 0;
+        std::int64_t unlabelled = 0;
+    };
 
     const cluster_state<Traits>* known_;
     const gang_members<width>* members_;
     ledger<width> accounts_;
     plan<width> into_;
-    /// By reason and label key: nodes.
-    std::map<std::pair<reason_code, std::string>, std::int64_t> stopped_;
+    /// By reason and label key.
+    std::map<std::pair<reason_code, std::string>, stop_count> stopped_;
 };
 
 } // namespace detail

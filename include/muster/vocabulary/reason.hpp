@@ -139,6 +139,8 @@ struct reason {
     /// take the member, it stops.
     std::string topology;
     std::int64_t nodes = 0;
+    /// Of `spread_uneven`: how many of these nodes lack the label.
+    std::int64_t unlabelled = 0;
     /// The gangs that room is reserved for.
     std::vector<gang_index> owners;
 };

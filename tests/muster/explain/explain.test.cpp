@@ -89,6 +89,31 @@ TEST_CASE("the reason is volume_not_ready only if no constraint of the gang is u
     CHECK(why(known, "g").empty());
 }
 
+TEST_CASE("nodes that lack the label of a spread are counted apart") {
+    cluster known;
+    auto racked = machine(8);
+    racked.labels.set("rack", "r1");
+    ok(known.upsert_node("a", racked));
+    ok(known.upsert_node("b", machine(8)));
+    racked.labels.set("rack", "r2");
+    racked.taints.push_back({"full", "", taint_effect::no_schedule});
+    ok(known.upsert_node("c", racked));
+    cluster::pod_type web = asking(1);
+    web.labels.set("app", "web");
+    spread_term even;
+    even.pods.labels.requirements.push_back({"app", label_operator::in, {"web"}});
+    even.topology = "rack";
+    web.where.pods.emplace().spread.push_back(even);
+    ok(known.upsert_gang("f", gang_of(1)));
+    ok(known.upsert_pod("f", "f", in_phase(pod_phase::running, web), "a"));
+    ok(known.upsert_gang("g", gang_of(1)));
+    ok(known.upsert_pod("g", "g", web));
+    const reason found = only(why(known, "g"));
+    CHECK(found.code == reason_code::spread_uneven);
+    CHECK(found.nodes == 2);
+    CHECK(found.unlabelled == 1);
+}
+
 TEST_CASE("a volume that is not ready hides no other reason") {
     cluster known;
     ok(known.upsert_node("a", machine(8)));
