@@ -40,7 +40,8 @@ codec::volumes_of_pods volumes_of(const live_cluster& cluster, const codec::grou
 std::string detail_of(const live_cluster& cluster, const codec::group_key& key, reason_code why,
                       const codec::object_key* only) {
     const auto& gangs = cluster.objects().gangs();
-    if (std::string wrong = gangs.wrong_with(key); !wrong.empty())
+    if (std::string wrong = gangs.wrong_with(key);
+        !wrong.empty() || why == reason_code::group_missing)
         return wrong;
     if (why == reason_code::unsupported_constraint) {
         for (const codec::pod_object* const pod : gangs.members(key)) {

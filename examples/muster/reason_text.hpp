@@ -140,8 +140,9 @@ public:
                        : "nodes have a pod that uses the same disk" + stopped();
         switch (what_->code) {
         case reason_code::group_missing:
-            return "there is no PodGroup " + context_->group + " in namespace " +
-                   context_->name_space;
+            return !context_->detail.empty() ? context_->detail
+                                             : "there is no PodGroup " + context_->group +
+                                                   " in namespace " + context_->name_space;
         case reason_code::group_malformed:
         case reason_code::members_disagree:
             return context_->detail;

@@ -22,6 +22,7 @@
 #include <muster/codec/gang_definition.hpp>
 #include <muster/codec/gang_finish.hpp>
 #include <muster/codec/gang_groups.hpp>
+#include <muster/codec/missing_group.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/undescribed_group.hpp>
 #include <muster/translate/gang_claims.hpp>
@@ -50,6 +51,7 @@ struct stray_pod {
     /// The group that the input does not hold; empty when the marks themselves are wrong.
     std::string group;
     translate::gang_api api = translate::gang_api::none;
+    /// What is missing, or what is wrong with the marks.
     std::string fault;
 };
 
@@ -222,7 +224,8 @@ private:
             return report(*out_, severity::error, pod.where, {},
                           "pod " + pod.key.name + ": " + message);
         if (missing)
-            return strays_.push_back({pod.key, missing->group, missing->api, {}});
+            return strays_.push_back({pod.key, missing->group, missing->api,
+                                      missing_group_text(*missing, pod.key.name_space)});
         report(*out_, severity::warning, pod.where, {"metadata"},
                "pod " + pod.key.name + ": " + message);
         strays_.push_back({pod.key, {}, translate::gang_api::none, message});

@@ -16,6 +16,7 @@
 #include <muster/codec/ack_labels.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/kueue_queues.hpp>
+#include <muster/codec/missing_group.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/translate/gang_keys.hpp>
 #include <muster/vocabulary/gang.hpp>
@@ -335,8 +336,11 @@ using group_map = std::map<group_key, group_facts>;
                 report(out, severity::warning, pod.metadata.where, {"metadata", "labels"},
                        "pod " + own.name + ": " + wrong);
             }
-        } else if (entry->first.origin == group_origin::pod_group && !facts.object) {
+        } else if (entry->first.origin == group_origin::pod_group && !facts.object &&
+                   facts.fault == gang_fault::none) {
             facts.fault = gang_fault::missing;
+            facts.fault_detail =
+                missing_t9k_group_text({entry->first.name_space, entry->first.name});
         }
     }
     for (auto& [key, facts] : groups) {

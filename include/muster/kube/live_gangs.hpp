@@ -404,8 +404,10 @@ private:
         for (codec::declared_gang& gang : lent.gangs)
             for (const auto& [who, record] : groups)
                 if (record->is_broken && gang.fault == gang_fault::missing &&
-                    record->who.key == gang.metadata.key)
+                    record->who.key == gang.metadata.key) {
                     gang.fault = gang_fault::malformed;
+                    gang.fault_detail.clear();
+                }
         for (std::size_t at = 0; at < homes.size(); ++at)
             homes[at]->emplace(std::move(documents[at]));
     }
