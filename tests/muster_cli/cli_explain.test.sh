@@ -115,6 +115,8 @@ golden volume_of_absent_node.explain 3 explain -f volume_of_absent_node.yaml
 confirm volume_of_absent_node.yaml 2
 # A claim that does not exist hides no other reason.
 golden unready_volume.explain 3 explain -f unready_volume.yaml
+# The reason says why no node reaches a storage pool: no CSIStorageCapacity, or no topology of the driver.
+golden missing_pools.explain 3 explain -f missing_pools.yaml
 # A pool with room that makes no volume of that size says so.
 golden largest_volume.explain 3 explain -f largest_volume.yaml
 # In a complete listing a missing claim does not exist; in a partial input claims count as usable.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <muster/codec/claim_effects.hpp>
+#include <muster/codec/pool_mismatch.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/storage_handout.hpp>
 #include <muster/codec/storage_objects.hpp>
@@ -104,7 +105,10 @@ public:
 private:
     void count_pools(const std::vector<volume_demand>& demands) {
         const std::string kind = storage_catalog::bytes_of(class_);
-        out_->plan().kinds[kind] = count_bytes(pools());
+        volume_supply& supply = out_->plan().kinds[kind];
+        supply = count_bytes(pools());
+        if (pools().empty())
+            supply.lack = no_pool_text(*catalog_, *spec_, *out_);
         for (const volume_demand& each : demands) {
             out_->take(each, kind, each.asks->bytes);
             const bool limited = std::ranges::any_of(
@@ -128,6 +132,12 @@ private:
 
     /// Some pool is reached from several nodes, or pods share a claim.
     void share_pools(const std::vector<volume_demand>& demands, bool shared) {
+        if (pools().empty()) {
+            const std::string lack = no_pool_text(*catalog_, *spec_, *out_);
+            for (const volume_demand& each : demands)
+                out_->wait(each, lack);
+            return;
+        }
         int128 sum = 0;
         for (const volume_demand& each : demands)
             if (out_->are_admitted(each))
