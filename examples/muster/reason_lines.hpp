@@ -51,19 +51,20 @@ template<class Traits>
 /// Returns the supply of each node for a kind that counts attachments or bytes of storage:
 /// attached volumes and those that attachments are kept for ("a 1+1 of 2, b 0 of 1"), limits of
 /// attachments in scope `emptied` ("a 2, b 1"), or free bytes ("a 15Gi, b 5Gi"). Lists at most four
-/// nodes, those with the most free first. If no node has storage, returns why. Empty for other
-/// kinds and if no node has a limit.
+/// nodes, those with the most free first. If no node has any storage or device, returns why. Empty
+/// for other kinds and if no node has a limit.
 template<class Traits>
 [[nodiscard]] std::string supply_text(const muster::state<Traits>& known, muster::kind_id kind,
                                       const std::string& name, muster::certificate_scope scope,
                                       const muster::codec::volume_plan& volumes) {
     const bool attachments = !muster::codec::storage_catalog::driver_in(name).empty();
     const auto supply = volumes.kinds.find(name);
-    if (supply == volumes.kinds.end() ||
-        (!attachments && !muster::codec::storage_catalog::counts_bytes(name)))
+    if (supply == volumes.kinds.end())
         return {};
     if (!supply->second.lack.empty())
         return supply->second.lack;
+    if (!attachments && !muster::codec::storage_catalog::counts_bytes(name))
+        return {};
     const bool now = scope == muster::certificate_scope::free_now;
     std::vector<std::pair<std::int64_t, std::string>> found;
     std::size_t others = 0;

@@ -99,6 +99,8 @@ golden beyond_minimum.explain.json 3 explain train -f beyond_minimum.yaml -o jso
 # ResourceClaims that are not ready are named, without options: none allocates them.
 golden resource_claims.explain 3 explain -f resource_claims.yaml
 golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o json
+# Only a DeviceClass that serves the missing resource lets a pod wait for devices, and the reason says so.
+golden no_devices.explain 3 explain -f no_devices.yaml
 # A claim in use is named with the pod that uses it, and the headline says what kube-scheduler says.
 golden busy_claim.explain 3 explain -f busy_claim.yaml
 confirm busy_claim.yaml 1

@@ -258,6 +258,10 @@ private:
                 place(at, resource, supply);
             }
         }
+        if (selected.empty() &&
+            std::ranges::none_of(supply.on, [](const auto& each) { return each.second > 0; }))
+            supply.lack = "device class " + catalog_->class_of(resource)->metadata.key.name +
+                          " serves it, and selects no device of a complete pool";
         into_->kinds.emplace(resource, std::move(supply));
         for (const pod_object* const pod : pods_) {
             const auto asked = pod->requests.find(resource);

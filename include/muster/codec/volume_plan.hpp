@@ -103,7 +103,8 @@ struct volume_supply {
     /// Amounts in `on` that another node like this one does not bring along: free volumes, and
     /// storage of a zone or another group of nodes. By node name.
     std::map<std::string, std::int64_t> not_of_node;
-    /// Why no node has storage of the kind; empty = some node has, or there is nothing to say.
+    /// Why no node has any storage or device of the kind; empty = some node has, or there is
+    /// nothing to say.
     std::string lack;
 
     [[nodiscard]] std::int64_t at(const std::string& node) const {

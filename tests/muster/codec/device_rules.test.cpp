@@ -253,6 +253,12 @@ TEST_CASE("too few devices never prove that a pod can never start, as more of th
         proven(slice("s", "nodeName: n1", two, "name: p, generation: 1, resourceSliceCount: 2")));
     CHECK_FALSE(proven(slice("s", "nodeName: n1",
                              "{name: d0, taints: [{key: k, effect: NoSchedule}]}, {name: d1}")));
+    // A class that serves another resource, or none, changes nothing.
+    for (const char* const served : {"", "x.com/nic"}) {
+        const std::string other = device_class("other", served) + slice("s", "nodeName: n1", two);
+        CHECK(decide(nodes + other + asks("a", one)).never);
+        CHECK_FALSE(decide(nodes + gpu_class + other + asks("a", "x.com/gpu: 3")).never);
+    }
     // Amounts of other kinds still do.
     CHECK(decide(nodes + gpu_class + two_on_n2 + asks("a", "x.com/gpu: 1, cpu: 99")).never);
 }
