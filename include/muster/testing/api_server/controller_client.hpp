@@ -57,8 +57,10 @@ public:
         const std::string name(text_at(about, {"metadata", "name"}));
         constexpr std::int64_t second = 1'000'000'000;
         const std::string now = time_text(store_->time() / second * second);
+        // Every write has another version, so no two events have the same name.
+        const std::string version = std::to_string(store_->objects().version());
         send("POST", "/api/v1/namespaces/" + in_namespace + "/events",
-             {{"metadata", json::object{{"generateName", name + "."}}},
+             {{"metadata", json::object{{"name", name + "." + version}}},
               {"involvedObject", json::object{{"apiVersion", text_at(about, {"apiVersion"})},
                                               {"kind", text_at(about, {"kind"})},
                                               {"namespace", in_namespace},

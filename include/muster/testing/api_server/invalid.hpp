@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -46,6 +45,12 @@ namespace api_server {
                    std::move(details));
 }
 
+/// 400: the object cannot be read as one of its kind.
+[[nodiscard]] inline answer cannot_decode(const kind_info& of, const std::string& why) {
+    return bad_request(of.kind + " in version \"" + of.version + "\" cannot be handled as a " +
+                       of.kind + ": " + why);
+}
+
 /// 409: somebody else wrote first.
 [[nodiscard]] inline answer modified(const kind_info& of, std::string_view name) {
     return conflict(of.plural, of.group, name,
@@ -62,29 +67,6 @@ namespace api_server {
                         ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
                         "precondition: " +
                         std::string(wanted) + ", UID in object meta: " + std::string(found));
-}
-
-/// Adds what is wrong with a new object's name. Roles and policies may have colons in theirs.
-inline void check_name(std::string_view name, std::vector<field_cause>& wrong) {
-    const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-    if (name.empty()) {
-        wrong.push_back({"FieldValueRequired", "Required value: name or generateName is required",
-                         "metadata.name"});
-        return;
-    }
-    const bool right = name.size() <= 253 && plain(name.front()) && plain(name.back()) &&
-                       std::ranges::all_of(name, [&](char c) {
-                           return plain(c) || c == '-' || c == '.' || c == ':';
-                       });
-    if (!right)
-        wrong.push_back({"FieldValueInvalid",
-                         "Invalid value: \"" + std::string(name) +
-                             "\": a lowercase RFC 1123 subdomain must consist of lower case "
-                             "alphanumeric characters, '-' or '.', and must start and end with an "
-                             "alphanumeric character (e.g. 'example.com', regex used for "
-                             "validation is "
-                             "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
-                         "metadata.name"});
 }
 
 } // namespace api_server

@@ -18,6 +18,7 @@
 #include <muster/testing/api_server/invalid.hpp>
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/kinds.hpp>
+#include <muster/testing/api_server/metadata_checks.hpp>
 #include <muster/testing/api_server/object_store.hpp>
 #include <muster/testing/api_server/pod_group_objects.hpp>
 #include <muster/testing/api_server/pod_objects.hpp>
@@ -122,7 +123,8 @@ public:
         if (!text_at(metadata, {"resourceVersion"}).empty())
             return refused(500, "", "resourceVersion should not be set on objects to be created");
         std::vector<field_cause> wrong;
-        check_name(name, wrong);
+        check_name(of, name, prefix, wrong);
+        check_marks(made, wrong);
         if (!how.restored || text_at(metadata, {"uid"}).empty())
             metadata["uid"] = new_uid();
         if (!how.restored || !parse_timestamp(text_at(metadata, {"creationTimestamp"})))
@@ -216,6 +218,7 @@ public:
         }
         tidy(of, made);
         std::vector<field_cause> wrong;
+        check_marks(made, wrong);
         if (auto refusal = check_custom(of, made, how, wrong))
             return *refusal;
         if (of.plural == "pods" && of.group.empty() && !how.status)
@@ -349,12 +352,13 @@ private:
                                ") does not match the expected API version (" + of.api_version() +
                                ")");
         if (!kind.empty() && kind != of.kind)
-            return bad_request(of.kind + " in version \"" + of.version +
-                               "\" cannot be handled as a " + of.kind + ": no kind \"" +
-                               std::string(kind) + "\" is registered for version \"" +
-                               of.api_version() + "\"");
+            return cannot_decode(of, "no kind \"" + std::string(kind) +
+                                         "\" is registered for version \"" + of.api_version() +
+                                         "\"");
         made["apiVersion"] = of.api_version();
         made["kind"] = of.kind;
+        if (const auto fault = undecodable_marks(made))
+            return cannot_decode(of, *fault);
         return std::nullopt;
     }
 
@@ -387,9 +391,7 @@ private:
             std::string text;
             for (const std::string& each : unknown)
                 text += (text.empty() ? "unknown field \"" : ", unknown field \"") + each + "\"";
-            return bad_request(of.kind + " in version \"" + of.version +
-                               "\" cannot be handled as a " + of.kind +
-                               ": strict decoding error: " + text);
+            return cannot_decode(of, "strict decoding error: " + text);
         }
         return std::nullopt;
     }
