@@ -793,6 +793,7 @@ TEST_CASE("a group is current when it is as the view was told, not as it came in
 
 TEST_CASE("what cannot be read in full is never guessed at, and harms nobody else") {
     world of;
+    of.store.store_unchecked();
     of.node("a", 8);
     of.post("/api/v1/nodes", R"({"metadata":{"name":"odd"},"status":{"allocatable":{"cpu":"-1",)"
                              R"("pods":"110"}}})");

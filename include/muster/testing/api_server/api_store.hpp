@@ -51,6 +51,9 @@ public:
     void settle() { controllers_.settle(); }
     /// Serves a kind from now on.
     void serve(kind_info kind) { static_cast<void>(registry_.kinds.serve(std::move(kind))); }
+    /// Stores objects without the checks of a Kubernetes API server: a client has to withstand what
+    /// other servers store.
+    void store_unchecked() { registry_.checks_objects = false; }
     /// Forgets history, so that older watches and lists get 410.
     void compact() { registry_.objects.compact(); }
 

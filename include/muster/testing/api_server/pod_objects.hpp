@@ -114,40 +114,6 @@ inline void default_pod(json::object& pod, std::string_view created) {
     pod["status"] = std::move(status);
 }
 
-/// What the server refuses of a new pod. Not all that Kubernetes checks: what decides about
-/// scheduling tests.
-inline void check_pod(const json::object& pod, std::vector<field_cause>& wrong) {
-    const json::array* const containers = array_at(pod, {"spec", "containers"});
-    if (!containers || containers->empty()) {
-        wrong.push_back({"FieldValueRequired", "Required value", "spec.containers"});
-        return;
-    }
-    std::size_t at = 0;
-    for (const json::value& each : *containers) {
-        const std::string path = "spec.containers[" + std::to_string(at++) + "]";
-        const json::object* const one = each.if_object();
-        if (!one || text_at(*one, {"name"}).empty())
-            wrong.push_back({"FieldValueRequired", "Required value", path + ".name"});
-        if (!one || text_at(*one, {"image"}).empty())
-            wrong.push_back({"FieldValueRequired", "Required value", path + ".image"});
-        // Of what cannot be shared a pod gets what it is limited to.
-        const json::object* const requests =
-            one ? object_at(*one, {"resources", "requests"}) : nullptr;
-        if (!requests)
-            continue;
-        for (const auto& [name, amount] : *requests) {
-            const std::string_view resource(name.data(), name.size());
-            const bool shared = resource.find('/') == std::string_view::npos ||
-                                resource.find("kubernetes.io/") != std::string_view::npos;
-            if (!shared && !value_at(*one, {"resources", "limits", resource}))
-                wrong.push_back({"FieldValueRequired",
-                                 "Required value: Limit must be set for non overcommitable "
-                                 "resources",
-                                 path + ".resources.limits"});
-        }
-    }
-}
-
 namespace detail {
 
 /// The spec without what an update may change.

@@ -20,9 +20,11 @@
 #include <muster/testing/api_server/kinds.hpp>
 #include <muster/testing/api_server/metadata_checks.hpp>
 #include <muster/testing/api_server/object_store.hpp>
+#include <muster/testing/api_server/pod_checks.hpp>
 #include <muster/testing/api_server/pod_group_objects.hpp>
 #include <muster/testing/api_server/pod_objects.hpp>
 #include <muster/testing/api_server/pod_priority.hpp>
+#include <muster/testing/api_server/quantity_checks.hpp>
 #include <muster/testing/api_server/schema.hpp>
 #include <muster/testing/api_server/storage_objects.hpp>
 #include <muster/testing/api_server/tidy.hpp>
@@ -77,6 +79,9 @@ public:
     std::int64_t now;
     /// Something was deleted, so that owners may be gone, or a pod of a group has ended.
     bool owners_changed = false;
+    /// If false, objects are stored unchecked except for their names and the schemas of custom
+    /// kinds (default: true).
+    bool checks_objects = true;
     /// Uids of the owners of restored objects. Such an owner need not exist, and counts as alive
     /// until it is deleted on this server.
     std::set<std::string, std::less<>> restored_owners;
@@ -124,7 +129,7 @@ public:
             return refused(500, "", "resourceVersion should not be set on objects to be created");
         std::vector<field_cause> wrong;
         check_name(of, name, prefix, wrong);
-        check_marks(made, wrong);
+        check_object(of, made, wrong);
         if (!how.restored || text_at(metadata, {"uid"}).empty())
             metadata["uid"] = new_uid();
         if (!how.restored || !parse_timestamp(text_at(metadata, {"creationTimestamp"})))
@@ -218,10 +223,10 @@ public:
         }
         tidy(of, made);
         std::vector<field_cause> wrong;
-        check_marks(made, wrong);
+        check_object(of, made, wrong);
         if (auto refusal = check_custom(of, made, how, wrong))
             return *refusal;
-        if (of.plural == "pods" && of.group.empty() && !how.status)
+        if (is_pod(of) && !how.status)
             check_pod_change(*before, made, wrong);
         if (!wrong.empty())
             return invalid(of, key.second, wrong);
@@ -301,10 +306,9 @@ public:
             return of.returns_deleted ? shown(*found) : succeeded(200, std::move(details));
         // Of a pod its last form says that it was deleted with no grace left.
         json::object ended = *found;
-        const bool is_pod = of.plural == "pods" && of.group.empty();
-        if (is_pod)
+        if (is_pod(of))
             begin_deletion(of, make_object(ended, "metadata"), time_now(), 0);
-        const shared_object last = erase(kind, key, is_pod ? &ended : nullptr);
+        const shared_object last = erase(kind, key, is_pod(of) ? &ended : nullptr);
         return of.returns_deleted ? shown(*last) : succeeded(200, std::move(details));
     }
 
@@ -357,9 +361,26 @@ private:
                                          "\"");
         made["apiVersion"] = of.api_version();
         made["kind"] = of.kind;
-        if (const auto fault = undecodable_marks(made))
-            return cannot_decode(of, *fault);
+        if (!checks_objects)
+            return std::nullopt;
+        for (const auto& fault : {undecodable_marks(made), undecodable_amount(of, made)})
+            if (fault)
+                return cannot_decode(of, *fault);
         return std::nullopt;
+    }
+
+    [[nodiscard]] static bool is_pod(const kind_info& of) {
+        return of.plural == "pods" && of.group.empty();
+    }
+
+    /// Adds what is wrong with an object other than its name.
+    void check_object(const kind_info& of, const json::object& object,
+                      std::vector<field_cause>& wrong) const {
+        if (!checks_objects)
+            return;
+        check_marks(object, wrong);
+        if (is_pod(of))
+            check_pod(object, wrong);
     }
 
     [[nodiscard]] static bool version_needed(const kind_info& of) {
@@ -407,8 +428,7 @@ private:
             made.erase("status");
         if (auto refusal = check_custom(of, made, how, wrong))
             return refusal;
-        if (of.plural == "pods" && of.group.empty()) {
-            check_pod(made, wrong);
+        if (is_pod(of)) {
             if (auto refusal =
                     set_priority(objects, kinds.at("scheduling.k8s.io", "v1", "priorityclasses"),
                                  made, how.restored))

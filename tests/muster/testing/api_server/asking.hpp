@@ -96,4 +96,14 @@ inline std::string verdict(const answer& of) {
     return std::to_string(of.code) + " " + std::string(text_at(of.body, {"reason"}));
 }
 
+/// Returns the field and the message of each cause of a 422, one line each.
+inline std::string causes(const answer& of) {
+    std::string text;
+    if (const json::array* const all = array_at(of.body, {"details", "causes"}))
+        for (const json::value& each : *all)
+            text += std::string(text_at(each.get_object(), {"field"})) + ": " +
+                    std::string(text_at(each.get_object(), {"message"})) + "\n";
+    return text;
+}
+
 } // namespace api_server_test

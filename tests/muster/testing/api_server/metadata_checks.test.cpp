@@ -18,16 +18,6 @@ answer make_map(asking& server, const std::string& name, const std::string& more
                        R"({"metadata":{"name":")" + name + "\"" + more + "}}");
 }
 
-/// Returns the field and the message of each cause of a 422, one line each.
-std::string causes(const answer& of) {
-    std::string text;
-    if (const json::array* const all = array_at(of.body, {"details", "causes"}))
-        for (const json::value& each : *all)
-            text += std::string(text_at(each.get_object(), {"field"})) + ": " +
-                    std::string(text_at(each.get_object(), {"message"})) + "\n";
-    return text;
-}
-
 } // namespace
 
 TEST_CASE("a name that is no DNS subdomain is refused") {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/testing/api_server/json_values.hpp>
+#include <muster/testing/api_server/name_checks.hpp>
+#include <muster/testing/api_server/placement_checks.hpp>
+#include <muster/testing/api_server/quantity_checks.hpp>
+#include <muster/testing/api_server/schema.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace testing {
+namespace api_server {
+
+namespace detail {
+
+using names = std::set<std::string, std::less<>>;
+
+/// Adds what is wrong with a name in a list whose names are DNS labels, each there once.
+inline void check_listed_name(std::string_view name, const std::string& path, names& known,
+                              std::vector<field_cause>& wrong) {
+    if (name.empty()) {
+        wrong.push_back(required_value(path));
+        return;
+    }
+    add_faults(path, name, dns_label_faults(name), wrong);
+    if (!known.emplace(name).second)
+        wrong.push_back({"FieldValueDuplicate",
+                         "Duplicate value: " + json::serialize(json::value(name)), path});
+}
+
+inline void check_containers(const json::array* containers, const std::string& path, names& known,
+                             std::vector<field_cause>& wrong) {
+    for_each_object(containers, path, [&](const json::object& each, const std::string& at) {
+        check_listed_name(text_at(each, {"name"}), at + ".name", known, wrong);
+        if (text_at(each, {"image"}).empty())
+            wrong.push_back(required_value(at + ".image"));
+        if (const json::object* const resources = object_at(each, {"resources"}))
+            check_resources(*resources, at + ".resources", wrong);
+    });
+}
+
+inline void check_volumes(const json::array* volumes, std::vector<field_cause>& wrong) {
+    names known;
+    for_each_object(volumes, "spec.volumes", [&](const json::object& each, const std::string& at) {
+        check_listed_name(text_at(each, {"name"}), at + ".name", known, wrong);
+        if (object_at(each, {"persistentVolumeClaim"}) &&
+            text_at(each, {"persistentVolumeClaim", "claimName"}).empty())
+            wrong.push_back(required_value(at + ".persistentVolumeClaim.claimName"));
+    });
+}
+
+} // namespace detail
+
+/// Adds what the server refuses in the spec of a pod. Checks what bears on scheduling, and the
+/// names and images of containers; Kubernetes checks more.
+inline void check_pod(const json::object& pod, std::vector<field_cause>& wrong) {
+    const json::object* const found = object_at(pod, {"spec"});
+    const json::object& spec = found ? *found : pod;
+    const json::array* const containers = found ? array_at(spec, {"containers"}) : nullptr;
+    if (!containers || containers->empty())
+        wrong.push_back(required_value("spec.containers"));
+    if (!found)
+        return;
+    detail::names names;
+    detail::check_volumes(array_at(spec, {"volumes"}), wrong);
+    detail::check_containers(containers, "spec.containers", names, wrong);
+    detail::check_containers(array_at(spec, {"initContainers"}), "spec.initContainers", names,
+                             wrong);
+    if (const std::string_view policy = text_at(spec, {"restartPolicy"});
+        !policy.empty() && policy != "Always" && policy != "OnFailure" && policy != "Never")
+        wrong.push_back(
+            unsupported_value("spec.restartPolicy", policy, R"("Always", "OnFailure", "Never")"));
+    if (const auto seconds = integer_at(spec, {"activeDeadlineSeconds"});
+        seconds && (*seconds < 1 || *seconds > INT32_MAX))
+        wrong.push_back(invalid_value("spec.activeDeadlineSeconds", *seconds,
+                                      "must be between 1 and 2147483647, inclusive"));
+    check_placement(spec, wrong);
+}
+
+} // namespace api_server
+} // namespace testing
+} // namespace v0_1
+} // namespace muster

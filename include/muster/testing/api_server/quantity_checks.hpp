@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/resource/quantity.hpp>
+#include <muster/resource/quantity_text.hpp>
+#include <muster/testing/api_server/json_values.hpp>
+#include <muster/testing/api_server/kinds.hpp>
+#include <muster/testing/api_server/name_checks.hpp>
+#include <muster/testing/api_server/schema.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace testing {
+namespace api_server {
+
+/// Returns the quantity of a text or a number, zero for null, or nothing for any other value.
+[[nodiscard]] inline std::optional<quantity> quantity_of(const json::value& value) {
+    if (value.is_null())
+        return quantity{};
+    if (!value.is_string() && !value.is_number())
+        return std::nullopt;
+    const std::string text =
+        value.is_string() ? std::string(view(value.get_string())) : json::serialize(value);
+    const auto read = parse_quantity(text);
+    return read ? std::optional(read.value()) : std::nullopt;
+}
+
+namespace detail {
+
+[[nodiscard]] inline bool holds_quantities(const json::object* amounts) {
+    if (amounts)
+        for (const auto& each : *amounts)
+            if (!quantity_of(each.value()))
+                return false;
+    return true;
+}
+
+/// Checks `requests` and `limits` in each `resources` of a spec, also in those of pod templates.
+[[nodiscard]] inline bool has_readable_resources(const json::value& in) {
+    if (const json::array* const list = in.if_array())
+        for (const json::value& each : *list)
+            if (!has_readable_resources(each))
+                return false;
+    const json::object* const object = in.if_object();
+    if (!object)
+        return true;
+    if (!holds_quantities(object_at(*object, {"resources", "requests"})) ||
+        !holds_quantities(object_at(*object, {"resources", "limits"})))
+        return false;
+    for (const auto& field : *object)
+        if (!has_readable_resources(field.value()))
+            return false;
+    return true;
+}
+
+} // namespace detail
+
+/// Returns why an object of Kubernetes' own kinds cannot be decoded: one of its amounts is no
+/// quantity.
+[[nodiscard]] inline std::optional<std::string> undecodable_amount(const kind_info& of,
+                                                                   const json::object& object) {
+    if (of.custom)
+        return std::nullopt;
+    bool good = true;
+    for (const field_names path :
+         {field_names{"spec", "overhead"}, field_names{"spec", "capacity"},
+          field_names{"status", "capacity"}, field_names{"status", "allocatable"}})
+        good = good && detail::holds_quantities(object_at(object, path));
+    if (const json::value* const spec = object.if_contains("spec"))
+        good = good && detail::has_readable_resources(*spec);
+    if (good)
+        return std::nullopt;
+    return "quantities must match the regular expression "
+           "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+}
+
+namespace detail {
+
+/// True if the name has the domain of Kubernetes, which is also that of names without a domain.
+[[nodiscard]] inline bool is_native_resource(std::string_view name) {
+    return name.find('/') == std::string_view::npos ||
+           name.find("kubernetes.io/") != std::string_view::npos;
+}
+
+[[nodiscard]] inline bool is_extended_resource(std::string_view name) {
+    return !is_native_resource(name) && !name.starts_with("requests.") &&
+           qualified_name_faults("requests." + std::string(name)).empty();
+}
+
+/// True if pods may request more of the resource in total than a node has.
+[[nodiscard]] inline bool can_be_overcommitted(std::string_view name) {
+    return is_native_resource(name) && !name.starts_with("hugepages-");
+}
+
+[[nodiscard]] inline text_faults container_resource_faults(std::string_view name) {
+    text_faults found = qualified_name_faults(name);
+    const bool is_plain = name.find('/') == std::string_view::npos;
+    const bool is_standard = name == "cpu" || name == "memory" || name == "ephemeral-storage" ||
+                             name.starts_with("hugepages-");
+    if (found.empty() && is_plain && !is_standard)
+        found.emplace_back("must be a standard resource type or fully qualified");
+    if (is_plain && !is_standard)
+        found.emplace_back("must be a standard resource for containers");
+    else if (!is_plain && !is_native_resource(name) && !is_extended_resource(name))
+        found.emplace_back("doesn't follow extended resource name standard");
+    return found;
+}
+
+inline void check_amounts(const json::object* amounts, const std::string& path,
+                          std::vector<field_cause>& wrong) {
+    if (amounts)
+        for (const auto& [key, value] : *amounts) {
+            const std::string_view name(key.data(), key.size());
+            const std::string at = path + "[" + std::string(name) + "]";
+            add_faults(at, name, container_resource_faults(name), wrong);
+            const auto amount = quantity_of(value);
+            if (!amount)
+                continue;
+            if (amount->sign() < 0)
+                wrong.push_back(invalid_value(at, value, "must be greater than or equal to 0"));
+            if (is_extended_resource(name) && amount->units_up() != amount->units_down())
+                wrong.push_back(invalid_value(at, value, "must be an integer"));
+        }
+}
+
+} // namespace detail
+
+/// Adds what is wrong with the `resources` of a container.
+inline void check_resources(const json::object& resources, const std::string& path,
+                            std::vector<field_cause>& wrong) {
+    const json::object* const limits = object_at(resources, {"limits"});
+    const json::object* const requests = object_at(resources, {"requests"});
+    detail::check_amounts(limits, path + ".limits", wrong);
+    detail::check_amounts(requests, path + ".requests", wrong);
+    if (!requests)
+        return;
+    for (const auto& [key, value] : *requests) {
+        const std::string_view name(key.data(), key.size());
+        const json::value* const limit = limits ? limits->if_contains(key) : nullptr;
+        const bool overcommits = detail::can_be_overcommitted(name);
+        if (!limit && !overcommits)
+            wrong.push_back(required_value(path + ".limits",
+                                           "Limit must be set for non overcommitable resources"));
+        const auto wanted = quantity_of(value);
+        const auto most = limit ? quantity_of(*limit) : std::nullopt;
+        if (!wanted || !most)
+            continue;
+        const bool differs = !overcommits && *wanted != *most;
+        if (differs || *wanted > *most)
+            wrong.push_back(invalid_value(path + ".requests", value,
+                                          std::string("must be ") +
+                                              (differs ? "equal to " : "less than or equal to ") +
+                                              std::string(name) + " limit of " + most->to_text()));
+    }
+}
+
+} // namespace api_server
+} // namespace testing
+} // namespace v0_1
+} // namespace muster
