@@ -96,6 +96,21 @@ runs "pod/vast created" run vast --image=i \
 runs "condition met" wait --for=condition=PodScheduled=false --timeout=30s pod/vast
 runs "Insufficient cpu" get pod vast -o 'jsonpath={.status.conditions[0].message}'
 
+# What Kubernetes refuses is refused: an amount, an unknown field, a name.
+# refuses EXPECTED SPEC: kubectl cannot create a pod with this spec, and its output contains EXPECTED.
+refuses() {
+    local said
+    printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"bad"},"spec":%s}' "$2" >bad.json
+    ! said=$(kubectl apply -f bad.json 2>&1) || fail "a pod is created with $2"
+    [[ $said == *"$1"* ]] || fail "kubectl apply with $2 prints '$said', and not '$1'"
+}
+refuses "quantities must match the regular expression" \
+    '{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"abc"}}}]}'
+refuses 'strict decoding error: unknown field "spec.containers[0].cmd"' \
+    '{"containers":[{"name":"c","image":"i","cmd":["true"]}]}'
+refuses 'spec.containers[0].name: Invalid value: "C": a lowercase RFC 1123 label' \
+    '{"containers":[{"name":"C","image":"i"}]}'
+
 # A claim that waits for its first consumer has an event, and is provisioned for the node of its pod.
 cat >claim.yaml <<'END'
 apiVersion: storage.k8s.io/v1

@@ -51,6 +51,16 @@ namespace api_server {
                        of.kind + ": " + why);
 }
 
+/// 400: the object has fields that its kind does not have, and the client asked for a strict
+/// answer.
+[[nodiscard]] inline answer unknown_fields(const kind_info& of,
+                                           const std::vector<std::string>& paths) {
+    std::string text;
+    for (const std::string& each : paths)
+        text += (text.empty() ? "unknown field \"" : ", unknown field \"") + each + "\"";
+    return cannot_decode(of, "strict decoding error: " + text);
+}
+
 /// 409: somebody else wrote first.
 [[nodiscard]] inline answer modified(const kind_info& of, std::string_view name) {
     return conflict(of.plural, of.group, name,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,29 +84,6 @@ inline void check_name(const kind_info& of, std::string_view name, std::string_v
 inline void check_marks(const json::object& object, std::vector<field_cause>& wrong) {
     detail::check_labels(object_at(object, {"metadata", "labels"}), "metadata.labels", wrong);
     detail::check_annotations(object_at(object, {"metadata", "annotations"}), wrong);
-}
-
-/// Returns why the labels or annotations of an object cannot be decoded: they are no map of texts.
-[[nodiscard]] inline std::optional<std::string> undecodable_marks(const json::object& object) {
-    for (const std::string_view field : {"labels", "annotations"}) {
-        const json::value* const found = value_at(object, {"metadata", field});
-        const auto fault = [&](const json::value& at, const char* type) {
-            std::string_view is = detail::type_of(at);
-            if (is == "integer")
-                is = "number";
-            return "json: cannot unmarshal " + std::string(is == "boolean" ? "bool" : is) +
-                   " into Go struct field ObjectMeta.metadata." + std::string(field) + " of type " +
-                   type;
-        };
-        if (!found || found->is_null())
-            continue;
-        if (!found->is_object())
-            return fault(*found, "map[string]string");
-        for (const auto& each : found->get_object())
-            if (!each.value().is_string() && !each.value().is_null())
-                return fault(each.value(), "string");
-    }
-    return std::nullopt;
 }
 
 } // namespace api_server

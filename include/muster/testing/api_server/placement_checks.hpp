@@ -21,12 +21,15 @@ namespace api_server {
 
 namespace detail {
 
-/// Calls `visit` with each object of a list and the path of the object.
+/// Calls `visit` with each object of a list and the path of the object. Null is an empty object, as
+/// in Go.
 template<class Visit>
 void for_each_object(const json::array* list, const std::string& path, Visit visit) {
-    for (std::size_t at = 0; list && at < list->size(); ++at)
-        if (const json::object* const one = (*list)[at].if_object())
-            visit(*one, path + "[" + std::to_string(at) + "]");
+    static const json::object empty;
+    for (std::size_t at = 0; list && at < list->size(); ++at) {
+        const json::object* const one = (*list)[at].if_object();
+        visit(one ? *one : empty, path + "[" + std::to_string(at) + "]");
+    }
 }
 
 /// Adds what is wrong with a requirement of a selector. `compares`: the selector has the operators

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,31 +52,44 @@ struct protobuf_member {
     return made;
 }
 
-/// Returns the fields of a message, or nullopt if there is no message of that name.
-[[nodiscard]] inline std::optional<std::vector<protobuf_member>>
-find_message(std::string_view name) {
-    constexpr std::string_view letters =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    if (name.empty() || name.find_first_not_of(letters) != std::string_view::npos)
-        return std::nullopt;
-    std::size_t from = 0;
-    for (;; ++from) {
-        from = protobuf_messages.find("\n" + std::string(name), from);
-        if (from == std::string_view::npos)
-            return std::nullopt;
-        const char after = protobuf_messages[from + 1 + name.size()];
-        if (after == ' ' || after == '\n')
-            break;
-    }
-    std::vector<protobuf_member> made;
-    std::string_view rest = protobuf_messages.substr(from + 1 + name.size());
-    while (rest.starts_with(' ') || rest.starts_with("\n ")) {
-        rest.remove_prefix(rest.front() == '\n' ? 2 : 1);
-        const std::size_t end = rest.find_first_of(" \n");
-        made.push_back(parse_member(rest.substr(0, end)));
-        rest.remove_prefix(end);
+using protobuf_message = std::vector<protobuf_member>;
+
+/// Parses the line of a message: its name, and its fields.
+[[nodiscard]] inline std::pair<std::string_view, protobuf_message>
+parse_message(std::string_view text) {
+    std::pair<std::string_view, protobuf_message> made;
+    made.first = text.substr(0, text.find_first_of(" \n"));
+    for (std::size_t at = made.first.size(); at < text.size();) {
+        at = std::min(text.find_first_not_of(" \n", at), text.size());
+        const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+        if (end > at)
+            made.second.push_back(parse_member(text.substr(at, end - at)));
+        at = end;
     }
     return made;
+}
+
+/// Returns all messages by name.
+[[nodiscard]] inline const std::map<std::string_view, protobuf_message>& messages_by_name() {
+    static const auto all = [] {
+        std::map<std::string_view, protobuf_message> made;
+        std::string_view rest = protobuf_messages.substr(1);
+        while (!rest.empty()) {
+            std::size_t end = rest.find('\n');
+            while (end + 1 < rest.size() && rest[end + 1] == ' ')
+                end = rest.find('\n', end + 1);
+            made.insert(parse_message(rest.substr(0, end)));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+        return made;
+    }();
+    return all;
+}
+
+/// Returns the fields of a message, or null if there is no message of that name. O(log messages).
+[[nodiscard]] inline const protobuf_message* find_message(std::string_view name) {
+    const auto found = messages_by_name().find(name);
+    return found == messages_by_name().end() ? nullptr : &found->second;
 }
 
 [[nodiscard]] inline std::string base64_text(std::string_view bytes) {
@@ -197,7 +211,7 @@ read_protobuf_value(std::string_view type, const protobuf_fields::field& from) {
 
 [[nodiscard]] inline std::optional<json::object> read_message(std::string_view name,
                                                               std::string_view message) {
-    const auto members = find_message(name);
+    const protobuf_message* const members = find_message(name);
     if (!members)
         return std::nullopt;
     json::object made;
@@ -261,7 +275,7 @@ struct protobuf_body {
 }
 
 [[nodiscard]] inline bool is_protobuf_kind(std::string_view kind) {
-    return detail::find_message(kind).has_value();
+    return detail::find_message(kind) != nullptr;
 }
 
 /// Decodes the object of a body to JSON. Returns nullopt if it is cut off or of an unknown kind.

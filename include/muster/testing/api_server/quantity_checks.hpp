@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +9,6 @@
 #include <muster/resource/quantity.hpp>
 #include <muster/resource/quantity_text.hpp>
 #include <muster/testing/api_server/json_values.hpp>
-#include <muster/testing/api_server/kinds.hpp>
 #include <muster/testing/api_server/name_checks.hpp>
 #include <muster/testing/api_server/schema.hpp>
 
@@ -29,55 +27,6 @@ namespace api_server {
         value.is_string() ? std::string(view(value.get_string())) : json::serialize(value);
     const auto read = parse_quantity(text);
     return read ? std::optional(read.value()) : std::nullopt;
-}
-
-namespace detail {
-
-[[nodiscard]] inline bool holds_quantities(const json::object* amounts) {
-    if (amounts)
-        for (const auto& each : *amounts)
-            if (!quantity_of(each.value()))
-                return false;
-    return true;
-}
-
-/// Checks `requests` and `limits` in each `resources` of a spec, also in those of pod templates.
-[[nodiscard]] inline bool has_readable_resources(const json::value& in) {
-    if (const json::array* const list = in.if_array())
-        for (const json::value& each : *list)
-            if (!has_readable_resources(each))
-                return false;
-    const json::object* const object = in.if_object();
-    if (!object)
-        return true;
-    if (!holds_quantities(object_at(*object, {"resources", "requests"})) ||
-        !holds_quantities(object_at(*object, {"resources", "limits"})))
-        return false;
-    for (const auto& field : *object)
-        if (!has_readable_resources(field.value()))
-            return false;
-    return true;
-}
-
-} // namespace detail
-
-/// Returns why an object of Kubernetes' own kinds cannot be decoded: one of its amounts is no
-/// quantity.
-[[nodiscard]] inline std::optional<std::string> undecodable_amount(const kind_info& of,
-                                                                   const json::object& object) {
-    if (of.custom)
-        return std::nullopt;
-    bool good = true;
-    for (const field_names path :
-         {field_names{"spec", "overhead"}, field_names{"spec", "capacity"},
-          field_names{"status", "capacity"}, field_names{"status", "allocatable"}})
-        good = good && detail::holds_quantities(object_at(object, path));
-    if (const json::value* const spec = object.if_contains("spec"))
-        good = good && detail::has_readable_resources(*spec);
-    if (good)
-        return std::nullopt;
-    return "quantities must match the regular expression "
-           "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 }
 
 namespace detail {

@@ -14,6 +14,7 @@
 
 #include <muster/base/timestamp.hpp>
 #include <muster/testing/api_server/answer.hpp>
+#include <muster/testing/api_server/decode_checks.hpp>
 #include <muster/testing/api_server/definitions.hpp>
 #include <muster/testing/api_server/invalid.hpp>
 #include <muster/testing/api_server/json_values.hpp>
@@ -24,7 +25,6 @@
 #include <muster/testing/api_server/pod_group_objects.hpp>
 #include <muster/testing/api_server/pod_objects.hpp>
 #include <muster/testing/api_server/pod_priority.hpp>
-#include <muster/testing/api_server/quantity_checks.hpp>
 #include <muster/testing/api_server/schema.hpp>
 #include <muster/testing/api_server/storage_objects.hpp>
 #include <muster/testing/api_server/tidy.hpp>
@@ -100,6 +100,8 @@ public:
         const kind_info& of = kinds[kind];
         if (auto refusal = check_type(of, made))
             return *refusal;
+        if (auto refusal = check_fields(of, made, nullptr, how))
+            return *refusal;
         json::object& metadata = make_object(made, "metadata");
         std::string name(text_at(metadata, {"name"}));
         const std::string prefix(text_at(metadata, {"generateName"}));
@@ -170,6 +172,8 @@ public:
         const shared_object before = objects.find(kind, key);
         if (!before)
             return missing(kind, key.second);
+        if (auto refusal = check_fields(of, made, before.get(), how))
+            return *refusal;
         json::object& metadata = make_object(made, "metadata");
         const json::object& old_metadata = *object_at(*before, {"metadata"});
         if (text_at(metadata, {"name"}) != key.second)
@@ -361,11 +365,6 @@ private:
                                          "\"");
         made["apiVersion"] = of.api_version();
         made["kind"] = of.kind;
-        if (!checks_objects)
-            return std::nullopt;
-        for (const auto& fault : {undecodable_marks(made), undecodable_amount(of, made)})
-            if (fault)
-                return cannot_decode(of, *fault);
         return std::nullopt;
     }
 
@@ -381,6 +380,29 @@ private:
         check_marks(object, wrong);
         if (is_pod(of))
             check_pod(object, wrong);
+    }
+
+    /// Refuses values of a wrong type and, in strict mode, fields that the kind does not have and
+    /// that `before` has not either.
+    [[nodiscard]] std::optional<answer> check_fields(const kind_info& of,
+                                                     const json::object& object,
+                                                     const json::object* before,
+                                                     const write_options& how) const {
+        if (!checks_objects)
+            return std::nullopt;
+        decode_faults found = decode(of, object);
+        if (!found.fault.empty())
+            return cannot_decode(of, found.fault);
+        if (!how.strict || found.unknown.empty())
+            return std::nullopt;
+        if (before) {
+            const std::vector<std::string> known = decode(of, *before).unknown;
+            std::erase_if(found.unknown, [&](const std::string& each) {
+                return std::ranges::find(known, each) != known.end();
+            });
+        }
+        return found.unknown.empty() ? std::nullopt
+                                     : std::optional(unknown_fields(of, found.unknown));
     }
 
     [[nodiscard]] static bool version_needed(const kind_info& of) {
@@ -408,12 +430,8 @@ private:
         apply_defaults(of.schema, whole);
         check_schema(of.schema, whole, "", wrong);
         made = std::move(whole.get_object());
-        if (how.strict && !unknown.empty()) {
-            std::string text;
-            for (const std::string& each : unknown)
-                text += (text.empty() ? "unknown field \"" : ", unknown field \"") + each + "\"";
-            return cannot_decode(of, "strict decoding error: " + text);
-        }
+        if (how.strict && !unknown.empty())
+            return unknown_fields(of, unknown);
         return std::nullopt;
     }
 
