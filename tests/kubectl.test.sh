@@ -162,6 +162,20 @@ pod stuck none
 runs "condition met" wait --for=condition=PodScheduled=false --timeout=30s pod/stuck
 runs "VolumeNotReady" get pod stuck -o 'jsonpath={.status.conditions[0].reason}'
 
+# The spec of a claim is fixed, and a claim is kept while a pod with a node mounts the claim.
+! said=$(kubectl patch pvc data -p '{"spec":{"accessModes":["ReadWriteMany"]}}' 2>&1) || fail "a claim is changed"
+[[ $said == *"spec is immutable after creation"* ]] || fail "the change of a claim says: $said"
+runs "persistentvolumeclaim/held created" create -f - <<'END'
+{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"held"},
+ "spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}
+END
+pod holds held
+runs "condition met" wait --for=condition=Ready --timeout=30s pod/holds
+runs "deleted" delete pvc held --wait=false
+lists pvc '^held Terminating pvc-'
+runs "deleted" delete pod holds --grace-period=1
+runs "" wait --for=delete --timeout=30s pvc/held
+
 # A snapshot of the cluster is loaded into another cluster, where running pods keep running.
 runs "condition met" wait --for=condition=Ready --timeout=30s pod/plain
 "$muster" snapshot -o cluster.yaml 2>snapshot.log || fail "muster snapshot: $(cat snapshot.log)"

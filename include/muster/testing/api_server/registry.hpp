@@ -14,6 +14,7 @@
 
 #include <muster/base/timestamp.hpp>
 #include <muster/testing/api_server/answer.hpp>
+#include <muster/testing/api_server/claim_checks.hpp>
 #include <muster/testing/api_server/decode_checks.hpp>
 #include <muster/testing/api_server/definitions.hpp>
 #include <muster/testing/api_server/invalid.hpp>
@@ -232,8 +233,14 @@ public:
             return *refusal;
         if (is_pod(of) && !how.status)
             check_pod_change(*before, made, wrong);
+        const bool changes_claim = is_claim(of) && !how.status && checks_objects;
+        if (changes_claim)
+            check_claim_change(*before, made, wrong);
         if (!wrong.empty())
             return invalid(of, key.second, wrong);
+        if (changes_claim)
+            if (auto refusal = check_growth(of, key.second, *before, made))
+                return *refusal;
         if (of.counts_generations && differs(*before, made))
             make_object(made, "metadata")["generation"] =
                 integer_at(old_metadata, {"generation"}).value_or(0) + 1;
@@ -380,6 +387,26 @@ private:
         check_marks(object, wrong);
         if (is_pod(of))
             check_pod(object, wrong);
+        if (is_claim(of))
+            check_claim(object, wrong);
+    }
+
+    /// Refuses to let a claim grow whose class does not allow it.
+    [[nodiscard]] std::optional<answer> check_growth(const kind_info& of, const std::string& name,
+                                                     const json::object& before,
+                                                     const json::object& after) const {
+        if (!grows(before, after))
+            return std::nullopt;
+        const shared_object storage_class =
+            objects.find(kinds.at("storage.k8s.io", "v1", "storageclasses"),
+                         {"", std::string(class_name_of(after))});
+        if (storage_class && true_at(*storage_class, {"allowVolumeExpansion"}))
+            return std::nullopt;
+        return refused(403, "Forbidden",
+                       of.plural + " \"" + name +
+                           "\" is forbidden: only dynamically provisioned pvc can be resized and "
+                           "the storageclass that provisions the pvc must support resize",
+                       details_of(name, of.group, of.plural));
     }
 
     /// Refuses values of a wrong type and, in strict mode, fields that the kind does not have and
@@ -455,6 +482,7 @@ private:
         }
         if (is_pod_group(of))
             default_pod_group(made);
+        protect_storage(of, made);
         if (of.plural == "namespaces") {
             detail::set_default(make_object(make_object(made, "metadata"), "labels"),
                                 "kubernetes.io/metadata.name",

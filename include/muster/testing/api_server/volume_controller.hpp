@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <muster/testing/api_server/api_store.hpp>
+#include <muster/testing/api_server/claim_checks.hpp>
 #include <muster/testing/api_server/controller_client.hpp>
 #include <muster/testing/api_server/storage_objects.hpp>
 #include <muster/testing/api_server/volume_topology.hpp>
@@ -83,16 +84,17 @@ private:
         // Writes replace objects, so the lists are copied.
         const objects pods = all("pods");
         for (const auto& [key, pod] : pods) {
-            if (const auto phase = text_at(*pod, {"status", "phase"});
-                phase == "Succeeded" || phase == "Failed")
-                continue;
+            const auto phase = text_at(*pod, {"status", "phase"});
+            const bool has_ended = phase == "Succeeded" || phase == "Failed";
             const bool has_node = !text_at(*pod, {"spec", "nodeName"}).empty();
             for (const std::string& claim : claims_of(*pod)) {
-                users_[{key.first, claim}].push_back(key.second);
-                if (has_node)
+                if (!has_ended)
+                    users_[{key.first, claim}].push_back(key.second);
+                if (has_node && !is_shut_down(*pod))
                     in_use_.insert({key.first, claim});
             }
-            create_ephemeral_claims(key, *pod);
+            if (!has_ended)
+                create_ephemeral_claims(key, *pod);
         }
         const objects volumes = all("persistentvolumes");
         for (const auto& [key, volume] : volumes)
@@ -103,6 +105,12 @@ private:
     }
 
     // ---- claims of pods ----------------------------------------------------------------------
+
+    /// True if only finalizers keep the pod: its kubelet is done with the volumes of the pod.
+    [[nodiscard]] static bool is_shut_down(const json::object& pod) {
+        return value_at(pod, {"metadata", "deletionTimestamp"}) &&
+               integer_at(pod, {"metadata", "deletionGracePeriodSeconds"}) == 0;
+    }
 
     /// Returns the names of the claims that a pod mounts.
     [[nodiscard]] static std::vector<std::string> claims_of(const json::object& pod) {
@@ -459,7 +467,7 @@ private:
         json::array kept;
         for (const json::value& each : *all_of_it) {
             const std::string_view name = each.is_string() ? view(each.get_string()) : "";
-            if (name != "kubernetes.io/pvc-protection" && name != "kubernetes.io/pv-protection" &&
+            if (name != claim_protection && name != volume_protection &&
                 name != "external-provisioner.volume.kubernetes.io/finalizer")
                 kept.push_back(each);
         }
@@ -472,7 +480,7 @@ private:
     std::uint64_t seen_ = 0;
     /// The pods that mount a claim and have not ended.
     std::map<object_key, std::vector<std::string>> users_;
-    /// The claims of pods with a node.
+    /// The claims of pods with a node, also of pods that have ended.
     std::set<object_key> in_use_;
 };
 

@@ -290,7 +290,11 @@ TEST_CASE("a claim whose volume is gone is lost") {
     server.claim("c");
     server.settle();
     REQUIRE(server.phase("c") == "Bound");
+    // A volume is kept for its claim until an administrator removes the finalizer.
     REQUIRE(server.remove(volumes + "/v").code == 200);
+    server.settle();
+    CHECK(server.phase("c") == "Bound");
+    REQUIRE(server.merge(volumes + "/v", R"({"metadata":{"finalizers":null}})").code == 200);
     server.settle();
     CHECK(server.phase("c") == "Lost");
     CHECK(server.reasons("c") == "ClaimLost");
@@ -324,6 +328,7 @@ TEST_CASE("the claim of an ephemeral volume is created for its pod") {
     CHECK(server.phase("p-v") == "Bound");
     REQUIRE(server.remove(pods + "/p").code == 200);
     server.store.settle();
+    server.settle();
     CHECK(server.get(claims + "/p-v").code == 404);
 }
 
@@ -340,28 +345,54 @@ TEST_CASE("claims are bound but no volumes are provisioned if provisioning is of
     CHECK(server.phase("c") == "Bound");
 }
 
-TEST_CASE("a protected claim is deleted once no pod with a node uses it") {
+TEST_CASE("a claim is deleted once no pod with a node uses it") {
     storing server;
-    const std::string protection =
-        R"({"metadata":{"finalizers":["kubernetes.io/pvc-protection"]}})";
-    for (const std::string name : {"used", "free"}) {
+    for (const std::string name : {"used", "ended", "free"}) {
         server.claim(name);
-        REQUIRE(server.merge(claims + "/" + name, protection).code == 200);
+        CHECK(server.get(claims + "/" + name).body.at("metadata").at("finalizers") ==
+              json::array{"kubernetes.io/pvc-protection"});
         REQUIRE(server
                     .pod(name, "1",
                          R"(,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":")" +
                              name + R"("}}])")
                     .code == 201);
     }
-    REQUIRE(server.bind("used", "n").code == 201);
-    for (const char* name : {"used", "free"})
+    for (const char* name : {"used", "ended"})
+        REQUIRE(server.bind(name, "n").code == 201);
+    REQUIRE(server.merge(pods + "/ended/status", R"({"status":{"phase":"Succeeded"}})").code ==
+            200);
+    for (const char* name : {"used", "ended", "free"})
         REQUIRE(server.remove(claims + "/" + name).code == 200);
     server.settle();
     CHECK(server.get(claims + "/free").code == 404);
-    CHECK(server.get(claims + "/used").code == 200);
-    REQUIRE(server.remove(pods + "/used", R"({"gracePeriodSeconds":0})").code == 200);
+    for (const std::string name : {"used", "ended"}) {
+        CHECK_FALSE(server.field(claims + "/" + name, {"metadata", "deletionTimestamp"}).empty());
+        REQUIRE(server.remove(pods + "/" + name, R"({"gracePeriodSeconds":0})").code == 200);
+        server.settle();
+        CHECK(server.get(claims + "/" + name).code == 404);
+    }
+}
+
+TEST_CASE("a claim whose pod waits for it to go is deleted") {
+    storing server;
+    server.storage_class("fast", "example.com/disk");
+    REQUIRE(server
+                .pod("p", "1",
+                     R"(,"volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":)"
+                     R"({"storageClassName":"fast","accessModes":["ReadWriteOnce"],)"
+                     R"("resources":{"requests":{"storage":"1Gi"}}}}}}])")
+                .code == 201);
     server.settle();
-    CHECK(server.get(claims + "/used").code == 404);
+    REQUIRE(server.bind("p", "n").code == 201);
+    REQUIRE(
+        server.remove(pods + "/p", R"({"gracePeriodSeconds":0,"propagationPolicy":"Foreground"})")
+            .code == 200);
+    for (int turn = 0; turn < 3; ++turn) {
+        server.store.settle();
+        server.settle();
+    }
+    CHECK(server.get(claims + "/p-v").code == 404);
+    CHECK(server.get(pods + "/p").code == 404);
 }
 
 TEST_CASE("claims, volumes and classes are shown in kubectl's columns") {
