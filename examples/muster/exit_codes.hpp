@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <initializer_list>
 #include <sstream>
 #include <string>
 #include <string_view>
+
+#include <muster/codec/diagnostic.hpp>
 
 #include "report.hpp"
 
@@ -26,6 +29,18 @@ namespace cli {
         break;
     }
     return "the plan is broken (a bug)";
+}
+
+/// Returns the exit code of input with errors: `usage` if a file cannot be read. Such an error has
+/// no line.
+[[nodiscard]] inline exit_code code_of_failure(const muster::codec::diagnostics& found) {
+    return std::ranges::any_of(found.findings(),
+                               [](const muster::codec::diagnostic& each) {
+                                   return each.level == muster::codec::severity::error &&
+                                          each.where.line == 0;
+                               })
+               ? usage
+               : invalid_input;
 }
 
 /// Returns "Exit codes: 0 success, 1 ...", in lines of at most 78 columns. `fine` and `usage` come

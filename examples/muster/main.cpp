@@ -70,14 +70,6 @@ void print_skipped(const manifests& objects, const diagnostics& found) {
                  (all == 1 ? " that is" : " that are") + " not understood: " + kinds);
 }
 
-/// What cannot be read is not the input's fault: it has no line.
-bool unreadable(const diagnostics& found) {
-    for (const diagnostic& each : found.findings())
-        if (each.level == severity::error && each.where.line == 0)
-            return true;
-    return false;
-}
-
 /// Reads the objects and hands them to `use`, which answers with the exit code.
 template<class Use>
 int with_objects(const cli::request& asked, const Use& use) {
@@ -85,7 +77,7 @@ int with_objects(const cli::request& asked, const Use& use) {
     std::vector<document> documents = cli::read_objects(asked.files, found, on_unread::isolate);
     if (!found.ok()) {
         print(found, asked.strict);
-        return unreadable(found) ? cli::usage : cli::invalid_input;
+        return cli::code_of_failure(found);
     }
     gang_options how;
     how.default_namespace = asked.default_namespace;
@@ -300,7 +292,7 @@ int translate(const cli::translate_request& asked) {
     const cli::translation made = cli::translate(asked, found);
     print(found, asked.strict);
     if (!found.ok())
-        return unreadable(found) ? cli::usage : cli::invalid_input;
+        return cli::code_of_failure(found);
     for (const std::string& each : made.remarks)
         complain(each);
     if (made.refused || (asked.strict && (made.lost || found.warnings() > 0)))
@@ -314,7 +306,7 @@ int compare(const std::vector<std::string>& files, const look& how) {
     const auto after = cli::read_digest(files.at(1), found);
     if (!found.ok()) {
         print(found, false);
-        return unreadable(found) ? cli::usage : cli::invalid_input;
+        return cli::code_of_failure(found);
     }
     return finish(print_diff("Diff", {}, before, after, how), false);
 }
@@ -327,7 +319,7 @@ int run_jobs(const cli::request& asked, const cli::run_request& more, const look
         events = read_inputs(std::vector{more.events}, found);
     if (!found.ok()) {
         print(found, asked.strict);
-        return unreadable(found) ? cli::usage : cli::invalid_input;
+        return cli::code_of_failure(found);
     }
     cli::run_input read =
         cli::read_run(std::move(documents), events, asked.default_namespace, more.dialect, found);
@@ -724,7 +716,9 @@ void add_up(CLI::App& to, cli::up_request& asked) {
                   "none)")
         ->type_name("FILE");
     to.add_option("--port", asked.port, "TCP port to listen on; 0 = any free port")
-        ->capture_default_str();
+        ->check(CLI::Range(0, 65535))
+        ->capture_default_str()
+        ->type_name("PORT");
     to.add_flag("--plain", asked.plain, "Serve HTTP without TLS and tokens, like kubectl proxy");
     to.add_flag_function(
         "--only-server", [&](std::int64_t) { asked.beside.clear(); },
@@ -829,7 +823,9 @@ void add_leading(CLI::App& to, cli::leading_request& asked) {
         ->capture_default_str();
     to.add_option("--port", asked.port,
                   "TCP port of /metrics, /healthz and /readyz; 0 = any free port")
-        ->capture_default_str();
+        ->check(CLI::Range(0, 65535))
+        ->capture_default_str()
+        ->type_name("PORT");
     to.add_flag("-v,--verbose", asked.verbose, "Log each write");
 }
 

@@ -33,6 +33,7 @@
 #include <muster/testing/api_server/stored_workloads.hpp>
 #include <muster/testing/api_server/volume_controller.hpp>
 
+#include "exit_codes.hpp"
 #include "kubeconfig_file.hpp"
 #include "log.hpp"
 #include "report.hpp"
@@ -126,10 +127,11 @@ std::string absolute_path(const std::string& path) {
     return wrong ? path : found.string();
 }
 
-/// False when a file cannot be read or an object is refused.
-bool load(api_store& store, const std::vector<std::string>& files) {
+/// Loads the objects of files. Returns `fine`, or the exit code if a file cannot be read or an
+/// object is refused.
+exit_code load(api_store& store, const std::vector<std::string>& files) {
     if (files.empty())
-        return true;
+        return fine;
     muster::codec::diagnostics found;
     const auto documents =
         muster::codec::read_inputs(files, found, stdin, muster::codec::on_unread::isolate);
@@ -162,15 +164,15 @@ bool load(api_store& store, const std::vector<std::string>& files) {
         const std::string_view kind = text_at(*each, {"kind"});
         return kind == "CustomResourceDefinition" ? 0 : kind == "PriorityClass" ? 1 : 2;
     });
-    bool good = found.ok();
+    exit_code code = found.ok() ? fine : code_of_failure(found);
     for (const json::object* const each : objects) {
         serve_undefined(store, *each);
         if (const auto wrong = restore(store, *each)) {
             log_error(*wrong);
-            good = false;
+            code = code == fine ? invalid_input : code;
         }
     }
-    return good;
+    return code;
 }
 
 /// False when the file cannot be read or a line of it is none of `token,user`.
@@ -301,8 +303,8 @@ int up(const up_request& asked) {
         log_error(*wrong);
         return broken;
     }
-    if (!load(store, asked.files))
-        return invalid_input;
+    if (const exit_code code = load(store, asked.files); code != fine)
+        return code;
     kubelets nodes(store);
     nodes.start_delay = nodes.stop_delay = asked.pod_milliseconds * 1'000'000;
     volume_controller volumes(store);

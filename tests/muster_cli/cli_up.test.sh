@@ -164,6 +164,16 @@ contains "no file defines podgroups.scheduler.tensorstack.dev: served without a 
 printf 'kind: Flower\napiVersion: example.dev/v1\nmetadata: {name: f}\n' >"$work/odd.yaml"
 run 2 up --kubeconfig "$work/config" -f "$work/odd.yaml"
 contains "Flower f: no such kind is served" "$(cat "$work/err")"
+# A file that cannot be read is no invalid input, as for every command.
+run 1 up --kubeconfig "$work/config" -f "$work/no_such_file"
+contains "no_such_file: cannot be read" "$(cat "$work/err")"
+printf '{"kind":"Node","apiVersion":"v1","metadata":{"name":"a_b"}}' >"$work/bad_name.json"
+run 2 up --kubeconfig "$work/config" -f "$work/bad_name.json"
+contains 'Node "a_b" is invalid: metadata.name: Invalid value: "a_b"' "$(cat "$work/err")"
+for each in 99999 -1 x; do
+    run 1 up --kubeconfig "$work/config" --port "$each"
+    contains "--port: Value $each not in range" "$(cat "$work/err")"
+done
 run 1 up --kubeconfig "$work/no/such/folder" -f "$work/nodes.yaml"
 # A kubeconfig of another program stays as it is.
 echo "kind: Config" >"$work/theirs"
