@@ -19,6 +19,7 @@
 #include <muster/codec/t9k_reader.hpp>
 #include <muster/codec/topology_reader.hpp>
 #include <muster/resource/quantity_text.hpp>
+#include <muster/translate/names.hpp>
 #include <muster/vocabulary/node_names.hpp>
 
 #include "storage_edits.hpp"
@@ -45,6 +46,19 @@ std::optional<std::int64_t> number(std::string_view text) {
 
 std::string expected(std::string_view what, std::string_view instead) {
     return in_quotes(what) + " is not understood (expected " + std::string(instead) + ")";
+}
+
+/// Returns what is wrong with a label; empty if nothing is.
+std::string label_fault(std::string_view key, std::string_view value) {
+    if (!muster::translate::is_qualified_name(key))
+        return in_quotes(key) +
+               " is no key of a label (expected NAME or DOMAIN/NAME, with a name of "
+               "at most 63 letters, digits, '-', '_' and '.', e.g. "
+               "topology.kubernetes.io/zone)";
+    if (!muster::translate::is_label_value(value))
+        return in_quotes(value) + " is no value of a label (expected at most 63 letters, digits, "
+                                  "'-', '_' and '.', with a letter or digit at both ends)";
+    return {};
 }
 
 /// Applies one edit; what is wrong is the answer.
@@ -74,7 +88,8 @@ private:
         case edit::kind::remove_pod:
             return remove_pod(change.value);
         case edit::kind::bind_claim:
-            return bind_claim(key_of(change.value), *objects_);
+            return is_object_name(change.value) ? bind_claim(key_of(change.value), *objects_)
+                                                : expected(change.value, object_form);
         case edit::kind::set:
             break;
         }
@@ -99,6 +114,9 @@ private:
         if (!read)
             return expected(value, "COUNTxNODE or COUNTxNODE,LABEL=VALUE with a count from 1 to "
                                    "100000, e.g. 4xnode-a");
+        for (const auto& [key, text] : labels)
+            if (std::string fault = label_fault(key, text); !fault.empty())
+                return fault;
         const std::string_view of = value.substr(cross + 1, comma - cross - 1);
         const node_object* like = find_node(of);
         if (!like)
@@ -178,6 +196,8 @@ private:
     }
 
     std::string remove_pod(std::string_view value) {
+        if (!is_object_name(value))
+            return expected(value, object_form);
         const object_key key = key_of(value);
         const auto gone = std::erase_if(
             objects_->pods, [&](const pod_object& pod) { return pod.metadata.key == key; });
@@ -451,6 +471,8 @@ private:
     }
 
     std::string select(const group_facts& group, const std::string& label, std::string_view value) {
+        if (std::string fault = label_fault(label, value); !fault.empty())
+            return fault;
         for (const std::size_t at : group.members) {
             auto& required = objects_->pods[at].where.selector.requirements;
             std::erase_if(required, [&](const auto& each) { return each.key == label; });
@@ -465,6 +487,14 @@ private:
             return node.metadata.key.name == name;
         });
         return found == objects_->nodes.end() ? nullptr : &*found;
+    }
+
+    static constexpr std::string_view object_form = "NAME or NAMESPACE/NAME, e.g. default/data-0";
+
+    [[nodiscard]] static bool is_object_name(std::string_view value) {
+        const std::size_t slash = value.find('/');
+        return !value.empty() && slash != 0 && value.back() != '/' &&
+               (slash == value.npos || value.find('/', slash + 1) == value.npos);
     }
 
     [[nodiscard]] object_key key_of(std::string_view value) const {

@@ -53,10 +53,15 @@ for wrong in "--drain nowhere" "--add-nodes 4" "--add-nodes 0xgpu-1" "--add-node
     "--set queue.team-a.priority=1000" "--set queue.team-a.color=red" "--set team-a=1" \
     "--set queue.team-a.quota.cpu=many" "--set queue.team-a.closed=maybe" "--set everything" \
     "--set group.nobody.minMember=1" "--set group.tune.roles.boss.minMember=1" \
-    "--set group.tune.color=red" "--set group.solo.minMember=1" "--set group.tune.toleration=x"; do
+    "--set group.tune.color=red" "--set group.solo.minMember=1" "--set group.tune.toleration=x" \
+    "--bind-claim a/b/c" "--bind-claim /c" "--remove-pod a/" "--set group.tune.nodeSelector.a!=b"; do
     # shellcheck disable=SC2086
     run 1 whatif "${lab[@]}" $wrong
     [[ ! -s $work/out ]] || fail "stdout is not empty: $wrong"
+    echo "$(<"$work/err")" >>"$work/complaints"
+done
+for wrong in "a b!=c" "-a=b" "a/b/c=d" "zone=a b" "zone=$(printf 'x%.0s' {1..64})"; do
+    run 1 whatif "${lab[@]}" --add-nodes "2xgpu-1,$wrong"
     echo "$(<"$work/err")" >>"$work/complaints"
 done
 same whatif_wrong.stderr "$work/complaints"
