@@ -42,6 +42,9 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 
+runs "Server Version: v1.36.3" version
+runs "This server does not document the fields of Pod" explain pods
+
 # Kubernetes' own kinds, in protobuf.
 runs "deployment.apps/web created" create deployment web --image=i --port=80
 runs 80 get deployment web -o 'jsonpath={.spec.template.spec.containers[0].ports[0].containerPort}'

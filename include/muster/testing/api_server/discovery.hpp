@@ -143,7 +143,13 @@ groups_of(const kind_table& kinds) {
         paths[root] = json::object{{"post", operation("post")}};
         paths[root + "/{name}"] =
             json::object{{"patch", operation("patch")}, {"put", operation("put")}};
-        json::object schema = of.schema.empty() ? json::object{{"type", "object"}} : of.schema;
+        json::object schema = of.schema;
+        // kubectl explain prints the description. With properties but without their merge keys,
+        // kubectl apply would replace lists.
+        if (schema.empty())
+            schema = {
+                {"type", "object"},
+                {"description", "This server does not document the fields of " + of.kind + "."}};
         schema["x-kubernetes-group-version-kind"] = json::array{type};
         schemas[(of.group.empty() ? "core" : of.group) + "." + of.version + "." + of.kind] =
             std::move(schema);

@@ -95,6 +95,15 @@ TEST_CASE("discovery names what is served, and no more once its definition is go
     CHECK(server.get("/apis/example.dev/v1").code == 404);
 }
 
+TEST_CASE("kubectl explain says that the fields of Kubernetes' own kinds are not documented") {
+    asking server;
+    const answer made = server.get("/openapi/v3/api/v1");
+    CHECK(text_at(made.body, {"components", "schemas", "core.v1.Pod", "description"}) ==
+          "This server does not document the fields of Pod.");
+    // Properties without merge keys would change what kubectl apply does.
+    CHECK_FALSE(value_at(made.body, {"components", "schemas", "core.v1.Pod", "properties"}));
+}
+
 TEST_CASE(
     "the OpenAPI v2 document names no kind, so that kubectl leaves the items of a List to the "
     "server") {
