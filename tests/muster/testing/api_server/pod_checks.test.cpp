@@ -80,4 +80,13 @@ TEST_CASE("a change of a pod is checked like a new pod") {
           "spec.containers[0].image: Required value\n");
 }
 
+TEST_CASE("a change of the status alone does not check the spec") {
+    asking server;
+    REQUIRE(server.pod("a").code == 201);
+    REQUIRE(server.bind("a", "No_Node").code == 201);
+    CHECK(server.merge(pods + "/a/status", R"({"status":{"phase":"Running"}})").code == 200);
+    CHECK(verdict(server.merge(pods + "/a", R"({"metadata":{"labels":{"a":"b"}}})")) ==
+          "422 Invalid");
+}
+
 } // namespace api_server_test
