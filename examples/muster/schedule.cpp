@@ -19,6 +19,7 @@
 #include "live_explain.hpp"
 #include "live_presence.hpp"
 #include "live_words.hpp"
+#include "log.hpp"
 #include "report.hpp"
 #include "schedule_metrics.hpp"
 
@@ -34,6 +35,25 @@ std::string name_of(const codec::object_key& key) {
     return key.name_space + "/" + key.name;
 }
 
+/// Says why a dry run prints no line, or which pods it does not find.
+void log_dry_run(const live_cluster& cluster, const std::vector<std::string>& schedulers,
+                 bool is_empty) {
+    std::string names;
+    for (const std::string& each : schedulers)
+        names += (names.empty() ? "" : " or ") + each;
+    const auto count = std::ranges::count_if(cluster.objects().gangs().pods(),
+                                             [](const auto& each) { return each.second.ours; });
+    if (count == 0)
+        log_info("no pod names the scheduler " + names +
+                     " (expected pods with spec.schedulerName " + names +
+                     "; --scheduler-name changes the name)",
+                 {{"scheduler", names}});
+    else if (is_empty)
+        log_info("nothing to start or evict: pods that name the scheduler " + names + ": " +
+                     std::to_string(count),
+                 {{"scheduler", names}, {"pods", std::to_string(count)}});
+}
+
 int decide_once(const schedule_request& asked, kube::transport& by) {
     live_cluster cluster(by, options_of(asked));
     live_state known(cluster.objects().pods_kind());
@@ -45,6 +65,7 @@ int decide_once(const schedule_request& asked, kube::transport& by) {
     const muster::cycle_result made =
         decide(known, cluster.now().wall, live_policy_source{&cluster, &how}());
     bool waits = false;
+    bool starts_or_evicts = false;
     for (const muster::decision& each : made.decisions) {
         const auto& key = known.key(each.gang);
         for (const muster::placement& one : each.placements)
@@ -53,6 +74,7 @@ int decide_once(const schedule_request& asked, kube::transport& by) {
         for (const muster::pod_index pod : each.evictions)
             std::printf("evict\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
                         name_of(known.key(pod)).c_str());
+        starts_or_evicts = starts_or_evicts || !each.placements.empty() || !each.evictions.empty();
         // An admitted gang without placements runs already.
         if (!each.placements.empty() || each.outcome.kind == muster::answer::admitted ||
             only_holds(known, each.gang))
@@ -61,6 +83,7 @@ int decide_once(const schedule_request& asked, kube::transport& by) {
         std::printf("wait\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
                     std::string(kube::to_text(each.outcome.at)).c_str());
     }
+    log_dry_run(cluster, options_of(asked).live.scheduler_names, !waits && !starts_or_evicts);
     return waits ? pending : fine;
 }
 

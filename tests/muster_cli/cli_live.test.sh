@@ -137,6 +137,11 @@ for score in most-allocated:node-b least-allocated:node-a; do
         --score "${score%:*}" 2>&1) || fail "dry run with a score: $said"
     [[ $said == *"default/p"*"${score#*:}" ]] || fail "--score ${score%:*} placed: $said"
 done
+# A dry run without pods of its own is not silent.
+run 0 schedule --server "http://127.0.0.1:${line##*:}" --dry-run --scheduler-name nobody
+[[ ! -s $work/out ]] || fail "a dry run with nothing to do prints: $(cat "$work/out")"
+grep -q "no pod names the scheduler nobody (expected pods with spec.schedulerName nobody; --scheduler-name" \
+    "$work/err" || fail "a dry run without pods says: $(cat "$work/err")"
 kill "$packing"
 wait "$packing" || true
 exec 6<&-
@@ -157,6 +162,11 @@ done
 [[ $bound == yes && $page ]] || { fail "nothing was bound: $heard"; finish; }
 said=$("$muster" schedule "${at[@]}" --dry-run 2>&1) || fail "dry run of what runs: $said"
 [[ $said != *wait* ]] || fail "a gang that runs waits in a dry run: $said"
+[[ $said == *"nothing to start or evict: pods that name the scheduler t9k-scheduler: "* ]] ||
+    fail "a dry run with nothing to do says: $said"
+run 3 schedule "${at[@]}" --dry-run --scheduler-name nobody
+grep -q "no pod names the scheduler nobody" "$work/err" ||
+    fail "a dry run of groups without pods says: $(cat "$work/err")"
 # ask PATH: what the page at `page` says of it is in `said`.
 ask() {
     exec 3<>"/dev/tcp/127.0.0.1/$page"
