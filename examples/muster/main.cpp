@@ -373,9 +373,13 @@ CLI::Validator one_of(const Names& all) {
         else
             names.push_back(each);
     CLI::Validator made = CLI::IsMember(names);
-    return made.operation([names, accept = made](std::string& word) {
-        const std::string fault = accept(word);
-        return fault.empty() ? fault : fault + cli::suggestion(word, names);
+    std::string list;
+    for (const std::string& each : names)
+        list += (list.empty() ? "" : ", ") + each;
+    return made.operation([names, list, accept = made](std::string& word) {
+        return accept(word).empty()
+                   ? std::string()
+                   : in_quotes(word) + " is none of " + list + cli::suggestion(word, names);
     });
 }
 

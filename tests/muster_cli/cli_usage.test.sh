@@ -86,7 +86,9 @@ says '(did you mean whole?)'
 run 1 explain default/whol -f lab.yaml
 says '(did you mean default/whole?)'
 run 1 plan -f everything.yaml -o jsno
-says '--output: jsno not in {table,wide,pods,json,yaml,name,csv,svg} (did you mean json?)'
+says '--output: "jsno" is none of table, wide, pods, json, yaml, name, csv, svg (did you mean json?)'
+run 1 explain -f everything.yaml -o wide
+says '--output: "wide" is none of table, json, yaml'
 run 1 translate -f everything.yaml --to kai-0.15 -o ymal
 says '(did you mean yaml?)'
 run 1 plan -f everything.yaml --profile kia
