@@ -10,6 +10,7 @@
 #include <muster/vocabulary/answer.hpp>
 
 #include "live_cluster.hpp"
+#include "node_filter_text.hpp"
 #include "reason_text.hpp"
 
 namespace cli {
@@ -27,6 +28,10 @@ struct live_facts {
     [[nodiscard]] muster::codec::volumes_of_pods volumes() const;
     [[nodiscard]] const muster::codec::volume_plan& volume_plan() const;
     [[nodiscard]] const std::string& queue() const { return queue_name; }
+    template<class Write>
+    [[nodiscard]] std::string filter_text(const node_filter_key&, const Write& write) const {
+        return write();
+    }
 };
 
 /// Returns how reasons are sought on a live cluster, for a gang with this answer. The scheduler

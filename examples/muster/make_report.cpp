@@ -612,6 +612,14 @@ private:
             return from->known_->volumes;
         }
         [[nodiscard]] const std::string& queue() const { return facts->queue; }
+        template<class Write>
+        [[nodiscard]] const std::string& filter_text(const node_filter_key& of,
+                                                     const Write& write) const {
+            const auto [at, fresh] = from->filter_texts_.try_emplace(of);
+            if (fresh)
+                at->second = write();
+            return at->second;
+        }
     };
 
     /// Returns the scheduling gates of the group's gated members.
@@ -746,6 +754,7 @@ private:
     /// Our own mistakes.
     std::vector<std::string> faults_;
     std::map<likeness, std::vector<muster::reason>> explained_;
+    mutable std::map<node_filter_key, std::string> filter_texts_;
 };
 
 } // namespace

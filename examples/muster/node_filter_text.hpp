@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -19,6 +20,7 @@
 #include <muster/vocabulary/constraints.hpp>
 #include <muster/vocabulary/labels.hpp>
 #include <muster/vocabulary/node_claims.hpp>
+#include <muster/vocabulary/reason.hpp>
 #include <muster/vocabulary/taints.hpp>
 
 namespace cli {
@@ -95,30 +97,52 @@ namespace detail {
     return text.empty() ? "a term without requirements" : text;
 }
 
-/// Says which of the node filters keep some waiting pods of one gang off which nodes.
+/// The constraint sets of waiting pods of one gang, each once, in the order of the pods, and the
+/// gang's queue.
+struct filtered_pods {
+    std::vector<muster::constraint_index> sets;
+    std::optional<muster::queue_index> queue;
+
+    [[nodiscard]] friend auto operator<=>(const filtered_pods&, const filtered_pods&) = default;
+};
+
+/// Returns those of all waiting members of the gang that some node could take, or of `only` one of
+/// them. `with_unready` includes members whose volumes are not ready. O(members · log members).
+template<class Traits>
+[[nodiscard]] filtered_pods
+filtered_pods_of(const muster::state<Traits>& known, muster::gang_index which,
+                 std::optional<muster::pod_index> only, bool with_unready) {
+    filtered_pods found;
+    std::set<muster::constraint_index> seen;
+    const auto add = [&](muster::pod_index member) {
+        const muster::constraints& where = known.where(member).value;
+        const muster::constraint_index set = known.shapes()[known[member].shape].where;
+        if (known[member].placeable() && !where.unsupported &&
+            (with_unready || !where.volume_not_ready) && seen.insert(set).second)
+            found.sets.push_back(set);
+    };
+    if (only)
+        add(*only);
+    else
+        std::ranges::for_each(known[which].members, add);
+    if (const auto queue = known[which].queue; queue && known[*queue].present)
+        found.queue = queue;
+    return found;
+}
+
+/// Says which of the node filters keep some of the pods off which nodes.
 template<class Traits>
 class node_filter_writer {
     using node_type = muster::node<Traits::width>;
 
 public:
-    /// The pods are all waiting members of the gang that some node could take, or `only` one of
-    /// them. `with_unready` includes members whose volumes are not ready. O(members + nodes).
-    node_filter_writer(const muster::state<Traits>& known, muster::gang_index which,
-                       std::optional<muster::pod_index> only, muster::certificate_scope scope,
-                       bool with_unready = false)
-        : known_(&known), now_(scope == muster::certificate_scope::free_now) {
-        std::set<muster::constraint_index> seen;
-        for (const muster::pod_index member : known[which].members) {
-            const muster::constraint_index where = known.shapes()[known[member].shape].where;
-            const muster::constraints& constraints = known.where(member).value;
-            if (known[member].placeable() && (!only || *only == member) &&
-                !constraints.unsupported && (with_unready || !constraints.volume_not_ready) &&
-                seen.insert(where).second)
-                sets_.push_back(where);
-        }
-        if (const auto queue = known[which].queue; queue && known[*queue].present) {
-            queue_ = known.key(*queue);
-            queue_nodes_ = &known.constraint_sets()[known[*queue].nodes];
+    /// O(nodes).
+    node_filter_writer(const muster::state<Traits>& known, const filtered_pods& pods,
+                       muster::certificate_scope scope)
+        : known_(&known), now_(scope == muster::certificate_scope::free_now), sets_(pods.sets) {
+        if (pods.queue) {
+            queue_ = known.key(*pods.queue);
+            queue_nodes_ = &known.constraint_sets()[known[*pods.queue].nodes];
         }
         for (const muster::node_index node : known.node_order())
             if (known[node].present)
@@ -359,5 +383,33 @@ private:
     const muster::constraint_table::row* queue_nodes_ = nullptr;
     std::vector<muster::node_index> nodes_;
 };
+
+/// True if the reason is about labels, taints, cordons or host ports.
+[[nodiscard]] constexpr bool speaks_of_node_filter(muster::reason_code code) noexcept {
+    return code == muster::reason_code::node_selector_mismatch ||
+           code == muster::reason_code::untolerated_taint ||
+           code == muster::reason_code::node_unschedulable ||
+           code == muster::reason_code::host_port_taken;
+}
+
+/// What the text of a reason about a node filter depends on, beside the nodes.
+struct node_filter_key {
+    filtered_pods pods;
+    muster::certificate_scope scope = muster::certificate_scope::free_now;
+    muster::reason_code code = muster::reason_code::node_selector_mismatch;
+
+    [[nodiscard]] friend auto operator<=>(const node_filter_key&, const node_filter_key&) = default;
+};
+
+/// Returns which nodes the filter keeps the pods off. Precondition: `speaks_of_node_filter(code)`.
+template<class Traits>
+[[nodiscard]] std::string node_filter_text(const muster::state<Traits>& known,
+                                           const node_filter_key& of) {
+    const node_filter_writer<Traits> writer(known, of.pods, of.scope);
+    return of.code == muster::reason_code::node_selector_mismatch ? writer.selector()
+           : of.code == muster::reason_code::untolerated_taint    ? writer.taints()
+           : of.code == muster::reason_code::node_unschedulable   ? writer.cordon()
+                                                                  : writer.ports();
+}
 
 } // namespace cli

@@ -116,32 +116,14 @@ template<class Traits>
            full_name(key);
 }
 
-/// Returns which nodes the filter of the reason keeps the pods off: by labels, taints, cordons or
-/// host ports. Empty for other reasons.
-template<class Traits>
-[[nodiscard]] std::string node_filter_text(const node_filter_writer<Traits>& writer,
-                                           reason_code code) {
-    switch (code) {
-    case reason_code::node_selector_mismatch:
-        return writer.selector();
-    case reason_code::untolerated_taint:
-        return writer.taints();
-    case reason_code::node_unschedulable:
-        return writer.cordon();
-    case reason_code::host_port_taken:
-        return writer.ports();
-    default:
-        return {};
-    }
-}
-
 /// Returns the lines of the reasons why a gang waits, which were found in that scope. `facts` has
 /// what the state lacks:
 /// - `detail(code)`: what is wrong with the group, or not modelled of its members,
 /// - `gates()`: the scheduling gates of its members,
 /// - `volumes()`: the volume effects of its waiting members,
 /// - `volume_plan()`: those of all pods,
-/// - `queue()`: the name of its queue.
+/// - `queue()`: the name of its queue,
+/// - `filter_text(key, write)`: `write()`, or what it returned for an equal `node_filter_key`.
 /// With `only`, the reasons and facts are those of this member.
 template<class Traits, class Facts>
 [[nodiscard]] std::vector<reason_line>
@@ -158,10 +140,8 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
     context.single_pod = only || key.origin == muster::codec::group_origin::single_pod;
     context.name_space = key.name_space;
     context.group = key.name;
-    const node_filter_writer<Traits> filters(
-        known, which, only, scope,
-        std::ranges::find(found, reason_code::volume_not_ready, &muster::reason::code) !=
-            found.end());
+    const bool with_unready = std::ranges::find(found, reason_code::volume_not_ready,
+                                                &muster::reason::code) != found.end();
     std::vector<reason_line> lines;
     for (const muster::reason& each : found) {
         reason_line line;
@@ -195,7 +175,12 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
             context.keeps_shared =
                 supply != facts.volume_plan().kinds.end() && !supply->second.kept.empty();
         }
-        context.node_filter = node_filter_text(filters, each.code);
+        if (speaks_of_node_filter(each.code)) {
+            const node_filter_key filter{filtered_pods_of(known, which, only, with_unready), scope,
+                                         each.code};
+            context.node_filter =
+                facts.filter_text(filter, [&] { return node_filter_text(known, filter); });
+        }
         if (each.code == reason_code::volume_out_of_reach) {
             std::vector<const muster::node<Traits::width>*> nodes;
             for (const muster::node_index node : known.node_order())
