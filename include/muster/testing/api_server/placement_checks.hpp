@@ -140,6 +140,14 @@ inline void check_pod_affinity(const json::object& affinity, const std::string& 
                     });
 }
 
+/// Adds a cause unless this is an effect of taints.
+inline void check_effect(std::string_view effect, const std::string& path,
+                         std::vector<field_cause>& wrong) {
+    if (effect != "NoSchedule" && effect != "PreferNoSchedule" && effect != "NoExecute")
+        wrong.push_back(
+            unsupported_value(path, effect, R"("NoSchedule", "PreferNoSchedule", "NoExecute")"));
+}
+
 inline void check_toleration(const json::object& toleration, const std::string& path,
                              std::vector<field_cause>& wrong) {
     const std::string_view key = text_at(toleration, {"key"});
@@ -166,10 +174,8 @@ inline void check_toleration(const json::object& toleration, const std::string& 
     } else if (how != "Lt" && how != "Gt") {
         wrong.push_back(unsupported_value(at, how, R"("Equal", "Exists")"));
     }
-    if (!effect.empty() && effect != "NoSchedule" && effect != "PreferNoSchedule" &&
-        effect != "NoExecute")
-        wrong.push_back(unsupported_value(path + ".effect", effect,
-                                          R"("NoSchedule", "PreferNoSchedule", "NoExecute")"));
+    if (!effect.empty())
+        check_effect(effect, path + ".effect", wrong);
 }
 
 inline void check_spread(const json::object& constraint, const std::string& path,

@@ -15,6 +15,7 @@
 #include <muster/base/timestamp.hpp>
 #include <muster/testing/api_server/answer.hpp>
 #include <muster/testing/api_server/claim_checks.hpp>
+#include <muster/testing/api_server/cluster_checks.hpp>
 #include <muster/testing/api_server/decode_checks.hpp>
 #include <muster/testing/api_server/definitions.hpp>
 #include <muster/testing/api_server/invalid.hpp>
@@ -234,6 +235,8 @@ public:
             return *refusal;
         if (is_pod(of) && !how.status)
             check_pod_change(*before, made, wrong);
+        if (!of.custom && !how.status && checks_objects)
+            check_cluster_change(of, *before, made, wrong);
         const bool changes_claim = is_claim(of) && !how.status && checks_objects;
         if (changes_claim)
             check_claim_change(*before, made, wrong);
@@ -390,6 +393,8 @@ private:
             check_pod(object, wrong);
         if (is_claim(of))
             check_claim(object, wrong);
+        if (!of.custom)
+            check_cluster_object(of, object, wrong);
     }
 
     /// Refuses to let a claim grow whose class does not allow it.

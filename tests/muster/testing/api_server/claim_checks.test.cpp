@@ -112,7 +112,8 @@ TEST_CASE("claims and volumes are kept by finalizers until nothing uses them") {
     REQUIRE(server
                 .post("/api/v1/persistentvolumes",
                       R"({"metadata":{"name":"v","finalizers":["example.com/mine"]},)"
-                      R"("spec":{"capacity":{"storage":"1Gi"}}})")
+                      R"("spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],)"
+                      R"("hostPath":{"path":"/v"}}})")
                 .code == 201);
     CHECK(json::serialize(
               *value_at(server.get(all_claims + "/c").body, {"metadata", "finalizers"})) ==

@@ -54,6 +54,43 @@ TEST_CASE("volumes have names, each once, and name their claims") {
     CHECK(refused(R"({"name":"v","persistentVolumeClaim":{"claimName":"c"}})") == "created");
 }
 
+TEST_CASE("containers mount the pod's volumes, each path once") {
+    asking server;
+    const auto refused = [&](const std::string& mounts) {
+        return causes_of(server, R"({"containers":[{"name":"c","image":"i","volumeMounts":[)" +
+                                     mounts + R"(]}],"volumes":[{"name":"v","emptyDir":{}}]})");
+    };
+    const std::string at = "spec.containers[0].volumeMounts[";
+    CHECK(refused(R"({"name":"w","mountPath":"/w"})") == at + "0].name: Not found: \"w\"\n");
+    CHECK(refused(R"({"name":"v"})") == at + "0].mountPath: Required value\n");
+    CHECK(refused(R"({"name":"v","mountPath":"/v"},{"name":"v","mountPath":"/v"})") ==
+          at + "1].mountPath: Invalid value: \"/v\": must be unique\n");
+    CHECK(refused(R"({"name":"v","mountPath":"/v"},{"name":"v","mountPath":"/w"})") == "created");
+}
+
+TEST_CASE("ports are numbers from 1 to 65535, and each port of the node is used once") {
+    asking server;
+    const auto refused = [&](const std::string& ports, const std::string& more = {}) {
+        return causes_of(server, R"({"containers":[{"name":"c","image":"i","ports":[)" + ports +
+                                     "]}]" + more + "}");
+    };
+    const std::string at = "spec.containers[0].ports[";
+    CHECK(refused("{}") == at + "0].containerPort: Required value\n");
+    CHECK(refused(R"({"containerPort":70000})") ==
+          at + "0].containerPort: Invalid value: 70000: must be between 1 and 65535, "
+               "inclusive\n");
+    CHECK(refused(R"({"containerPort":1,"protocol":"ICMP"})") ==
+          at + "0].protocol: Unsupported value: \"ICMP\": supported values: \"SCTP\", \"TCP\", "
+               "\"UDP\"\n");
+    CHECK(refused(R"({"containerPort":1,"hostPort":8},{"containerPort":2,"hostPort":8})") ==
+          at + "1].hostPort: Duplicate value: \"TCP//8\"\n");
+    const std::string port = R"("ports":[{"containerPort":1,"hostPort":8}])";
+    CHECK(refused(R"({"containerPort":1,"hostPort":8},)"
+                  R"({"containerPort":2,"hostPort":8,"protocol":"UDP"})",
+                  R"(,"initContainers":[{"name":"d","image":"i",)" + port +
+                      R"(},{"name":"e","image":"i",)" + port + "}]") == "created");
+}
+
 TEST_CASE("policies and deadlines of pods are of those that Kubernetes has") {
     asking server;
     const auto refused = [&](const std::string& more) {

@@ -141,7 +141,7 @@ TEST_CASE("a claim and its volume stay bound") {
     asking server;
     volume_controller controller(server.store);
     REQUIRE(load(server, R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"v",
-        "uid":"u-v"},"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],
+        "uid":"u-v"},"spec":{"hostPath":{"path":"/v"},"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],
         "claimRef":{"namespace":"team","name":"c","uid":"u-c"}},"status":{"phase":"Bound"}})") ==
             std::nullopt);
     const auto bound = [&] {
