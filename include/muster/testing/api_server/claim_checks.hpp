@@ -10,7 +10,9 @@
 #include <vector>
 
 #include <muster/resource/quantity.hpp>
+#include <muster/testing/api_server/answer.hpp>
 #include <muster/testing/api_server/json_values.hpp>
+#include <muster/testing/api_server/kinds.hpp>
 #include <muster/testing/api_server/name_checks.hpp>
 #include <muster/testing/api_server/quantity_checks.hpp>
 #include <muster/testing/api_server/schema.hpp>
@@ -134,6 +136,15 @@ inline void check_claim_change(const json::object& before, const json::object& a
     const auto old_size = detail::requested_storage(before);
     const auto new_size = detail::requested_storage(after);
     return old_size && new_size && *new_size > *old_size;
+}
+
+/// 403: the class of a claim does not let the claim grow.
+[[nodiscard]] inline answer refuse_growth(const kind_info& of, const std::string& name) {
+    return refused(403, "Forbidden",
+                   of.plural + " \"" + name +
+                       "\" is forbidden: only dynamically provisioned pvc can be resized and the "
+                       "storageclass that provisions the pvc must support resize",
+                   details_of(name, of.group, of.plural));
 }
 
 } // namespace api_server

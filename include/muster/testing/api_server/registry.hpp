@@ -14,16 +14,13 @@
 
 #include <muster/base/timestamp.hpp>
 #include <muster/testing/api_server/answer.hpp>
-#include <muster/testing/api_server/claim_checks.hpp>
-#include <muster/testing/api_server/cluster_checks.hpp>
-#include <muster/testing/api_server/decode_checks.hpp>
 #include <muster/testing/api_server/definitions.hpp>
 #include <muster/testing/api_server/invalid.hpp>
 #include <muster/testing/api_server/json_values.hpp>
 #include <muster/testing/api_server/kinds.hpp>
 #include <muster/testing/api_server/metadata_checks.hpp>
+#include <muster/testing/api_server/object_checks.hpp>
 #include <muster/testing/api_server/object_store.hpp>
-#include <muster/testing/api_server/pod_checks.hpp>
 #include <muster/testing/api_server/pod_group_objects.hpp>
 #include <muster/testing/api_server/pod_objects.hpp>
 #include <muster/testing/api_server/pod_priority.hpp>
@@ -102,8 +99,9 @@ public:
         const kind_info& of = kinds[kind];
         if (auto refusal = check_type(of, made))
             return *refusal;
-        if (auto refusal = check_fields(of, made, nullptr, how))
-            return *refusal;
+        if (checks_objects)
+            if (auto refusal = check_fields(of, made, nullptr, how.strict))
+                return *refusal;
         json::object& metadata = make_object(made, "metadata");
         std::string name(text_at(metadata, {"name"}));
         const std::string prefix(text_at(metadata, {"generateName"}));
@@ -133,7 +131,8 @@ public:
             return refused(500, "", "resourceVersion should not be set on objects to be created");
         std::vector<field_cause> wrong;
         check_name(of, name, prefix, wrong);
-        check_object(of, made, wrong);
+        if (checks_objects)
+            check_object(of, made, wrong);
         if (!how.restored || text_at(metadata, {"uid"}).empty())
             metadata["uid"] = new_uid();
         if (!how.restored || !parse_timestamp(text_at(metadata, {"creationTimestamp"})))
@@ -174,8 +173,9 @@ public:
         const shared_object before = objects.find(kind, key);
         if (!before)
             return missing(kind, key.second);
-        if (auto refusal = check_fields(of, made, before.get(), how))
-            return *refusal;
+        if (checks_objects)
+            if (auto refusal = check_fields(of, made, before.get(), how.strict))
+                return *refusal;
         json::object& metadata = make_object(made, "metadata");
         const json::object& old_metadata = *object_at(*before, {"metadata"});
         if (text_at(metadata, {"name"}) != key.second)
@@ -229,22 +229,15 @@ public:
         }
         tidy(of, made);
         std::vector<field_cause> wrong;
-        if (!how.status)
-            check_object(of, made, wrong);
-        if (auto refusal = check_custom(of, made, how, wrong))
+        if (auto refusal = check_custom(of, made, how.strict, wrong))
             return *refusal;
-        if (is_pod(of) && !how.status)
-            check_pod_change(*before, made, wrong);
-        if (!of.custom && !how.status && checks_objects)
-            check_cluster_change(of, *before, made, wrong);
-        const bool changes_claim = is_claim(of) && !how.status && checks_objects;
-        if (changes_claim)
-            check_claim_change(*before, made, wrong);
+        const bool checks_change = checks_objects && !how.status;
+        if (checks_change)
+            check_change(of, *before, made, wrong);
         if (!wrong.empty())
             return invalid(of, key.second, wrong);
-        if (changes_claim)
-            if (auto refusal = check_growth(of, key.second, *before, made))
-                return *refusal;
+        if (checks_change && is_claim(of) && grows(*before, made) && !may_grow(made))
+            return refuse_growth(of, key.second);
         if (of.counts_generations && differs(*before, made))
             make_object(made, "metadata")["generation"] =
                 integer_at(old_metadata, {"generation"}).value_or(0) + 1;
@@ -379,63 +372,11 @@ private:
         return std::nullopt;
     }
 
-    [[nodiscard]] static bool is_pod(const kind_info& of) {
-        return of.plural == "pods" && of.group.empty();
-    }
-
-    /// Adds what is wrong with an object other than its name.
-    void check_object(const kind_info& of, const json::object& object,
-                      std::vector<field_cause>& wrong) const {
-        if (!checks_objects)
-            return;
-        check_marks(object, wrong);
-        if (is_pod(of))
-            check_pod(object, wrong);
-        if (is_claim(of))
-            check_claim(object, wrong);
-        if (!of.custom)
-            check_cluster_object(of, object, wrong);
-    }
-
-    /// Refuses to let a claim grow whose class does not allow it.
-    [[nodiscard]] std::optional<answer> check_growth(const kind_info& of, const std::string& name,
-                                                     const json::object& before,
-                                                     const json::object& after) const {
-        if (!grows(before, after))
-            return std::nullopt;
+    [[nodiscard]] bool may_grow(const json::object& claim) const {
         const shared_object storage_class =
             objects.find(kinds.at("storage.k8s.io", "v1", "storageclasses"),
-                         {"", std::string(class_name_of(after))});
-        if (storage_class && true_at(*storage_class, {"allowVolumeExpansion"}))
-            return std::nullopt;
-        return refused(403, "Forbidden",
-                       of.plural + " \"" + name +
-                           "\" is forbidden: only dynamically provisioned pvc can be resized and "
-                           "the storageclass that provisions the pvc must support resize",
-                       details_of(name, of.group, of.plural));
-    }
-
-    /// Refuses values of a wrong type and, in strict mode, fields that the kind does not have and
-    /// that `before` has not either.
-    [[nodiscard]] std::optional<answer> check_fields(const kind_info& of,
-                                                     const json::object& object,
-                                                     const json::object* before,
-                                                     const write_options& how) const {
-        if (!checks_objects)
-            return std::nullopt;
-        decode_faults found = decode(of, object);
-        if (!found.fault.empty())
-            return cannot_decode(of, found.fault);
-        if (!how.strict || found.unknown.empty())
-            return std::nullopt;
-        if (before) {
-            const std::vector<std::string> known = decode(of, *before).unknown;
-            std::erase_if(found.unknown, [&](const std::string& each) {
-                return std::ranges::find(known, each) != known.end();
-            });
-        }
-        return found.unknown.empty() ? std::nullopt
-                                     : std::optional(unknown_fields(of, found.unknown));
+                         {"", std::string(class_name_of(claim))});
+        return storage_class && true_at(*storage_class, {"allowVolumeExpansion"});
     }
 
     [[nodiscard]] static bool version_needed(const kind_info& of) {
@@ -452,22 +393,6 @@ private:
         return one != other;
     }
 
-    [[nodiscard]] std::optional<answer> check_custom(const kind_info& of, json::object& made,
-                                                     const write_options& how,
-                                                     std::vector<field_cause>& wrong) const {
-        if (!of.custom || of.schema.empty())
-            return std::nullopt;
-        json::value whole = std::move(made);
-        std::vector<std::string> unknown;
-        prune(of.schema, whole, "", unknown);
-        apply_defaults(of.schema, whole);
-        check_schema(of.schema, whole, "", wrong);
-        made = std::move(whole.get_object());
-        if (how.strict && !unknown.empty())
-            return unknown_fields(of, unknown);
-        return std::nullopt;
-    }
-
     [[nodiscard]] std::optional<answer> prepare_new(std::size_t kind, json::object& made,
                                                     const write_options& how,
                                                     std::vector<field_cause>& wrong) {
@@ -477,7 +402,7 @@ private:
                                   (how.restored && keeps_restored_status(of, made));
         if (of.has_status && !keeps_status)
             made.erase("status");
-        if (auto refusal = check_custom(of, made, how, wrong))
+        if (auto refusal = check_custom(of, made, how.strict, wrong))
             return refusal;
         if (is_pod(of)) {
             if (auto refusal =
