@@ -166,7 +166,8 @@ public:
     }
 
     [[nodiscard]] change_line operator()(const muster::add_nodes& what) const {
-        return added_nodes(known_->key(what.like), what.count, {});
+        return added_nodes(known_->key(what.like), what.count,
+                           {what.labels.begin(), what.labels.end()});
     }
 
     [[nodiscard]] change_line operator()(const muster::uncordon_nodes& what) const {

@@ -13,6 +13,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/cluster/state.hpp>
+#include <muster/vocabulary/labels.hpp>
 #include <muster/vocabulary/node_names.hpp>
 
 namespace muster {
@@ -27,10 +28,12 @@ struct free_pods {
 
     [[nodiscard]] friend bool operator==(const free_pods&, const free_pods&) = default;
 };
-/// That many nodes more like that one, neither cordoned nor ill.
+/// That many nodes more like that one, neither cordoned nor ill, with these labels in place of its
+/// own.
 struct add_nodes {
     node_index like;
     std::int64_t count = 0;
+    label_set labels{};
 
     [[nodiscard]] friend bool operator==(const add_nodes&, const add_nodes&) = default;
 };
@@ -148,6 +151,8 @@ public:
                 continue;
             auto fresh = spec;
             rename(fresh, key);
+            for (const auto& [label, value] : what.labels)
+                fresh.labels.set(label, value);
             if constexpr (requires { namer_->prepare(fresh, like); })
                 namer_->prepare(fresh, like);
             if (known_->upsert_node(key, std::move(fresh)) != event_result::applied)

@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <muster/advice/change.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/problem/members.hpp>
+#include <muster/vocabulary/labels.hpp>
+#include <muster/vocabulary/node_names.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -44,6 +47,53 @@ template<class Traits>
         const constraints& where = known.where(member).value;
         return known[member].placeable() && where.volume_not_ready && !where.volume_unusable;
     });
+}
+
+/// Sets of labels that nodes could be added with, as the members ask for them and no node has them:
+/// the labels that selectors and affinity ask for, and with them a new domain of one topology
+/// spread after the other. O(classes × requirements × nodes).
+template<class Traits>
+[[nodiscard]] std::vector<label_set> labels_that_lack(const cluster_state<Traits>& known,
+                                                      const gang_members<Traits::width>& members) {
+    const auto any_node = [&](const auto& meets) {
+        return std::ranges::any_of(known.node_order(), [&](node_index node) {
+            return known[node].present && meets(known[node].spec);
+        });
+    };
+    label_set asked;
+    std::set<std::string> spreads;
+    const auto ask = [&](const label_selector& of) {
+        for (const label_requirement& one : of.requirements)
+            if (one.op == label_operator::in && !one.values.empty() && one.key != hostname_label &&
+                !any_node([&](const auto& spec) { return one.matches(spec.labels.find(one.key)); }))
+                asked.set(one.key, one.values.front());
+    };
+    for (const auto& each : members.classes) {
+        const constraints& where = known.constraint_sets()[each.where].value;
+        ask(where.selector);
+        if (where.affinity && !where.affinity->empty())
+            ask(where.affinity->front().labels);
+        if (!where.pods)
+            continue;
+        for (const auto& one : where.pods->spread)
+            if (one.required && one.topology != hostname_label)
+                spreads.insert(one.topology);
+    }
+    std::vector<label_set> found;
+    if (asked.begin() != asked.end())
+        found.push_back(asked);
+    for (const std::string& key : spreads) {
+        std::string fresh = "new";
+        for (int number = 2; any_node([&](const auto& spec) {
+                 const std::string* value = spec.labels.find(key);
+                 return value && *value == fresh;
+             });
+             ++number)
+            fresh = "new-" + std::to_string(number);
+        found.push_back(asked);
+        found.back().set(key, fresh);
+    }
+    return found;
 }
 
 /// What the gang and its members require and could do without: labels and affinity of nodes, terms

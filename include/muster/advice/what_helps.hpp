@@ -82,6 +82,8 @@ public:
         if (found_.remedies.empty() && found_.complete && !lifted.empty())
             look(lifted);
         look_at_minima();
+        if (!added_helps_)
+            look_at_labelled_nodes();
         return std::move(found_);
     }
 
@@ -202,14 +204,18 @@ private:
     }
 
     /// A node of each kind that could take a member, kinds being what the members can tell apart.
-    [[nodiscard]] std::vector<node_index> kinds_of_nodes() const {
+    /// With `relabelled`, its labels do not matter.
+    [[nodiscard]] std::vector<node_index> kinds_of_nodes(bool relabelled = false) const {
+        const unsigned counted = relabelled ? unsigned{obstacle_taint} : places_off;
         std::set<std::pair<std::vector<std::int64_t>, std::vector<bool>>> seen;
         std::vector<node_index> kinds;
         std::set<topology_index> within;
         const auto note = [&](const auto& each) { within.insert(each.within); };
-        std::ranges::for_each(members_.together, note);
+        if (!relabelled)
+            std::ranges::for_each(members_.together, note);
         for (const gang_index gang : known_->gang_order())
-            std::ranges::for_each((*known_)[gang].together, note);
+            if (!relabelled)
+                std::ranges::for_each((*known_)[gang].together, note);
         for (const node_index node : known_->node_order()) {
             if (!(*known_)[node].present || !can_copy((*known_)[node].spec))
                 continue;
@@ -218,10 +224,10 @@ private:
             bool any = false;
             for (const auto& each : members_.classes) {
                 const auto& where = known_->constraint_sets()[each.where];
-                eligible.push_back((where.obstacles[node.value()] & places_off) == 0);
+                eligible.push_back((where.obstacles[node.value()] & counted) == 0);
                 any = any || (eligible.back() && fits(each.request, has));
             }
-            if (members_.queue && (*known_)[*members_.queue].present) {
+            if (!relabelled && members_.queue && (*known_)[*members_.queue].present) {
                 const auto& of_queue = known_->constraint_sets()[(*known_)[*members_.queue].nodes];
                 eligible.push_back((of_queue.obstacles[node.value()] & obstacle_selector) == 0);
                 any = any && eligible.back();
@@ -243,19 +249,35 @@ private:
     }
 
     void look_at_nodes(const remedy& base) {
+        for (const node_index like : kinds_of_nodes())
+            added_helps_ = look_at_copies(base, like, {}) || added_helps_;
+    }
+
+    /// With labels that no node has: the first set of them with which a node of the first kinds
+    /// helps.
+    void look_at_labelled_nodes() {
+        constexpr std::size_t most_kinds = 4;
+        std::vector<node_index> kinds = kinds_of_nodes(true);
+        kinds.resize(std::min(kinds.size(), most_kinds));
+        for (const label_set& labels : labels_that_lack(*known_, members_))
+            for (const node_index like : kinds)
+                if (look_at_copies({}, like, labels))
+                    return;
+    }
+
+    bool look_at_copies(const remedy& base, node_index like, const label_set& labels) {
         // The waiting members cannot use more nodes than there are members.
         std::int64_t most = 0;
         for (const gang_index gang : known_->gang_order())
             most += static_cast<std::int64_t>((*known_)[gang].placeable);
-        for (const node_index like : kinds_of_nodes()) {
-            const auto with = [&](std::int64_t count) { return remedy{add_nodes{like, count}}; };
-            tell(base, [&](const remedy& beside) -> std::optional<remedy> {
-                const auto least = least_number(0, most, [&](std::int64_t count) {
-                    return starts(joined(beside, with(count)));
-                });
-                return least ? std::optional(with(*least)) : std::nullopt;
-            });
-        }
+        const auto with = [&](std::int64_t count) {
+            return remedy{add_nodes{like, count, labels}};
+        };
+        return tell(base, [&](const remedy& beside) -> std::optional<remedy> {
+            const auto least = least_number(
+                0, most, [&](std::int64_t count) { return starts(joined(beside, with(count))); });
+            return least ? std::optional(with(*least)) : std::nullopt;
+        });
     }
 
     void look_at_cordons(const remedy& base) {
@@ -478,6 +500,8 @@ private:
     const Namer* namer_;
     gang_members<width> members_;
     helping_changes found_;
+    /// More nodes like some node are enough.
+    bool added_helps_ = false;
     state<Traits> tried_;
     cycle_result result_;
 };
@@ -487,7 +511,8 @@ private:
 /// Returns the smallest changes after each of which an ordinary cycle at `now` starts the gang,
 /// with all other waiting gangs present:
 /// - pods freed (none of them could stay; those on their way out, of low priority and new first),
-/// - nodes added, like one of each kind that could take a member (one fewer is not enough),
+/// - nodes added, like one of each kind that could take a member (one fewer is not enough); if none
+///   of these helps, nodes with labels that members ask for and no node has,
 /// - cordons lifted, taints tolerated, requirements on nodes, on other pods and on one domain
 ///   dropped (all of those named are needed),
 /// - quotas raised (one unit less is not enough), and a closed queue opened,

@@ -76,7 +76,7 @@ std::vector<remedy> smaller(const state<Traits>& known, gang_index which, const 
                 instead(at, less);
             }
         } else if (const auto* added = std::get_if<add_nodes>(&from[at])) {
-            instead(at, add_nodes{added->like, added->count - 1});
+            instead(at, add_nodes{added->like, added->count - 1, added->labels});
         } else if (const auto* raised = std::get_if<raise_quota>(&from[at])) {
             instead(at, raise_quota{raised->queue, raised->kind, raised->to - 1, raised->firm});
         } else {
@@ -288,6 +288,43 @@ TEST_CASE("as many nodes of each kind are told as are needed") {
     CHECK(of.known.key(found[1].like) == "small");
     CHECK(found[1].count == 1);
     CHECK(starts_with(of.known, which, {add_nodes{found[1].like, 1}}));
+}
+
+TEST_CASE("nodes are told with the labels that members ask for and no node has") {
+    lab of;
+    muster::node<testing::world_width> machine;
+    machine.allocatable[kind_id{0}] = 4;
+    machine.labels = {{"zone", "a"}};
+    REQUIRE(of.known.upsert_node("a", machine) == event_result::applied);
+    const auto which = of.gang("there", 2, 1);
+    const auto ask = [&](auto&& set) {
+        for (const char* key : {"there-0", "there-1"}) {
+            auto spec = of.known.spec_of(of.known.find_pod(key)->index);
+            spec.where = {};
+            set(spec.where);
+            REQUIRE(of.known.upsert_pod(key, "there", spec) == event_result::applied);
+        }
+        return all_of<add_nodes>(what_helps(of.known, which, 0));
+    };
+    const auto selected = ask([](constraints& where) {
+        where.selector.requirements.push_back({"zone", label_operator::in, {"b"}});
+    });
+    REQUIRE(selected.size() == 1);
+    CHECK(selected.front() == add_nodes{selected.front().like, 1, {{"zone", "b"}}});
+    const auto spread = ask([](constraints& where) {
+        auto& terms = where.pods.emplace();
+        terms.spread.emplace_back();
+        terms.spread.front().topology = "zone";
+        terms.spread.front().min_domains = 2;
+        terms.spread.front().pods.labels = label_selector{};
+    });
+    REQUIRE(spread.size() == 1);
+    CHECK(spread.front() == add_nodes{spread.front().like, 1, {{"zone", "new"}}});
+    // Copies of a node that need no other label are enough.
+    const auto enough = ask([](constraints& where) {
+        where.selector.requirements.push_back({"zone", label_operator::in, {"a"}});
+    });
+    CHECK(enough.empty());
 }
 
 /// Takes an amount from copies of one node.
