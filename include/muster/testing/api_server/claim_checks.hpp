@@ -82,7 +82,7 @@ inline void check_claim(const json::object& claim, std::vector<field_cause>& wro
         wrong.push_back(required_value("spec.resources[storage]"));
     else if (const auto amount = quantity_of(*size); amount && amount->sign() <= 0)
         wrong.push_back(
-            invalid_value("spec.resources[storage]", *size, "must be greater than zero"));
+            invalid_amount("spec.resources[storage]", *size, "must be greater than zero"));
     if (const std::string_view name = text_at(claim, {"spec", "storageClassName"}); !name.empty())
         add_faults("spec.storageClassName", name, subdomain_faults(name), wrong);
     if (const std::string_view mode = text_at(claim, {"spec", "volumeMode"});

@@ -69,8 +69,8 @@ inline void check_volume(const json::object& volume, std::vector<field_cause>& w
         for (const auto& [key, value] : *capacity)
             if (const auto amount = quantity_of(value); amount && amount->sign() <= 0)
                 wrong.push_back(
-                    invalid_value("spec.capacity[" + std::string(key.data(), key.size()) + "]",
-                                  value, "must be greater than zero"));
+                    invalid_amount("spec.capacity[" + std::string(key.data(), key.size()) + "]",
+                                   value, "must be greater than zero"));
     if (volume_source_of(volume).empty())
         wrong.push_back(required_value("spec", "must specify a volume type"));
 }

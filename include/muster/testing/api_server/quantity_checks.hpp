@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <muster/resource/quantity.hpp>
@@ -27,6 +28,14 @@ namespace api_server {
         value.is_string() ? std::string(view(value.get_string())) : json::serialize(value);
     const auto read = parse_quantity(text);
     return read ? std::optional(read.value()) : std::nullopt;
+}
+
+/// Returns the cause for an amount that Kubernetes does not accept. Kubernetes writes each amount
+/// as a text.
+[[nodiscard]] inline field_cause invalid_amount(std::string path, const json::value& found,
+                                                const std::string& message) {
+    return invalid_value(std::move(path),
+                         found.is_string() ? found : json::value(json::serialize(found)), message);
 }
 
 namespace detail {
@@ -72,9 +81,9 @@ inline void check_amounts(const json::object* amounts, const std::string& path,
             if (!amount)
                 continue;
             if (amount->sign() < 0)
-                wrong.push_back(invalid_value(at, value, "must be greater than or equal to 0"));
+                wrong.push_back(invalid_amount(at, value, "must be greater than or equal to 0"));
             if (is_extended_resource(name) && amount->units_up() != amount->units_down())
-                wrong.push_back(invalid_value(at, value, "must be an integer"));
+                wrong.push_back(invalid_amount(at, value, "must be an integer"));
         }
 }
 
@@ -102,10 +111,10 @@ inline void check_resources(const json::object& resources, const std::string& pa
             continue;
         const bool differs = !overcommits && *wanted != *most;
         if (differs || *wanted > *most)
-            wrong.push_back(invalid_value(path + ".requests", value,
-                                          std::string("must be ") +
-                                              (differs ? "equal to " : "less than or equal to ") +
-                                              std::string(name) + " limit of " + most->to_text()));
+            wrong.push_back(invalid_amount(path + ".requests", value,
+                                           std::string("must be ") +
+                                               (differs ? "equal to " : "less than or equal to ") +
+                                               std::string(name) + " limit of " + most->to_text()));
     }
 }
 

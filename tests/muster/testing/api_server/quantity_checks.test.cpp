@@ -69,6 +69,8 @@ TEST_CASE("a container's requests are positive, and at most its limits") {
     const std::string at = "spec.containers[0].resources.";
     CHECK(refused(R"({"requests":{"cpu":"-1"}})") ==
           at + "requests[cpu]: Invalid value: \"-1\": must be greater than or equal to 0\n");
+    CHECK(refused(R"({"requests":{"cpu":-1}})") ==
+          at + "requests[cpu]: Invalid value: \"-1\": must be greater than or equal to 0\n");
     CHECK(refused(R"({"requests":{"cpu":"2"},"limits":{"cpu":"1500m"}})") ==
           at + "requests: Invalid value: \"2\": must be less than or equal to cpu limit of "
                "1500m\n");
