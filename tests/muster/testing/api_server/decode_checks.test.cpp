@@ -55,12 +55,12 @@ TEST_CASE("a field that the kind does not have is an error if the client is stri
 
 TEST_CASE("unknown metadata of any kind are an error if the client is strict") {
     asking server;
-    const std::string classes = "/apis/storage.k8s.io/v1/storageclasses";
-    CHECK(fault(server.post(classes + strictly,
+    const std::string storage_classes = "/apis/storage.k8s.io/v1/storageclasses";
+    CHECK(fault(server.post(storage_classes + strictly,
                             R"({"metadata":{"name":"s","label":{}},"provisioner":"p"})")) ==
           "strict decoding error: unknown field \"metadata.label\"");
-    CHECK(server.post(classes + strictly, R"({"metadata":{"name":"s"},"provisioner":"p"})").code ==
-          201);
+    CHECK(server.post(storage_classes + strictly, R"({"metadata":{"name":"s"},"provisioner":"p"})")
+              .code == 201);
 }
 
 TEST_CASE("a strict change is not refused for fields that the object had before") {
