@@ -36,13 +36,15 @@ struct disk_source {
     /// it read-only.
     bool exclusive = false;
     bool readers_share = false;
+    /// A field that the handle belongs to, if it does not name the disk alone.
+    std::string_view within{};
 };
 
 inline constexpr std::array<disk_source, 7> disk_sources{{
     {"awsElasticBlockStore", "kubernetes.io/aws-ebs", "volumeID", true, false},
     {"gcePersistentDisk", "kubernetes.io/gce-pd", "pdName", true, true},
-    {"azureDisk", "kubernetes.io/azure-disk", "diskName", false, false},
-    {"azureFile", "kubernetes.io/azure-file", "shareName", false, false},
+    {"azureDisk", "kubernetes.io/azure-disk", "diskURI", false, false},
+    {"azureFile", "kubernetes.io/azure-file", "shareName", false, false, "secretName"},
     {"cinder", "kubernetes.io/cinder", "volumeID", false, false},
     {"vsphereVolume", "kubernetes.io/vsphere-volume", "volumePath", false, false},
     {"portworxVolume", "kubernetes.io/portworx-volume", "volumeID", false, false},

@@ -237,14 +237,14 @@ inline constexpr std::array csi_source{
 /// of disk makes the pod wait.
 inline constexpr std::array disk_source{
     pod_field{"cachingMode", text, irrelevant},
-    pod_field{"diskName", text, honoured},
-    pod_field{"diskURI", text, irrelevant},
+    pod_field{"diskName", text, irrelevant},
+    pod_field{"diskURI", text, honoured},
     pod_field{"fsType", text, irrelevant},
     pod_field{"kind", text, irrelevant},
     pod_field{"partition", integer, irrelevant},
     pod_field{"pdName", text, honoured},
     pod_field{"readOnly", boolean, honoured},
-    pod_field{"secretName", text, irrelevant},
+    pod_field{"secretName", text, honoured},
     pod_field{"secretRef", object, irrelevant},
     pod_field{"shareName", text, honoured},
     pod_field{"storagePolicyID", text, irrelevant},

@@ -34,7 +34,7 @@ inline void read_disk(const field& at, const disk_source& from, pod_volume& volu
                       std::vector<std::string>& unsupported) {
     object_reader disk = at.as_object();
     volume.driver = csi_driver_of(from.plugin);
-    volume.handle = string_or_empty(disk.optional(from.handle));
+    volume.handle = read_handle(disk, from);
     volume.read_only = disk.optional("readOnly").as_boolean().value_or(false);
     volume.exclusive = from.exclusive;
     if (!from.readers_share)

@@ -27,6 +27,17 @@ namespace detail {
     return std::string(at.as_string().value_or(""));
 }
 
+/// Returns the name that the CSI driver has for the disk: of EBS volumes the part behind the zone
+/// (aws://ZONE/VOLUME).
+[[nodiscard]] inline std::string read_handle(object_reader& disk, const disk_source& from) {
+    std::string handle = string_or_empty(disk.optional(from.handle));
+    if (!from.within.empty())
+        handle = string_or_empty(disk.optional(from.within)) + "#" + handle;
+    if (from.plugin == "kubernetes.io/aws-ebs")
+        handle.erase(0, handle.rfind('/') + 1);
+    return handle;
+}
+
 /// Reads a quantity in bytes: rounded up for a claim (`asked`), rounded down for a volume.
 [[nodiscard]] inline std::optional<std::int64_t> read_bytes(const field& at, bool asked) {
     const auto amount = read_quantity(at);
@@ -143,7 +154,7 @@ inline void read_volume_source(object_reader& spec, std::string& driver, std::st
             continue;
         object_reader disk = at.as_object();
         driver = csi_driver_of(each.plugin);
-        handle = string_or_empty(disk.optional(each.handle));
+        handle = read_handle(disk, each);
         disk.ignore_rest();
     }
 }

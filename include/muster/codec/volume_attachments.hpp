@@ -140,13 +140,16 @@ private:
         for (const auto& [user, drivers] : attached)
             if (const auto own = drivers.find(driver);
                 own != drivers.end() && pod_of(user).node.empty())
-                keep_off_small_nodes(user, driver, lasting(own->second));
+                keep_off_small_nodes(user, driver, own->second, uses);
         plan_->kinds.emplace(kind, std::move(supply));
     }
 
-    /// Restricts a pod to nodes that attach all of its volumes when the nodes are empty, unless the
-    /// pod's amount already does.
-    void keep_off_small_nodes(std::size_t user, const std::string& driver, std::size_t count) {
+    /// Restricts a pod to nodes that have all of its volumes attached, or attach them all when the
+    /// nodes are empty, unless the pod's amount already does.
+    void keep_off_small_nodes(std::size_t user, const std::string& driver,
+                              const std::set<std::string>& of_pod,
+                              const std::map<std::string, volume_use>& uses) {
+        const std::size_t count = lasting(of_pod);
         volume_effects& to = (*effects_)[user];
         const std::string kind = storage_catalog::attachments_of(driver);
         const auto needed = static_cast<std::int64_t>(count);
@@ -157,12 +160,14 @@ private:
         large.name.push_back({"metadata.name", label_operator::not_in, {}});
         std::vector<std::string>& small = large.name.front().values;
         std::int64_t most = 0;
-        for (const auto& [name, node] : catalog_->nodes)
-            if (const auto known = node->drivers.find(driver);
-                known != node->drivers.end() && known->second.most.value_or(needed) < needed) {
-                small.emplace_back(name);
-                most = std::max(most, *known->second.most);
-            }
+        for (const auto& [name, node] : catalog_->nodes) {
+            const auto known = node->drivers.find(driver);
+            if (known == node->drivers.end() || known->second.most.value_or(needed) >= needed ||
+                are_attached(of_pod, std::string(name), uses))
+                continue;
+            small.emplace_back(name);
+            most = std::max(most, *known->second.most);
+        }
         if (small.empty())
             return;
         to.reach.push_back({{std::move(large)}, true});
@@ -170,6 +175,14 @@ private:
                               (count == 1 ? " volume of CSI driver " : " volumes of CSI driver ") +
                               driver + ", of which other nodes attach at most " +
                               std::to_string(most));
+    }
+
+    [[nodiscard]] static bool are_attached(const std::set<std::string>& volumes,
+                                           const std::string& node,
+                                           const std::map<std::string, volume_use>& uses) {
+        return std::ranges::all_of(volumes, [&](const std::string& handle) {
+            return uses.at(handle).standing.contains(node);
+        });
     }
 
     void note(volume_use& use, std::size_t user) const {
