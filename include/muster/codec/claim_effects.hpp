@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -100,14 +101,29 @@ public:
         return found;
     }
 
-    /// Each pod of the claim may be placed on some node when no other pod is there.
-    [[nodiscard]] bool are_admitted(const volume_demand& of) {
-        return std::ranges::all_of(of.users, [&](std::size_t user) {
-            return std::ranges::find(places_.admitted(user), 1) != places_.admitted(user).end();
-        });
+    /// Sets the claim's `askers`: of its pods that can start, those of the first gang, which
+    /// becomes the claim's gang. A pod can start if it may be placed on some node when no other pod
+    /// is there and waits for nothing else. O(users × nodes).
+    void find_askers(volume_demand& of) {
+        std::vector<std::size_t> found;
+        for (const std::size_t user : of.users) {
+            const pod_object& pod = *users_[user].pod;
+            if (pod.unsupported.empty() && pod.phase != pod_phase::gated &&
+                (*effects_)[user].waits.empty() &&
+                std::ranges::find(places_.admitted(user), 1) != places_.admitted(user).end())
+                found.push_back(user);
+        }
+        of.askers.clear();
+        if (found.empty())
+            return;
+        const auto rank = [&](std::size_t user) { return users_[user].gang; };
+        of.gang = rank(std::ranges::min(found, {}, rank));
+        std::ranges::copy_if(found, std::back_inserter(of.askers),
+                             [&](std::size_t user) { return rank(user) == of.gang; });
     }
 
-    /// Assigns supplies to the claims of gangs. Claims that get none wait; `why(claims)` returns
+    /// Assigns supplies to the claims of gangs, but not to claims of which no pod can start. The
+    /// other claims that get none wait; `why(claims)` returns
     /// what the claims of their gang lack.
     template<class Make, class Why>
     [[nodiscard]] handed_out hand_out(const std::vector<volume_demand>& demands,
@@ -172,12 +188,13 @@ public:
     }
 
 private:
-    /// Claims by gang, of a gang those that ask least first.
+    /// Claims with pods that can start, by gang, of a gang those that ask least first.
     [[nodiscard]] static std::map<std::size_t, std::vector<std::size_t>>
     by_gang(const std::vector<volume_demand>& demands) {
         std::map<std::size_t, std::vector<std::size_t>> gangs;
         for (std::size_t at = 0; at < demands.size(); ++at)
-            gangs[demands[at].gang].push_back(at);
+            if (!demands[at].askers.empty())
+                gangs[demands[at].gang].push_back(at);
         for (auto& [gang, claims] : gangs)
             std::ranges::stable_sort(claims, {}, [&](std::size_t at) {
                 return std::pair(demands[at].asks->bytes, demands[at].key);

@@ -107,7 +107,7 @@ private:
         int128 sum = 0;
         for (const auto* const demands : {&either, &made})
             for (const volume_demand& each : *demands)
-                if (out_->are_admitted(each))
+                if (!each.askers.empty())
                     sum += each.asks->bytes;
         return std::ranges::all_of(
             pools_, [&](const storage_pool& each) { return !each.object || sum <= each.size(); });

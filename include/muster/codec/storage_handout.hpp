@@ -67,6 +67,8 @@ public:
         std::vector<std::size_t> of_pools;
         for (std::size_t at = 0; at < demands.size(); ++at) {
             const auto supply = made.given[at];
+            if (demands[at].askers.empty())
+                reach_any(demands[at], candidates[at]);
             if (!supply)
                 continue;
             reach(demands[at], *supply, candidates[at].size());
@@ -94,6 +96,19 @@ private:
         return found;
     }
 
+    /// Whichever of the supplies the claim may get one day.
+    void reach_any(const volume_demand& of, const std::vector<std::size_t>& supplies) {
+        term_list terms;
+        for (const std::size_t each : supplies) {
+            if (each < volumes_->size() && !(*volumes_)[each]->nodes)
+                return;
+            const term_list& nodes =
+                each < volumes_->size() ? *(*volumes_)[each]->nodes : pool_at(each).nodes;
+            terms.insert(terms.end(), nodes.begin(), nodes.end());
+        }
+        out_->reach(of, terms, "free or new volumes of class " + class_,
+                    "can only be bound or provisioned");
+    }
     void reach(const volume_demand& of, std::size_t supply, std::size_t choices) {
         if (supply >= volumes_->size()) {
             const storage_pool& pool = pool_at(supply);

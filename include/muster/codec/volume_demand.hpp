@@ -24,8 +24,14 @@ struct volume_demand {
     std::string uid;
     /// Positions of the pods that use the claim.
     std::vector<std::size_t> users;
+    /// Those of them for which its volume or storage is chosen (claim_effects::find_askers). The
+    /// others do not keep them from starting, and take what was chosen.
+    std::vector<std::size_t> askers{};
     /// Rank of the first of these pods' gangs in the order of assignment.
     std::size_t gang = 0;
+    /// A node was selected for it, so it gets a new volume and no free one (kube-scheduler's
+    /// FindPodVolumes).
+    bool is_selected = false;
 
     [[nodiscard]] bool is_shared() const noexcept { return users.size() > 1; }
 };
@@ -56,13 +62,18 @@ struct volume_demand {
 }
 
 /// Returns the volumes of a class that can be bound to the claim, in the order of
-/// is_tried_before(). A volume that is reserved for the claim is the only candidate.
+/// is_tried_before(). A volume that is reserved for the claim is the only candidate, unless it is
+/// too small or of another mode (kube-scheduler's FindMatchingVolume).
 [[nodiscard]] inline std::vector<const volume_object*>
 candidates_for(const volume_demand& claim, const std::vector<const volume_object*>& of_class,
                std::string_view storage_class) {
     std::vector<const volume_object*> found;
+    if (claim.is_selected)
+        return found;
+    const claim_request& asks = *claim.asks;
     for (const volume_object* const each : of_class)
-        if (is_kept_for(*each, claim))
+        if (is_kept_for(*each, claim) && each->bytes >= asks.bytes && each->block == asks.block &&
+            each->attributes_class == asks.attributes_class)
             return satisfies(*each, claim, storage_class) ? std::vector<const volume_object*>{each}
                                                           : std::vector<const volume_object*>{};
     for (const volume_object* const each : of_class)

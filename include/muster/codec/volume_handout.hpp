@@ -39,7 +39,8 @@ struct handed_out {
 /// a pod that no node has room for: gangs that do not start never keep others from starting. The
 /// caller must add terms that keep such a gang and the gangs with the same supplies apart. Where
 /// there is too little for all claims of a gang, the minima of its roles are served first, then as
-/// many of its pods as possible, those that ask least first.
+/// many of its pods as possible, those that ask least first; pods that share a claim ask a part of
+/// it each.
 ///
 /// `Make(claims)` makes an assignment for these claims: volume_assignment or pool_assignment.
 template<class Make>
@@ -57,7 +58,10 @@ public:
           places_(&places),
           users_(users),
           gangs_(gangs),
-          make_(&make) {}
+          make_(&make) {
+        for (const volume_demand& each : demands)
+            askers_.push_back(each.askers);
+    }
 
     /// `gangs` in their order, with the claims of each in the order in which they are served.
     /// O(claims × candidates × (claims + nodes)), of gangs too large for that without a look at
@@ -125,14 +129,15 @@ private:
         std::set<std::size_t> without; // users that cannot start
         for (const std::size_t claim : claims) {
             auto& list = made.of_claim.emplace_back();
-            for (const std::size_t supply : candidates_[claim])
-                if (std::ranges::all_of((*demands_)[claim].users, [&](std::size_t user) {
-                        return meet(places_->admitted(user), reaches_[supply]);
-                    }))
-                    list.push_back(supply);
+            list = candidates_[claim];
+            std::erase_if(askers_[claim],
+                          [&](std::size_t user) { return !keep_reached(list, user); });
+            if (askers_[claim].empty())
+                list.clear();
             made.of_all = made.of_all && !list.empty();
-            if (list.empty())
-                without.insert((*demands_)[claim].users.begin(), (*demands_)[claim].users.end());
+            for (const std::size_t user : members_of(claim))
+                if (std::ranges::find(askers_[claim], user) == askers_[claim].end())
+                    without.insert(user);
         }
         std::vector<std::int64_t> may_start = gang.members;
         for (const std::size_t user : without)
@@ -142,6 +147,35 @@ private:
             for (std::size_t at = 0; at < claims.size(); ++at)
                 made.of_claim[at] = candidates_[claims[at]];
         return made;
+    }
+    /// Keeps the supplies that the pod reaches from nodes it may be placed on. False, and no
+    /// change, if there are none.
+    [[nodiscard]] bool keep_reached(std::vector<std::size_t>& supplies, std::size_t user) const {
+        std::vector<std::size_t> reached;
+        for (const std::size_t supply : supplies)
+            if (meet(places_->admitted(user), reaches_[supply]))
+                reached.push_back(supply);
+        if (reached.empty())
+            return false;
+        supplies = std::move(reached);
+        return true;
+    }
+    /// The pods of the claim's own gang that use it.
+    [[nodiscard]] std::vector<std::size_t> members_of(std::size_t claim) const {
+        std::vector<std::size_t> found;
+        for (const std::size_t user : (*demands_)[claim].users)
+            if (users_[user].gang == (*demands_)[claim].gang)
+                found.push_back(user);
+        return found;
+    }
+    /// The pods that can start, with the positions of their claims among these.
+    [[nodiscard]] std::map<std::size_t, std::vector<std::size_t>>
+    claims_of_askers(const std::vector<std::size_t>& claims) const {
+        std::map<std::size_t, std::vector<std::size_t>> found;
+        for (std::size_t at = 0; at < claims.size(); ++at)
+            for (const std::size_t user : askers_[claims[at]])
+                found[user].push_back(at);
+        return found;
     }
     [[nodiscard]] static bool meet(const std::vector<char>& lhs, const std::vector<char>& rhs) {
         for (std::size_t at = 0; at < lhs.size(); ++at)
@@ -214,20 +248,23 @@ private:
     [[nodiscard]] part assign_part(Assignment& in, const volume_gang& gang,
                                    const std::vector<std::size_t>& claims,
                                    const std::vector<std::size_t>& places) const {
-        std::map<std::size_t, std::vector<std::size_t>> claims_of;
-        for (std::size_t at = 0; at < claims.size(); ++at)
-            for (const std::size_t user : (*demands_)[claims[at]].users)
-                claims_of[user].push_back(at);
+        const auto claims_of = claims_of_askers(claims);
         // Members by leaf that may start: the others, then those that are served.
         std::vector<std::int64_t> may_start = gang.members;
         std::vector<std::pair<int128, std::size_t>> order;
         for (const auto& [user, own] : claims_of) {
             int128 sum = 0;
             for (const std::size_t at : own)
-                sum += (*demands_)[claims[at]].asks->bytes;
+                sum += (*demands_)[claims[at]].asks->bytes /
+                       static_cast<std::int64_t>(askers_[claims[at]].size());
             order.emplace_back(sum, user);
-            --may_start[users_[user].role.value()];
         }
+        std::set<std::size_t> users;
+        for (const std::size_t claim : claims)
+            for (const std::size_t user : members_of(claim))
+                users.insert(user);
+        for (const std::size_t user : users)
+            --may_start[users_[user].role.value()];
         std::ranges::sort(order);
         std::set<std::size_t> served;
         const auto serve = [&](std::size_t user) {
@@ -293,10 +330,7 @@ private:
     [[nodiscard]] std::optional<candidate_lists> on_nodes(const std::vector<std::size_t>& claims,
                                                           candidate_lists lists,
                                                           volume_places::room left) {
-        std::map<std::size_t, std::vector<std::size_t>> claims_of;
-        for (std::size_t at = 0; at < claims.size(); ++at)
-            for (const std::size_t user : (*demands_)[claims[at]].users)
-                claims_of[user].push_back(at);
+        const auto claims_of = claims_of_askers(claims);
         auto given = (*make_)(claims, lists);
         for (std::size_t at = 0; at < claims.size(); ++at)
             if (!given.assign(at))
@@ -352,6 +386,9 @@ private:
     static constexpr std::size_t most_tries = 512;
 
     const std::vector<volume_demand>* demands_;
+    /// Per claim, the pods for which its supply is chosen: fewer than the claim's where no supply
+    /// is reached by all of them.
+    std::vector<std::vector<std::size_t>> askers_;
     candidate_lists candidates_;
     std::vector<std::vector<char>> reaches_;
     volume_places* places_;

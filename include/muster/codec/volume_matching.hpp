@@ -40,6 +40,21 @@ public:
                 volumes_.push_back(volume);
     }
 
+    /// Makes claims wait that neither a free volume nor a new one can serve, and removes them. For
+    /// all classes before the first match: a pod that waits keeps nothing from others.
+    void refuse(std::vector<volume_demand>& demands) {
+        if (making_.provisions())
+            return;
+        std::erase_if(demands, [&](const volume_demand& each) {
+            const bool none = candidates_for(each, volumes_, class_).empty();
+            if (none)
+                out_->wait(each, each.is_selected ? "a node is selected for it, and class " +
+                                                        in_quotes(class_) + " makes no volumes"
+                                                  : mismatch_text(each, volumes_, class_));
+            return none;
+        });
+    }
+
     void match(std::vector<volume_demand> demands) {
         const std::vector<storage_pool> no_pools;
         volume_sharing existing(class_, volumes_, no_pools, *out_);
@@ -47,15 +62,14 @@ public:
         std::vector<volume_demand> made;
         std::vector<volume_demand> either;
         for (volume_demand& each : demands) {
+            out_->find_askers(each);
             const auto candidates = candidates_for(each, volumes_, class_);
             if (candidates.size() == 1 && is_kept_for(*candidates.front(), each)) {
                 // It is for no other claim.
                 existing.reach_any(each);
             } else if (making_.provisions() && (candidates.empty() || making_.can_make(each))) {
                 (candidates.empty() ? made : either).push_back(std::move(each));
-            } else if (candidates.empty()) {
-                out_->wait(each, mismatch_text(each, volumes_, class_));
-            } else if (making_.provisions() && !out_->are_admitted(each)) {
+            } else if (making_.provisions() && each.askers.empty()) {
                 // The pods start nowhere as things are, so they keep no volume from others.
                 existing.reach_any(each);
             } else {

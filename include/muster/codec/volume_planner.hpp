@@ -61,12 +61,17 @@ public:
                 marks != plan_.node_labels.end())
                 for (const std::string& mark : marks->second)
                     each.labels.set(mark, "here");
+        std::map<std::string_view, std::vector<volume_demand>> served;
         for (auto& [storage_class, demands] : demands_) {
-            std::vector<volume_demand> all;
+            std::vector<volume_demand>& all = served[storage_class];
             for (auto& [key, demand] : demands)
                 all.push_back(std::move(demand));
             claim_effects out(nodes_, users_, gangs_, effects_, plan_);
-            volume_matcher(*catalog_, storage_class, out).match(std::move(all));
+            volume_matcher(*catalog_, storage_class, out).refuse(all);
+        }
+        for (auto& [storage_class, demands] : served) {
+            claim_effects out(nodes_, users_, gangs_, effects_, plan_);
+            volume_matcher(*catalog_, storage_class, out).match(std::move(demands));
         }
         keep_apart();
         volume_attachments(*catalog_, nodes_.seen, users_, effects_, plan_).count(attached_);
@@ -165,7 +170,8 @@ private:
         }
         const bool is_new = claim.metadata.uid.empty() && !claim.metadata.created;
         ask(at, claim.metadata.key, claim.asks, claim.metadata.uid,
-            catalog_->knows_classes || catalog_->knows_volumes || !is_new);
+            catalog_->knows_classes || catalog_->knows_volumes || !is_new,
+            !claim.selected_node.empty());
     }
 
     void note_lone(const object_key& claim, std::size_t at) {
@@ -211,7 +217,7 @@ private:
 
     /// Handles a claim that is not bound yet.
     void ask(std::size_t at, const object_key& key, const claim_request& asks,
-             const std::string& uid, bool must_know_class) {
+             const std::string& uid, bool must_know_class, bool is_selected = false) {
         const std::string storage_class(catalog_->class_of(asks));
         const storage_class_object* const known =
             storage_catalog::find(catalog_->classes, std::string_view(storage_class));
@@ -243,6 +249,7 @@ private:
             demand.key = key;
             demand.asks = &asks;
             demand.uid = uid;
+            demand.is_selected = is_selected;
             demand.gang = users_[at].gang;
         }
         demand.gang = std::min(demand.gang, users_[at].gang);
@@ -274,7 +281,7 @@ private:
                                  "is not bound to volume " + name +
                                      ", which does not exist (expected a PersistentVolume of that "
                                      "name)");
-        const volume_demand own{key, nullptr, uid, {}, 0};
+        const volume_demand own{key, nullptr, uid, {}, {}, 0};
         if (volume && volume->claim && !is_kept_for(*volume, own))
             return wait_unusable(at, key.name,
                                  "is not bound to volume " + name + ", which is kept for claim " +

@@ -46,8 +46,10 @@ public:
     /// Where the class makes volumes at all (`allowedTopologies`); absent = on every node.
     [[nodiscard]] const std::optional<term_list>& topologies() const { return spec_->topologies; }
 
-    /// Some node that all its pods may be placed on can have a volume made for it.
+    /// Some node that all its pods that can start may be placed on can have a volume made for it.
     [[nodiscard]] bool can_make(const volume_demand& of) {
+        if (of.askers.empty())
+            return false;
         const std::vector<char> possible = out_->reached_from(spec_->topologies);
         std::vector<char> pooled(out_->nodes().size(), 0);
         for (const storage_pool& each : pools())
@@ -56,7 +58,7 @@ public:
                     pooled[node] = 1;
         for (std::size_t node = 0; node < possible.size(); ++node)
             if (possible[node] != 0 && pooled[node] != 0 &&
-                std::ranges::all_of(of.users, [&](std::size_t user) {
+                std::ranges::all_of(of.askers, [&](std::size_t user) {
                     return out_->places().admitted(user)[node] != 0;
                 }))
                 return true;
@@ -140,7 +142,7 @@ private:
         }
         int128 sum = 0;
         for (const volume_demand& each : demands)
-            if (out_->are_admitted(each))
+            if (!each.askers.empty())
                 sum += each.asks->bytes;
         const bool enough = std::ranges::all_of(
             pools(), [&](const storage_pool& each) { return sum <= each.size(); });

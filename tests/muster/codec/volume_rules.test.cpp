@@ -1094,6 +1094,132 @@ TEST_CASE("disks of in-tree plugins count towards the CSI driver that replaces t
     CHECK(decide(only + limit + pod("p", "one") + inline_csi + moved).placed == "p=a1 ");
 }
 
+TEST_CASE("Azure disks are known by their URI, Azure shares by secret and name") {
+    const std::string only = "---\napiVersion: v1\nkind: Node\nmetadata: {name: a1}\nstatus: "
+                             "{allocatable: {cpu: 8, pods: 110}}\n";
+    const auto limit = [](const std::string& driver) {
+        return "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: "
+               "{drivers: [{name: " +
+               driver + ", nodeID: i, topologyKeys: [], allocatable: {count: 1}}]}\n";
+    };
+    const auto user = [](const std::string& name, const std::string& source) {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+               "}\nspec: {containers: [{name: c}], volumes: [{name: v, " + source + "}]}\n";
+    };
+    const std::string disks =
+        only + limit("disk.csi.azure.com") + user("p", "azureDisk: {diskName: d, diskURI: one}");
+    CHECK(decide(disks + user("q", "azureDisk: {diskName: d, diskURI: two}")).placed == "p=a1 ");
+    CHECK(decide(disks + user("q", "azureDisk: {diskName: e, diskURI: one}")).placed ==
+          "p=a1 q=a1 ");
+    CHECK(decide(only + limit("file.csi.azure.com") +
+                 user("p", "azureFile: {secretName: s, shareName: d}") +
+                 user("q", "azureFile: {secretName: t, shareName: d}"))
+              .placed == "p=a1 ");
+    // The zone of an EBS volume is no part of its name.
+    CHECK(decide(only + limit("ebs.csi.aws.com") +
+                 user("p", "awsElasticBlockStore: {volumeID: \"aws://a/vol-1\"}") + pod("q", "c") +
+                 bound("c", "v") + volume("v", ", awsElasticBlockStore: {volumeID: vol-1}"))
+              .placed == "p=a1 q=a1 ");
+}
+
+TEST_CASE("a pod whose volumes a node has attached starts there above the node's limit") {
+    const std::string slots =
+        "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a1}\nspec: {drivers: "
+        "[{name: csi.x, nodeID: i, topologyKeys: [], allocatable: {count: 1}}]}\n";
+    const std::string only = "---\napiVersion: v1\nkind: Node\nmetadata: {name: a1}\nstatus: "
+                             "{allocatable: {cpu: 8, pods: 110}}\n";
+    const auto csi = [](const std::string& name) {
+        return bound(name, "v-" + name) +
+               volume("v-" + name, ", csi: {driver: csi.x, volumeHandle: h-" + name + "}");
+    };
+    const auto both = [](const std::string& name, const std::string& more = "") {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+               "}\nspec:\n  containers: [{name: c}]\n  volumes: [{name: v, "
+               "persistentVolumeClaim: {claimName: one}}, {name: w, persistentVolumeClaim: "
+               "{claimName: two}}]\n" +
+               more;
+    };
+    const std::string all = only + slots + csi("one") + csi("two");
+    CHECK(
+        decide(all + both("r", "  nodeName: a1\nstatus: {phase: Running}\n") + both("p")).placed ==
+        "p=a1 r=a1 ");
+    CHECK(decide(all + both("p")).answers == std::vector{muster::answer::never});
+}
+
+TEST_CASE("a claim for which a node is selected gets a new volume, not a free one") {
+    const std::string selected =
+        "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c, uid: u-c, "
+        "annotations: {volume.kubernetes.io/selected-node: a1}}\nspec: {storageClassName: net, "
+        "accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\nstatus: {phase: "
+        "Pending}\n";
+    const std::string free = volume("v", ", storageClassName: net" + on_node("a1"));
+    const std::string only_b =
+        "volumeBindingMode: WaitForFirstConsumer\nallowedTopologies: [{matchLabelExpressions: "
+        "[{key: topology.kubernetes.io/zone, values: [b]}]}]\n";
+    CHECK(decide(nodes + storage_class("net", "csi.x") + selected + free + pod("p", "c")).placed ==
+          "p=a1 ");
+    CHECK(decide(nodes + storage_class("net", "csi.x", only_b) + selected + free + pod("p", "c"))
+              .placed.empty());
+    const auto none = decide(nodes + storage_class("net", "kubernetes.io/no-provisioner") +
+                             selected + free + pod("p", "c"));
+    CHECK(none.placed.empty());
+    CHECK(none.waits.find("a node is selected for it, and class \"net\" makes no volumes") !=
+          std::string::npos);
+}
+
+TEST_CASE("a volume that is kept for a claim and too small for it leaves others to it") {
+    const auto kept = [](const std::string& size) {
+        return volume("a-kept",
+                      ", storageClassName: local, claimRef: {kind: PersistentVolumeClaim, "
+                      "namespace: default, name: c}" +
+                          on_node("a1"),
+                      "", size);
+    };
+    const std::string other = volume("other", ", storageClassName: local" + on_node("b1"));
+    const std::string asking = nodes + local + unbound("c", "local", "5Gi") + pod("p", "c");
+    CHECK(decide(asking + kept("5Gi") + other).placed == "p=a1 ");
+    CHECK(decide(asking + kept("4Gi") + other).placed == "p=b1 ");
+}
+
+/// Which pods of other gangs use a claim bears on no count of storage.
+TEST_CASE("a pod that cannot start neither frees the claims that it shares nor steers them") {
+    const std::string pooled =
+        nodes + storage_class("net", "csi.x") + tracking +
+        capacity("pool", "net", "topology.kubernetes.io/zone: a", "capacity: 15Gi") +
+        unbound("c1", "net", "10Gi") + unbound("c2", "net", "10Gi") + member("w-0", "c1", 2) +
+        member("w-1", "c2", 2);
+    const std::string apart = "  nodeSelector: {x: nowhere}\n";
+    CHECK(decide(pooled).placed.empty());
+    CHECK(decide(pooled + pod("other", "c2", apart)).placed.empty());
+    CHECK(decide(pooled + pod("other", "c2", "  schedulingGates: [{name: g}]\n")).placed.empty());
+    CHECK(decide(pooled + pod("other", "c2", "  nodeSelector: {kubernetes.io/hostname: b1}\n"))
+              .placed.empty());
+    // Two claims, one volume; the pod that shares one of them waits for another claim.
+    const std::string two = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: other}\nspec:\n"
+                            "  containers: [{name: c}]\n  volumes: [{name: v, "
+                            "persistentVolumeClaim: {claimName: c2}}, {name: w, "
+                            "persistentVolumeClaim: {claimName: missing}}]\n";
+    const std::string one_volume = nodes + local + volume("v", ", storageClassName: local") +
+                                   unbound("c1", "local") + unbound("c2", "local") +
+                                   member("w-0", "c1", 2) + member("w-1", "c2", 2);
+    CHECK(decide(one_volume + two).placed.empty());
+    // A free volume on a1 or a new one: the pod that may only be placed in zone b gets a new one.
+    CHECK(decide(nodes + storage_class("net", "csi.x") + unbound("c", "net") +
+                 volume("v", ", storageClassName: net" + on_node("a1")) +
+                 pod("x", "c", "  nodeSelector: {x: nowhere}\n") +
+                 pod("p", "c", "  nodeSelector: {topology.kubernetes.io/zone: b}\n"))
+              .placed == "p=b1 ");
+}
+
+TEST_CASE("too few volumes go to the claims by which the gang's minimum is met") {
+    std::string gang = member("g-0", "c0", 3);
+    for (const std::string rank : {"1", "2", "3"})
+        gang += member("g-" + rank, "c1", 3);
+    CHECK(decide(nodes + local + volume("v", ", storageClassName: local") + unbound("c0", "local") +
+                 unbound("c1", "local") + gang)
+              .placed == "g-1=a1 g-2=a1 g-3=a1 ");
+}
+
 TEST_CASE("two pods on one node never use the same in-tree disk") {
     const auto user = [](const std::string& name, const std::string& source) {
         return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
