@@ -225,7 +225,11 @@ private:
                 0, most, [&](std::int64_t many) { return trials_.starts(edits_of(copies(many))); });
             if (!count)
                 continue;
-            line_->remedies.push_back(copies(*count));
+            const auto same = [&](const std::vector<change_line>& each) {
+                return each.size() == 1 && each.front().options == copies(*count).front().options;
+            };
+            if (std::ranges::none_of(line_->remedies, same))
+                line_->remedies.push_back(copies(*count));
             return;
         }
     }

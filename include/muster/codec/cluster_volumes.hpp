@@ -38,7 +38,7 @@ inline void tell_assumed(std::size_t count, const std::string& what, diagnostics
                      " as usable on every node: " + what});
 }
 
-/// Says that pods are planned on devices that the live scheduler does not allocate yet.
+/// Warns of pods that need devices which the live scheduler does not allocate yet.
 inline void tell_from_devices(const volume_plan& made, const device_objects& devices,
                               diagnostics& out) {
     const device_catalog catalog(devices);
@@ -46,8 +46,8 @@ inline void tell_from_devices(const volume_plan& made, const device_objects& dev
         out.add({severity::warning,
                  {"(input)", 0, 0},
                  {},
-                 std::to_string(count) + (count == 1 ? " pod is" : " pods are") + " planned on " +
-                     resource + " from devices of DeviceClass " +
+                 std::to_string(count) + (count == 1 ? " pod" : " pods") + " can get " + resource +
+                     " only from devices of DeviceClass " +
                      catalog.class_of(resource)->metadata.key.name + ": on a live cluster " +
                      (count == 1 ? "it waits" : "they wait") + ", since allocation " +
                      std::string(not_written)});

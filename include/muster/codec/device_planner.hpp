@@ -106,8 +106,12 @@ private:
                 return true;
         return false;
     }
+    /// True if some node that matches the pod's node selector lists as much as the pod requests.
     [[nodiscard]] bool is_listed_for(const pod_object& pod, const std::string& resource) const {
-        return selects_any(pod, [&](std::size_t at) { return listed(*nodes_[at], resource) > 0; });
+        const int128 milli = pod.requests.find(resource)->second.milli;
+        return selects_any(pod, [&](std::size_t at) {
+            return int128{listed(*nodes_[at], resource)} * 1000 >= milli;
+        });
     }
 
     /// Keeps pods waiting if only agents of other schedulers could give them a resource.
