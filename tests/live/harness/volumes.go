@@ -270,6 +270,7 @@ func volumeScenarios() []scenario {
 	})
 	add("lost-claim", two, func(s *stage, st *storing) error {
 		return firstOf(st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", nil, nil), st.claim("g-0", "nfs", nil), st.bound("g-0"),
+			s.change(volumesPath+"/"+s.namespace+"-g-0", `{"metadata":{"finalizers":null}}`), // else it stays as long as its claim
 			s.on.admin.expect(200, "DELETE", volumesPath+"/"+s.namespace+"-g-0", ""),
 			s.becomes(claimsOf(s.namespace)+"/g-0", "is lost", func(found object) bool { return text(found, "status", "phase") == "Lost" }),
 			st.users("g", 1), st.waitsFor("g", "g-0"),
