@@ -149,7 +149,8 @@ public:
 
     /// More than one gang was handed the supply, which has too little for all of them: the claim's
     /// pods are known by the mark, and if the claim was served as if its gang were alone, they
-    /// start only where no pods of another gang have the mark.
+    /// start only where no pods of another gang have the mark. A pod with claims of two gangs that
+    /// were handed it waits.
     void keep_gangs_apart(const std::vector<volume_demand>& demands, std::size_t claim,
                           const std::string& mark, bool excludes) {
         const volume_demand* first = &demands[claim];
@@ -164,6 +165,10 @@ public:
         term.of_volume = true;
         for (const std::size_t pod : demands[claim].users) {
             volume_effects& to = (*effects_)[pod];
+            if (const std::string* const other = to.labels.find(mark); other && *other != own)
+                to.wait(demands[claim].key.name,
+                        "is not bound: another claim of the pod was to get the same volume or "
+                        "storage");
             to.labels.set(mark, own);
             to.handed[mark].insert(demands[claim].key.name);
             if (excludes && std::ranges::find(to.apart, term) == to.apart.end())

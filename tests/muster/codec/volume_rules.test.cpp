@@ -1211,6 +1211,34 @@ TEST_CASE("a pod that cannot start neither frees the claims that it shares nor s
               .placed == "p=b1 ");
 }
 
+TEST_CASE("a pod never gets one volume for two claims, though one is another gang's as well") {
+    // The first gang uses c3 and never starts, as no node has a zone z.
+    const auto first = [](const std::string& name, const std::string& claims,
+                          const std::string& more) {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+               ", labels: {pod-group.scheduling.sigs.k8s.io/name: a, "
+               "pod-group.scheduling.sigs.k8s.io/min-available: \"2\"}}\nspec:\n  containers: "
+               "[{name: c}]\n  volumes: [" +
+               claims + "]\n" + more;
+    };
+    const std::string both = "{name: v, persistentVolumeClaim: {claimName: c2}}, {name: w, "
+                             "persistentVolumeClaim: {claimName: c3}}";
+    const std::string two_nodes = ", nodeAffinity: {required: {nodeSelectorTerms: "
+                                  "[{matchExpressions: [{key: kubernetes.io/hostname, operator: "
+                                  "In, values: [a1, b1]}]}]}}";
+    const auto made =
+        decide(nodes + local + unbound("c2", "local") + unbound("c3", "local", "2Gi") +
+               volume("pv0", ", storageClassName: local" + two_nodes) +
+               volume("pv1", ", storageClassName: local" + on_node("a1")) +
+               first("a-0", "{name: v, persistentVolumeClaim: {claimName: c3}}",
+                     "  nodeSelector: {kubernetes.io/hostname: b1}\n") +
+               first("a-1", "", "  nodeSelector: {topology.kubernetes.io/zone: z}\n") +
+               "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  nodeSelector: "
+               "{kubernetes.io/hostname: b1}\n  containers: [{name: c}]\n  volumes: [" +
+               both + "]\n");
+    CHECK(made.placed.empty());
+}
+
 TEST_CASE("too few volumes go to the claims by which the gang's minimum is met") {
     std::string gang = member("g-0", "c0", 3);
     for (const std::string rank : {"1", "2", "3"})
