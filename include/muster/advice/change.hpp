@@ -123,6 +123,11 @@ struct numbered_nodes {
 
 namespace detail {
 
+[[nodiscard]] inline remedy joined(remedy first, const remedy& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+}
+
 /// Makes changes to a state, for one gang.
 template<class Traits, class Namer>
 class changer {

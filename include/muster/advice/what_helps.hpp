@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,9 +14,10 @@
 
 #include <muster/advice/change.hpp>
 #include <muster/advice/least_change.hpp>
+#include <muster/advice/quota_finder.hpp>
 #include <muster/advice/relaxation.hpp>
+#include <muster/advice/trial.hpp>
 #include <muster/cluster/state.hpp>
-#include <muster/cycle/cycle.hpp>
 #include <muster/problem/members.hpp>
 
 namespace muster {
@@ -54,64 +53,47 @@ public:
                   const Namer& namer)
         : known_(&known),
           which_(which),
-          now_(now),
-          how_(&how),
-          options_(&options),
           namer_(&namer),
-          members_(members_of(known, which)) {}
+          members_(members_of(known, which)),
+          tries_(known, which, now, how, namer, options.limit, options.probes),
+          quotas_(tries_, members_) {}
 
     [[nodiscard]] helping_changes find() {
+        look_at_all();
+        found_.complete = found_.complete && tries_.complete();
+        found_.probes = tries_.made();
+        return std::move(found_);
+    }
+
+private:
+    void look_at_all() {
         if (starts({}))
-            return std::move(found_);
+            return;
         if (is_held_by_volumes(*known_, which_))
             keep({ready_volumes{}});
         // No change can supply what is missing.
         if (members_.classes.empty())
-            return std::move(found_);
+            return;
         remedy opened;
         for (auto at = (*known_)[which_].queue; at; at = (*known_)[*at].parent)
             if ((*known_)[*at].spec.closed)
                 opened.push_back(open_queue{*at});
         if (!opened.empty())
             keep(std::move(opened));
-        if (const auto raised = exact_quota({}))
+        if (const auto raised = quotas_.least({}))
             keep(*raised);
         look({});
         // The quota may stop it whatever room there is, while room is missing too.
-        const remedy lifted = unlimited(limits_in_force());
-        if (found_.remedies.empty() && found_.complete && !lifted.empty())
+        const remedy lifted = quotas_.lifted();
+        if (found_.remedies.empty() && complete() && !lifted.empty())
             look(lifted);
         look_at_minima();
         if (!added_helps_)
             look_at_labelled_nodes();
-        return std::move(found_);
     }
 
-private:
-    struct limit {
-        queue_index queue;
-        kind_id kind;
-        bool firm = false;
-    };
-
-    /// Whether an ordinary cycle starts the gang once the changes are made.
-    [[nodiscard]] bool starts(const remedy& changes) {
-        if (found_.probes >= options_->probes) {
-            found_.complete = false;
-            return false;
-        }
-        ++found_.probes;
-        tried_ = *known_;
-        if (!apply(tried_, which_, changes, *namer_))
-            return false;
-        cycle(tried_, now_, *how_, options_->limit, {}, result_);
-        return tried_[which_].last.kind == answer::admitted;
-    }
-
-    [[nodiscard]] static remedy joined(remedy first, const remedy& second) {
-        first.insert(first.end(), second.begin(), second.end());
-        return first;
-    }
+    [[nodiscard]] bool starts(const remedy& changes) { return tries_.starts(changes); }
+    [[nodiscard]] bool complete() const { return found_.complete && tries_.complete(); }
 
     void keep(remedy found) {
         if (std::ranges::find(found_.remedies, found) == found_.remedies.end() && starts(found))
@@ -123,20 +105,20 @@ private:
     template<class Least>
     bool tell(const remedy& lifted, const Least& least) {
         std::optional<remedy> found = least(lifted);
-        if (!found || !found_.complete)
+        if (!found || !complete())
             return false;
         remedy ceilings;
         // Where more can be worse, less of the one may be enough beside less of the other, and so
         // on in a circle.
         bool settled = lifted.empty();
         for (int round = 0; !settled && round < 8; ++round) {
-            const auto raised = exact_quota(*found);
+            const auto raised = quotas_.least(*found);
             if (raised && starts(*raised)) {
-                keep(settle(*raised, {}));
+                keep(quotas_.settle(*raised, {}));
                 return true;
             }
             const auto again = raised ? least(*raised) : std::nullopt;
-            if (!again || !found_.complete)
+            if (!again || !complete())
                 return false;
             settled = *again == *found;
             ceilings = *raised;
@@ -358,152 +340,21 @@ private:
         };
         const auto by = least_number(0, minimum - least,
                                      [&](std::int64_t count) { return starts(with(count)); });
-        if (!by || !found_.complete)
+        if (!by || !complete())
             return false;
         keep(with(*by));
         return true;
     }
 
-    // ---- quotas --------------------------------------------------------------------------------
-
-    /// The limits that apply to the gang: of its queue and of the queues above, in the order of
-    /// kinds. Limits of non-preemptible gangs also hold back others: in a strict queue, a gang that
-    /// waits for quota blocks the gangs after it.
-    [[nodiscard]] std::vector<limit> limits_in_force() const {
-        std::vector<limit> found;
-        if (!members_.queue)
-            return found;
-        const bool firm_matters = members_.queue->firm || firm_gang_waits();
-        for (const bool firm : {false, true})
-            for (std::optional<queue_index> at = members_.queue->queue;
-                 at && (!firm || firm_matters); at = (*known_)[*at].parent)
-                for (std::size_t column = 0; column < width; ++column)
-                    if (ceilings_of(*at, firm).limited(kind_id{column}))
-                        found.push_back({*at, kind_id{column}, firm});
-        return found;
-    }
-
-    [[nodiscard]] bool firm_gang_waits() const {
-        return std::ranges::any_of(known_->gang_order(), [&](gang_index each) {
-            const auto& gang = (*known_)[each];
-            return gang.queue && !gang.spec.preemptible && gang.placeable > 0;
-        });
-    }
-
-    [[nodiscard]] const limits<width>& ceilings_of(queue_index queue, bool firm) const {
-        const auto& spec = (*known_)[queue].spec;
-        return firm ? spec.firm_quota : spec.quota;
-    }
-
-    /// What counts against the ceiling.
-    [[nodiscard]] static std::int64_t counted(const state<Traits>& from, const raise_quota& of) {
-        const auto& queues = from.accounts().queues();
-        return of.firm ? queues.present().firm(of.queue)[of.kind]
-                       : queues.claimed(of.queue)[of.kind];
-    }
-
-    [[nodiscard]] static remedy unlimited(const std::vector<limit>& which) {
-        remedy made;
-        for (const limit& each : which)
-            made.push_back(raise_quota{each.queue, each.kind,
-                                       std::numeric_limits<std::int64_t>::max(), each.firm});
-        return made;
-    }
-
-    /// The fewest ceilings to raise, each to the least that is enough with the others; nothing when
-    /// quotas do not keep the gang from starting, or more than quotas do.
-    [[nodiscard]] std::optional<remedy> exact_quota(const remedy& with) {
-        const std::vector<limit> limits = limits_in_force();
-        const auto choose = [&](const std::vector<std::size_t>& chosen) {
-            std::vector<limit> some;
-            for (const std::size_t each : chosen)
-                some.push_back(limits[each]);
-            return unlimited(some);
-        };
-        if (limits.empty())
-            return std::nullopt;
-        const auto least = least_subset(limits.size(), [&](const auto& chosen) {
-            return starts(joined(choose(chosen), with));
-        });
-        if (!least)
-            return std::nullopt;
-        remedy raised = choose(*least);
-        for (change& each : raised)
-            if (!lower_ceiling(raised, each, with))
-                return std::nullopt;
-        return settle(std::move(raised), with);
-    }
-
-    /// Ceilings that are enough together, as low as each can be beside the others: where more can
-    /// be worse, one may have become too high beside those lowered after it.
-    [[nodiscard]] remedy settle(remedy raised, const remedy& with) {
-        for (bool least_of_all = false; !least_of_all && found_.complete;) {
-            least_of_all = true;
-            for (change& each : raised) {
-                auto& ceiling = std::get<raise_quota>(each);
-                const std::int64_t to = ceiling.to;
-                const auto enough = [&](std::int64_t less) {
-                    ceiling.to = less;
-                    return starts(joined(raised, with));
-                };
-                const auto less = least_number(ceiling_of(ceiling) - 1, to - 1, enough);
-                least_of_all = least_of_all && !less;
-                ceiling.to = less.value_or(to);
-            }
-        }
-        std::erase_if(raised, [&](const change& each) {
-            const auto& ceiling = std::get<raise_quota>(each);
-            return ceiling.to <= ceiling_of(ceiling);
-        });
-        return raised;
-    }
-
-    [[nodiscard]] std::int64_t ceiling_of(const raise_quota& of) const {
-        return ceilings_of(of.queue, of.firm)[of.kind].value_or(0);
-    }
-
-    /// Makes one of the ceilings as low as it can be beside the others.
-    [[nodiscard]] bool lower_ceiling(const remedy& raised, change& one, const remedy& with) {
-        auto& ceiling = std::get<raise_quota>(one);
-        const std::int64_t before = ceiling_of(ceiling);
-        const auto enough = [&](std::int64_t to) {
-            ceiling.to = to;
-            return starts(joined(raised, with));
-        };
-        // With no ceiling, so much was used in the end: one of that height lets the same happen.
-        if (!enough(std::numeric_limits<std::int64_t>::max()))
-            return false;
-        const std::int64_t used = counted(tried_, ceiling);
-        std::int64_t most = std::numeric_limits<std::int64_t>::max();
-        if (used > before && enough(used))
-            most = used;
-        // It is often what is used now and what the gang asks for.
-        std::int64_t own = counted(*known_, ceiling);
-        for (const auto& each : members_.classes)
-            static_cast<void>(checked_add(
-                own, saturate(static_cast<int128>(each.request[ceiling.kind]) * each.waiting()),
-                own));
-        if (own > before && own < most && enough(own))
-            most = own;
-        const auto least = most - 1 > before && !enough(most - 1)
-                               ? most
-                               : least_number(before, most, enough).value_or(most);
-        ceiling.to = least;
-        return found_.complete;
-    }
-
     const state<Traits>* known_;
     gang_index which_;
-    std::int64_t now_;
-    const any_policy<core_of<Traits>>* how_;
-    const what_helps_options* options_;
     const Namer* namer_;
     gang_members<width> members_;
+    trial<Traits, Namer> tries_;
+    quota_finder<Traits, Namer> quotas_;
     helping_changes found_;
     /// More nodes like some node are enough.
     bool added_helps_ = false;
-    state<Traits> tried_;
-    cycle_result result_;
 };
 
 } // namespace detail

@@ -116,7 +116,7 @@ bool any_with(const helping_changes& found) {
 
 bool takes_a_member(const world_state& known, gang_index which, node_index node) {
     return known[node].present && std::ranges::any_of(known[which].members, [&](pod_index pod) {
-               return known[pod].placeable() &&
+               return known[pod].placeable() && !known.where(pod).value.held() &&
                       fits(known.request(pod), known[node].spec.allocatable) &&
                       (obstacles(known.where(pod).value, known[node].spec) & detail::places_off) ==
                           0;
@@ -338,6 +338,22 @@ struct lesser_copies : numbered_nodes {
             fresh.allocatable[kind_id{0}] -= less;
     }
 };
+
+TEST_CASE("a node that can take only members that cannot start is not told") {
+    lab of;
+    of.node("a", 2);
+    of.node("b", 1);
+    const auto which = of.gang("pair", 1, 2);
+    auto held = of.known.spec_of(of.known.find_pod("pair-0")->index);
+    held.request[cpu] = 1;
+    held.where.unsupported = true;
+    REQUIRE(of.known.upsert_pod("pair-held", "pair", held) == event_result::applied);
+    REQUIRE(of.known.upsert_gang("other", {}) == event_result::applied);
+    of.pod("other-0", "other", 2, "a");
+    const auto found = all_of<add_nodes>(what_helps(of.known, which, 0));
+    REQUIRE(found.size() == 1);
+    CHECK(of.known.key(found.front().like) == "a");
+}
 
 TEST_CASE("a namer can make copies of a node that have less than the node") {
     lab of;

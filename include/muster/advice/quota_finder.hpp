@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <muster/advice/change.hpp>
+#include <muster/advice/least_change.hpp>
+#include <muster/advice/trial.hpp>
+#include <muster/cluster/state.hpp>
+#include <muster/problem/members.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// Finds the quotas to raise for a gang, each to the least amount that is enough with the others.
+/// The quotas are those of its queue and of the queues above.
+template<class Traits, class Namer>
+class quota_finder {
+    static constexpr std::size_t width = Traits::width;
+
+public:
+    quota_finder(trial<Traits, Namer>& tries, const gang_members<width>& members)
+        : tries_(&tries), known_(&tries.before()), members_(&members) {}
+
+    /// Returns the changes that lift all limits that apply to the gang.
+    [[nodiscard]] remedy lifted() const { return unlimited(limits_in_force()); }
+
+    /// Returns the fewest quotas to raise beside the changes `with`, each to the least amount that
+    /// is enough with the others. Returns nothing if quotas do not keep the gang from starting, or
+    /// if more than quotas does.
+    [[nodiscard]] std::optional<remedy> least(const remedy& with) {
+        const std::vector<limit> limits = limits_in_force();
+        const auto choose = [&](const std::vector<std::size_t>& chosen) {
+            std::vector<limit> some;
+            for (const std::size_t each : chosen)
+                some.push_back(limits[each]);
+            return unlimited(some);
+        };
+        if (limits.empty())
+            return std::nullopt;
+        const auto least = least_subset(limits.size(), [&](const auto& chosen) {
+            return tries_->starts(joined(choose(chosen), with));
+        });
+        if (!least)
+            return std::nullopt;
+        remedy raised = choose(*least);
+        for (change& each : raised)
+            if (!lower_ceiling(raised, each, with))
+                return std::nullopt;
+        return settle(std::move(raised), with);
+    }
+
+    /// Lowers quotas that are enough together, until each is as low as it can be beside the others.
+    /// This is needed because one may have become too high after others were lowered.
+    [[nodiscard]] remedy settle(remedy raised, const remedy& with) {
+        for (bool least_of_all = false; !least_of_all && tries_->complete();) {
+            least_of_all = true;
+            for (change& each : raised) {
+                auto& ceiling = std::get<raise_quota>(each);
+                const std::int64_t to = ceiling.to;
+                const auto enough = [&](std::int64_t less) {
+                    ceiling.to = less;
+                    return tries_->starts(joined(raised, with));
+                };
+                const auto less = least_number(ceiling_of(ceiling) - 1, to - 1, enough);
+                least_of_all = least_of_all && !less;
+                ceiling.to = less.value_or(to);
+            }
+        }
+        std::erase_if(raised, [&](const change& each) {
+            const auto& ceiling = std::get<raise_quota>(each);
+            return ceiling.to <= ceiling_of(ceiling);
+        });
+        return raised;
+    }
+
+private:
+    struct limit {
+        queue_index queue;
+        kind_id kind;
+        bool firm = false;
+    };
+
+    /// Returns the limits that apply to the gang, in the order of kinds. Limits of non-preemptible
+    /// gangs are among them if a strict queue lets such a gang block the gangs after it.
+    [[nodiscard]] std::vector<limit> limits_in_force() const {
+        std::vector<limit> found;
+        if (!members_->queue)
+            return found;
+        const bool firm_matters = members_->queue->firm || firm_gang_waits();
+        for (const bool firm : {false, true})
+            for (std::optional<queue_index> at = members_->queue->queue;
+                 at && (!firm || firm_matters); at = (*known_)[*at].parent)
+                for (std::size_t column = 0; column < width; ++column)
+                    if (ceilings_of(*at, firm).limited(kind_id{column}))
+                        found.push_back({*at, kind_id{column}, firm});
+        return found;
+    }
+
+    [[nodiscard]] bool firm_gang_waits() const {
+        return std::ranges::any_of(known_->gang_order(), [&](gang_index each) {
+            const auto& gang = (*known_)[each];
+            return gang.queue && !gang.spec.preemptible && gang.placeable > 0;
+        });
+    }
+
+    [[nodiscard]] const limits<width>& ceilings_of(queue_index queue, bool firm) const {
+        const auto& spec = (*known_)[queue].spec;
+        return firm ? spec.firm_quota : spec.quota;
+    }
+
+    /// Returns the use that counts against the quota.
+    [[nodiscard]] static std::int64_t counted(const state<Traits>& from, const raise_quota& of) {
+        const auto& queues = from.accounts().queues();
+        return of.firm ? queues.present().firm(of.queue)[of.kind]
+                       : queues.claimed(of.queue)[of.kind];
+    }
+
+    [[nodiscard]] static remedy unlimited(const std::vector<limit>& which) {
+        remedy made;
+        for (const limit& each : which)
+            made.push_back(raise_quota{each.queue, each.kind,
+                                       std::numeric_limits<std::int64_t>::max(), each.firm});
+        return made;
+    }
+
+    [[nodiscard]] std::int64_t ceiling_of(const raise_quota& of) const {
+        return ceilings_of(of.queue, of.firm)[of.kind].value_or(0);
+    }
+
+    /// Makes one of the quotas as low as it can be beside the others. Returns false if it cannot be
+    /// enough, or if the tries are used up.
+    [[nodiscard]] bool lower_ceiling(const remedy& raised, change& one, const remedy& with) {
+        auto& ceiling = std::get<raise_quota>(one);
+        const std::int64_t before = ceiling_of(ceiling);
+        const auto enough = [&](std::int64_t to) {
+            ceiling.to = to;
+            return tries_->starts(joined(raised, with));
+        };
+        // A quota equal to what was used without one lets the same happen.
+        if (!enough(std::numeric_limits<std::int64_t>::max()))
+            return false;
+        const std::int64_t used = counted(tries_->after(), ceiling);
+        std::int64_t most = std::numeric_limits<std::int64_t>::max();
+        if (used > before && enough(used))
+            most = used;
+        // Often it is what is used now plus what the gang asks for.
+        std::int64_t own = counted(*known_, ceiling);
+        for (const auto& each : members_->classes)
+            static_cast<void>(checked_add(
+                own, saturate(static_cast<int128>(each.request[ceiling.kind]) * each.waiting()),
+                own));
+        if (own > before && own < most && enough(own))
+            most = own;
+        const auto least = most - 1 > before && !enough(most - 1)
+                               ? most
+                               : least_number(before, most, enough).value_or(most);
+        ceiling.to = least;
+        return tries_->complete();
+    }
+
+    trial<Traits, Namer>* tries_;
+    const state<Traits>* known_;
+    const gang_members<width>* members_;
+};
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster
