@@ -155,11 +155,7 @@ refusals_among_pods(const muster::state<Traits>& known, const muster::kind_table
     if (!refused)
         return counts;
     const auto& of = members.classes[refused->member_class];
-    muster::node_query<Traits::width> query;
-    query.request = &of.request;
-    query.where = &known.constraint_sets()[of.where];
-    if (members.queue && known[*members.queue].present)
-        query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
+    const auto query = muster::detail::query_for(known, of.shape, members.queue_nodes);
     for (const auto& each : refused->nodes) {
         std::set<std::string> own;
         count_refusals(known, kinds, into, of, query, each.node, own);
@@ -186,11 +182,7 @@ refusals(const muster::state<Traits>& known, const muster::kind_table& kinds,
     std::vector<std::size_t> used(members.classes.size(), 0);
     for (const std::size_t turn : members.turns) {
         const auto& of = members.classes[turn];
-        muster::node_query<Traits::width> query;
-        query.request = &of.request;
-        query.where = &known.constraint_sets()[of.where];
-        if (members.queue && known[*members.queue].present)
-            query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
+        const auto query = muster::detail::query_for(known, of.shape, members.queue_nodes);
         const auto node =
             muster::best_node(into.accounts(), known.node_order(), query, weights, score);
         if (node && into.try_place(members.of(of)[used[turn]++], *node, of.request, *of.claims, {}))
@@ -232,11 +224,7 @@ refusals_of_gang(const muster::state<Traits>& known, const muster::kind_table& k
     if (members.turns.empty())
         return counts;
     const auto& of = members.classes[members.turns.front()];
-    muster::node_query<Traits::width> query;
-    query.request = &of.request;
-    query.where = &known.constraint_sets()[of.where];
-    if (members.queue && known[*members.queue].present)
-        query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
+    const auto query = muster::detail::query_for(known, of.shape, members.queue_nodes);
     for (const muster::node_index node : known.node_order()) {
         if (!known[node].present)
             continue;

@@ -65,7 +65,7 @@ public:
         }
         if (stake == detail::pod_stake::wishes) {
             auto& wishing = placing.among_pods();
-            wishing.begin(known, members_, placing.queue_nodes(), into, finder.score());
+            wishing.begin(known, members_, into, finder.score());
             if (wishing.meet_minima()) {
                 wishing.place_surplus(surplus);
                 outcome.kind = answer::admitted;
@@ -78,11 +78,10 @@ public:
             return outcome;
         }
         const bool fixed = fixed_needs(members_, needs_);
-        if (!(fixed &&
-              refuse(known, placing.queue_nodes(), finder, placing.stopped_by(), outcome)) &&
+        if (!(fixed && refuse(known, finder, placing.stopped_by(), outcome)) &&
             search(known, into, placing, finder, outcome, steps, surplus))
             return outcome;
-        look_ahead(known, which, fixed, placing.queue_nodes(), finder, outcome, steps);
+        look_ahead(known, which, fixed, finder, outcome, steps);
         return outcome;
     }
 
@@ -124,8 +123,7 @@ public:
         if (placing.meet_minima())
             return answer::admitted;
         verdict outcome;
-        if (!(fixed_ &&
-              refuse(known, placing.queue_nodes(), finder, placing.stopped_by(), outcome)))
+        if (!(fixed_ && refuse(known, finder, placing.stopped_by(), outcome)))
             static_cast<void>(
                 search(known, into, placing, finder, outcome, steps, surplus_wish{0, false}));
         steps -= std::min(steps, outcome.steps);
@@ -198,9 +196,9 @@ public:
 private:
     /// What a single quota or a single class proves.
     template<class Finder>
-    [[nodiscard]] bool
-    refuse(const cluster& known, std::optional<constraint_index> queue_nodes, Finder& finder,
-           const std::optional<std::pair<std::size_t, std::int64_t>>& stopped, verdict& outcome) {
+    [[nodiscard]] bool refuse(const cluster& known, Finder& finder,
+                              const std::optional<std::pair<std::size_t, std::int64_t>>& stopped,
+                              verdict& outcome) {
         outcome.kind = answer::waiting;
         const std::size_t classes = members_.classes.size();
         constexpr auto now = certificate_scope::free_now;
@@ -213,10 +211,10 @@ private:
             if (needs_[at] == 0)
                 continue;
             // What stopped the first class that was placed is known; others are asked alone.
-            const std::int64_t room =
-                stopped && stopped->first == at
-                    ? stopped->second
-                    : finder.room(known, members_.classes[at].shape, queue_nodes, needs_[at]);
+            const std::int64_t room = stopped && stopped->first == at
+                                          ? stopped->second
+                                          : finder.room(known, members_.classes[at].shape,
+                                                        members_.queue_nodes, needs_[at]);
             if (room >= needs_[at])
                 continue;
             outcome.at = gate::space;
@@ -225,7 +223,7 @@ private:
             return true;
         }
         if (!detail::needs_closeness(members_) ||
-            look_in_domains(known, members_, needs_, queue_nodes, now, finder, in_domains_) !=
+            look_in_domains(known, members_, needs_, now, finder, in_domains_) !=
                 domains_outcome::impossible)
             return false;
         outcome.proof = proofs_.of(now, in_domains_.vertices.all());
@@ -265,8 +263,8 @@ private:
                     std::int64_t steps, surplus_wish surplus) {
         const bool fixed = fixed_needs(members_, needs_);
         auto& trying = placing.among_pods();
-        trying.begin(known, members_, placing.queue_nodes(), into, finder.score());
-        if (!(fixed && refuse(known, placing.queue_nodes(), finder, {}, outcome))) {
+        trying.begin(known, members_, into, finder.score());
+        if (!(fixed && refuse(known, finder, {}, outcome))) {
             bool met = trying.meet_minima();
             if (!met) {
                 std::int64_t left = steps;
@@ -302,7 +300,7 @@ private:
                            (last.at == gate::space || last.at == gate::quota);
         if (!asked || last.capability_epoch != known.capability_epoch()) {
             const std::int64_t before = outcome.steps;
-            look_ahead(known, which, fixed, placing.queue_nodes(), finder, outcome, steps);
+            look_ahead(known, which, fixed, finder, outcome, steps);
             const held_as_placed<width> held(members_);
             std::int64_t left = std::max<std::int64_t>(0, steps - (outcome.steps - before));
             const std::int64_t rest = left;
@@ -340,12 +338,12 @@ private:
                                         placer<Traits, Finder, DomainOrder>& placing,
                                         std::int64_t& steps) {
         verdict without;
-        if (fixed_ && refuse(known, placing.queue_nodes(), finder, {}, without)) {
+        if (fixed_ && refuse(known, finder, {}, without)) {
             recycle(without.proof);
             return answer::waiting;
         }
         auto& trying = placing.among_pods();
-        trying.begin(known, members_, placing.queue_nodes(), into, finder.score());
+        trying.begin(known, members_, into, finder.score());
         bool met = trying.meet_minima();
         steps -= trying.looks();
         if (!met && steps > 0) {
@@ -380,9 +378,8 @@ private:
 
     /// Whether it could ever start, if members that no node can take at present become placeable.
     template<class Finder>
-    void look_ahead(const cluster& known, gang_index which, bool fixed,
-                    std::optional<constraint_index> queue_nodes, Finder& finder, verdict& outcome,
-                    std::int64_t steps) {
+    void look_ahead(const cluster& known, gang_index which, bool fixed, Finder& finder,
+                    verdict& outcome, std::int64_t steps) {
         const auto& last = known[which].last;
         outcome.could_start = !known[which].dirty && last.known && last.kind == answer::waiting &&
                               last.could_start && last.capability_epoch == known.capability_epoch();
@@ -403,10 +400,10 @@ private:
         if (fixed && !detail::asks_for_growing_kinds(known, members_)) {
             if constexpr (Finder::remembers) {
                 if (finder.exhaustive() && classes == 1 && !detail::needs_closeness(members_))
-                    return only_class(queue_nodes, finder, outcome);
+                    return only_class(finder, outcome);
             }
             std::size_t short_of = 0;
-            switch (emptied_.look(known, members_, needs_, queue_nodes, short_of)) {
+            switch (emptied_.look(known, members_, needs_, short_of)) {
             case emptied_outcome::fits:
                 if (detail::needs_closeness(members_))
                     break;
@@ -421,8 +418,7 @@ private:
             case emptied_outcome::open:
                 break;
             }
-            if (detail::needs_closeness(members_) &&
-                look_ahead_in_domains(known, queue_nodes, finder, outcome))
+            if (detail::needs_closeness(members_) && look_ahead_in_domains(known, finder, outcome))
                 return;
         }
         std::int64_t left = steps;
@@ -435,11 +431,10 @@ private:
 
     /// True when looking at one domain after the other tells.
     template<class Finder>
-    [[nodiscard]] bool look_ahead_in_domains(const cluster& known,
-                                             std::optional<constraint_index> queue_nodes,
-                                             Finder& finder, verdict& outcome) {
-        switch (look_in_domains(known, members_, needs_, queue_nodes, certificate_scope::emptied,
-                                finder, in_domains_)) {
+    [[nodiscard]] bool look_ahead_in_domains(const cluster& known, Finder& finder,
+                                             verdict& outcome) {
+        switch (look_in_domains(known, members_, needs_, certificate_scope::emptied, finder,
+                                in_domains_)) {
         case domains_outcome::fits:
             outcome.could_start = true;
             return true;
@@ -457,11 +452,11 @@ private:
 
     /// A gang of one class could start when the emptied cluster has room for it.
     template<class Finder>
-    void only_class(std::optional<constraint_index> queue_nodes, Finder& finder, verdict& outcome) {
+    void only_class(Finder& finder, verdict& outcome) {
         const auto& of = members_.classes.front();
         constexpr auto ever = certificate_scope::emptied;
-        outcome.could_start =
-            finder.holds(of.shape, queue_nodes, obstacles_in_force({}, ever), needs_.front());
+        outcome.could_start = finder.holds(of.shape, members_.queue_nodes,
+                                           obstacles_in_force({}, ever), needs_.front());
         if (outcome.could_start)
             return;
         outcome.kind = answer::never;

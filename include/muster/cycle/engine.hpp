@@ -19,7 +19,7 @@
 #include <muster/cycle/start_planner.hpp>
 #include <muster/greedy/affinity_coming.hpp>
 #include <muster/index/finder.hpp>
-#include <muster/index/flat_scan.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/preempt/candidates.hpp>
 #include <muster/preempt/consolidate.hpp>
@@ -45,10 +45,7 @@ template<class Traits>
         const auto& record = known[member];
         if (!record.awaited())
             return true;
-        node_query<Traits::width> query;
-        query.where = &known.where(member);
-        if (members.queue && known[*members.queue].present)
-            query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
+        const auto query = query_for(known, record.shape, members.queue_nodes);
         const auto later = known.accounts().future(*record.node);
         for (std::size_t column = 0; column < Traits::width; ++column)
             if (later[column] < 0 && known.request(member)[column] > 0)
@@ -213,12 +210,12 @@ struct engine {
                                     !members.any_held() &&
                                     stake_in_pods(known, members) != pod_stake::requirements;
             until.replace_proof(
-                wait_condition::room(finder.watch(of.shape, placing.queue_nodes(), shortage->room),
+                wait_condition::room(finder.watch(of.shape, members.queue_nodes, shortage->room),
                                      shortage->need, only_class));
         } else if (finder.exhaustive() && deciding.slack() && outcome.kind == answer::waiting) {
             refresh(known);
-            leaves.watch(known, which, members, placing.queue_nodes(),
-                         outcome.proof->vertices.front().weights, *deciding.slack());
+            leaves.watch(known, which, members, outcome.proof->vertices.front().weights,
+                         *deciding.slack());
             if (leaves.holds(which))
                 until.replace_proof(wait_condition::leaf());
         }

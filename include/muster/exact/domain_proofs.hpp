@@ -12,7 +12,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/proof_list.hpp>
-#include <muster/index/flat_finder.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/problem/closeness.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
@@ -43,8 +43,8 @@ struct domain_proof {
 template<class Traits, class Finder>
 [[nodiscard]] domains_outcome
 look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
-                const std::vector<std::int64_t>& needs, std::optional<constraint_index> queue_nodes,
-                certificate_scope scope, Finder& finder, domain_proof& proof) {
+                const std::vector<std::int64_t>& needs, certificate_scope scope, Finder& finder,
+                domain_proof& proof) {
     constexpr std::size_t width = Traits::width;
     const bool now = scope == certificate_scope::free_now;
     const gang_tree& tree = *members.tree;
@@ -62,7 +62,7 @@ look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::w
                     sum.free[column] < static_cast<int128>(each.request[column]) * want)
                     return saturate(sum.free[column] / each.request[column]);
         }
-        auto query = detail::query_for(known, each.shape, queue_nodes);
+        auto query = detail::query_for(known, each.shape, members.queue_nodes);
         query.obstacles = obstacles_in_force({}, scope);
         const bool alone = !compatible(*each.claims, *each.claims);
         std::int64_t room = 0;

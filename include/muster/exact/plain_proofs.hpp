@@ -12,7 +12,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/index/flat_finder.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/vocabulary/certificate.hpp>
@@ -177,7 +177,6 @@ public:
     [[nodiscard]] emptied_outcome look(const cluster_state<Traits>& known,
                                        const gang_members<Traits::width>& members,
                                        const std::vector<std::int64_t>& needs,
-                                       std::optional<constraint_index> queue_nodes,
                                        std::size_t& short_of) {
         given_.resize(known.accounts().nodes(), 0);
         ++round_;
@@ -186,7 +185,7 @@ public:
         for (std::size_t at = 0; at < needs.size(); ++at) {
             if (needs[at] == 0)
                 continue;
-            auto query = detail::query_for(known, members.classes[at].shape, queue_nodes);
+            auto query = detail::query_for(known, members.classes[at].shape, members.queue_nodes);
             query.obstacles = obstacles_in_force({}, certificate_scope::emptied);
             const auto& claims = *members.classes[at].claims;
             const std::int64_t most =

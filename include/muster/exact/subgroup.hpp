@@ -50,6 +50,7 @@ void cut_subgroup(const gang_members<Width>& whole, std::size_t vertex,
     }
     into.members.tree = &into.tree;
     into.members.queue = whole.queue;
+    into.members.queue_nodes = whole.queue_nodes;
     into.members.classes.clear();
     into.members.together.clear();
     into.classes.clear();

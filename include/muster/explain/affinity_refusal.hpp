@@ -49,10 +49,7 @@ template<class Traits, class Score>
 [[nodiscard]] std::optional<affinity_refusal>
 first_refusal(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
               plan<Traits::width>& into, const Score& score, bool by_terms = false) {
-    std::optional<constraint_index> queue_nodes;
-    if (members.queue && known[*members.queue].present)
-        queue_nodes = known[*members.queue].nodes;
-    detail::affinity_board board(known, members, queue_nodes, into, score);
+    detail::affinity_board board(known, members, into, score);
     detail::sequence<typename decltype(board)::ranked> nodes;
     std::vector<std::size_t> used(board.members().classes.size(), 0);
     for (std::size_t turn = 0; turn < board.members().turns.size(); ++turn) {

@@ -33,6 +33,7 @@ template<std::size_t Width>
     gang_members<Width> lone;
     lone.tree = &tree;
     lone.queue = members.queue;
+    lone.queue_nodes = members.queue_nodes;
     lone.pods = {pod};
     lone.turns = {0};
     lone.holding = {0};

@@ -13,7 +13,7 @@
 #include <muster/base/id.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/explain/affinity_refusal.hpp>
-#include <muster/index/flat_scan.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/problem/closeness.hpp>
@@ -124,11 +124,7 @@ private:
 
     void count(const affinity_refusal& refused, bool with_room) {
         const auto& of = members_->classes[refused.member_class];
-        node_query<width> query;
-        query.request = &of.request;
-        query.where = &known_->constraint_sets()[of.where];
-        if (members_->queue && (*known_)[*members_->queue].present)
-            query.queue_nodes = &known_->constraint_sets()[(*known_)[*members_->queue].nodes];
+        const auto query = query_for(*known_, of.shape, members_->queue_nodes);
         for (const affinity_refusal::place& each : refused.nodes) {
             if (each.why == pod_obstacle::none ||
                 (with_room && room_on(into_.accounts(), query, each.node, 1) == 0))

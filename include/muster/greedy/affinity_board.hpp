@@ -74,9 +74,8 @@ public:
 
     affinity_board() = default;
     affinity_board(const cluster_state<Traits>& known, const gang_members<width>& members,
-                   std::optional<constraint_index> queue_nodes, plan<width>& into,
-                   const Score& score) {
-        begin(known, members, queue_nodes, into, score);
+                   plan<width>& into, const Score& score) {
+        begin(known, members, into, score);
     }
     affinity_board(const affinity_board&) = delete;
     affinity_board& operator=(const affinity_board&) = delete;
@@ -85,14 +84,14 @@ public:
     /// outlive its use; `into` is a plan on the state's own accounts. Pods that the plan vacated
     /// are gone, and so are leaving pods if the plan looks ahead.
     void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
-               std::optional<constraint_index> queue_nodes, plan<width>& into, const Score& score) {
+               plan<width>& into, const Score& score) {
         known_ = &known;
         tree_ = members.tree;
         queue_ = members.queue;
         into_ = &into;
         score_ = &score;
         weights_ = weigh(known.accounts(), known.pods_kind());
-        sorter_.sort(known, members, queue_nodes, sorted_);
+        sorter_.sort(known, members, sorted_);
         counts_.reset(known, sorted_, {into.looks_ahead(), into.evictions(), into.placements()});
         held_ = members.holding;
         used_.assign(sorted_.classes.size(), 0);

@@ -11,7 +11,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/index/flat_finder.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/problem/affinity_counts.hpp>
 #include <muster/problem/affinity_members.hpp>
 
@@ -39,9 +39,7 @@ template<class Traits>
         return true;
     // A pod that a spread term counts may have to start after the pod with the term.
     std::ranges::stable_sort(coming, {}, [&](pod_index pod) { return known[pod].turn; });
-    std::optional<constraint_index> queue_nodes;
-    if (group.queue && known[*group.queue].present)
-        queue_nodes = known[*group.queue].nodes;
+    const auto queue_nodes = detail::queue_nodes_of(known, group.queue);
     const pod_population& population = known.population();
     detail::affinity_members<width> alike;
     std::map<std::pair<shape_index, identity_index>, std::size_t> class_of;

@@ -36,11 +36,11 @@ public:
 
     /// Starts with a gang of which no member is placed. Keeps the memory. See `affinity_board`.
     void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
-               std::optional<constraint_index> queue_nodes, plan<width>& into, const Score& score) {
+               plan<width>& into, const Score& score) {
         known_ = &known;
         tree_ = members.tree;
         shapes_ = members.classes.data();
-        board_.begin(known, members, queue_nodes, into, score);
+        board_.begin(known, members, into, score);
         most_looks_ = 0;
         holding_ = members.holding;
         order_.resize(tree_->size());

@@ -77,17 +77,6 @@ public:
                 first_[vertex] = first_[vertex + 1];
         cursor_ = first_;
         domains_.begin(known, members);
-        queue_nodes_.reset();
-        if (members.queue && known[*members.queue].present) {
-            const constraint_index nodes = known[*members.queue].nodes;
-            if (!known.constraint_sets()[nodes].value.selector.requirements.empty())
-                queue_nodes_ = nodes;
-        }
-    }
-
-    /// The node selectors of the queue and of those above it, if any.
-    [[nodiscard]] std::optional<constraint_index> queue_nodes() const noexcept {
-        return queue_nodes_;
     }
 
     /// For gangs on which terms between pods bear.
@@ -202,13 +191,13 @@ private:
     [[nodiscard]] std::int64_t find(const member_class<width>& from, std::int64_t want, bool& all) {
         all = finder_->exhaustive();
         if (!domains_.any())
-            return finder_->find(*known_, from.shape, queue_nodes_, want, runs_);
+            return finder_->find(*known_, from.shape, members_->queue_nodes, want, runs_);
         if (!domains_.confine(from.role.value(), among_)) {
             all = true;
             return 0;
         }
         if (among_.empty())
-            return finder_->find(*known_, from.shape, queue_nodes_, want, runs_);
+            return finder_->find(*known_, from.shape, members_->queue_nodes, want, runs_);
         // The last of them is the nearest above the role, and mostly lies in the others.
         const vertex_domain last = among_.back();
         among_.pop_back();
@@ -219,7 +208,7 @@ private:
             [&](node_index node) {
                 return admits(*known_, *members_->tree, among_, from.role.value(), node);
             },
-            from.shape, queue_nodes_, members_->spec, want, runs_);
+            from.shape, members_->queue_nodes, members_->spec, want, runs_);
     }
 
     /// What an attempt changes, and what it is to be as before when it fails.
@@ -452,7 +441,6 @@ private:
     /// Placements in it when the gang's began.
     std::size_t others_ = 0;
     Finder* finder_ = nullptr;
-    std::optional<constraint_index> queue_nodes_;
     DomainOrder order_{};
     detail::domain_choices<Traits> domains_;
     domain_scan<Traits, score_type> scan_;

@@ -9,8 +9,8 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/index/flat_scan.hpp>
 #include <muster/index/node_predicate.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,38 +10,12 @@
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/domain_sums.hpp>
 #include <muster/index/flat_scan.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
 
 namespace muster {
 inline namespace v0_1 {
-
-namespace detail {
-
-template<class Traits>
-[[nodiscard]] node_query<Traits::width> query_for(const cluster_state<Traits>& known,
-                                                  shape_index shape,
-                                                  std::optional<constraint_index> queue_nodes) {
-    node_query<Traits::width> query;
-    query.request = &known.shapes()[shape].request;
-    query.where = &known.constraint_sets()[known.shapes()[shape].where];
-    if (queue_nodes)
-        query.queue_nodes = &known.constraint_sets()[*queue_nodes];
-    return query;
-}
-
-/// How many pods of the query the node can take: as many as fit and as are
-/// compatible by their claims.
-template<std::size_t Width>
-[[nodiscard]] std::int64_t room_on(const ledger<Width>& accounts, const node_query<Width>& query,
-                                   node_index node, std::int64_t most) {
-    const node_claims& claims = query.where->value.claims;
-    if (!eligible(query, node) || !accounts.claims(node).admits(claims))
-        return 0;
-    return fit_count(*query.request, accounts.free(node), most_beside_itself(claims, most));
-}
-
-} // namespace detail
 
 /// Finds nodes by looking at all of them: for scores that have no single order.
 template<std::size_t Width, class Score>

@@ -9,28 +9,14 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/cluster/constraint_table.hpp>
 #include <muster/cluster/ledger.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/index/node_score.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/resource/resources.hpp>
-#include <muster/vocabulary/gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {
-
-/// What a pod asks of a node, as the index sees it.
-template<std::size_t Width>
-struct node_query {
-    const resources<Width>* request = nullptr;
-    const constraint_table::row* where = nullptr;
-    /// The queue's own node selector, if it has one.
-    const constraint_table::row* queue_nodes = nullptr;
-    /// The gang of the pod, for scores that look at it.
-    const gang<queue_index>* of = nullptr;
-    /// The obstacles that count.
-    std::uint8_t obstacles = 0xff;
-};
 
 /// What a score says of the node for that pod.
 template<std::size_t Width, class Score>
@@ -39,16 +25,6 @@ template<std::size_t Width, class Score>
                                       const node_query<Width>& query) noexcept {
     return node_score<Width>(score, {node, accounts.allocatable(node), accounts.free(node), weights,
                                      *query.request, query.where->value, query.of});
-}
-
-template<std::size_t Width>
-[[nodiscard]] bool eligible(const node_query<Width>& query, node_index node) noexcept {
-    const std::size_t at = node.value();
-    unsigned found = query.where->obstacles[at];
-    if (query.queue_nodes)
-        found |= query.queue_nodes->obstacles[at] &
-                 static_cast<unsigned>(obstacle_selector | obstacle_absent_node);
-    return (found & query.obstacles) == 0;
 }
 
 /// The scores of these nodes, in their order.

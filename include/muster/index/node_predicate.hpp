@@ -9,7 +9,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/index/flat_scan.hpp>
+#include <muster/index/node_query.hpp>
 
 namespace muster {
 inline namespace v0_1 {

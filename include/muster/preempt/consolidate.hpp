@@ -109,10 +109,9 @@ private:
         void scanned() noexcept {
             steps -= 1 + static_cast<std::int64_t>(known.accounts().nodes() / 8);
         }
-        [[nodiscard]] node_query<width> query() {
+        [[nodiscard]] node_query<width> query() const {
             const auto& members = deciding.members();
-            placing.begin(known, members, into, finder);
-            return detail::query_for(known, members.classes[*only].shape, placing.queue_nodes());
+            return detail::query_for(known, members.classes[*only].shape, members.queue_nodes);
         }
         [[nodiscard]] std::int64_t need() const { return (*deciding.needs())[*only]; }
     };
@@ -197,7 +196,7 @@ private:
         const auto& accounts = on.known.accounts();
         std::int64_t missing =
             need - on.finder.room(on.known, on.deciding.members().classes[*on.only].shape,
-                                  on.placing.queue_nodes(), need);
+                                  on.deciding.members().queue_nodes, need);
         if (missing <= 0)
             return false;
         groups_.begin(on.known, pods_, query, missing);
@@ -361,7 +360,7 @@ private:
         if (on.only)
             counted_.begin(on.known, on.query(), on.need(),
                            on.finder.room(on.known, on.deciding.members().classes[*on.only].shape,
-                                          on.placing.queue_nodes(), on.need()));
+                                          on.deciding.members().queue_nodes, on.need()));
         for (std::size_t count = least; count <= most && !found && on.steps > 0; ++count) {
             set_.clear();
             found = descend(on, count, pods_.all().size());

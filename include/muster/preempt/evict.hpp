@@ -70,7 +70,7 @@ public:
             return false;
         const bool any = !by_sums || among.any_admitted(rule, now);
         into.look_ahead(known.population().anybody_comes());
-        if (into.looks_ahead() && may_fit(known, by, into, finder, placing, deciding) &&
+        if (into.looks_ahead() && may_fit(known, by, finder, deciding) &&
             deciding.try_minima(known, into, finder, placing, steps) == answer::admitted)
             return true;
         const savepoint ahead = into.mark();
@@ -115,10 +115,9 @@ private:
     }
 
     /// False if a count shows that the gang does not fit as the plan stands.
-    template<class Finder, class Placer>
+    template<class Finder>
     [[nodiscard]] static bool may_fit(const cluster_state<Traits>& known, gang_index by,
-                                      plan<width>& into, Finder& finder, Placer& placing,
-                                      admission<Traits>& deciding) {
+                                      Finder& finder, const admission<Traits>& deciding) {
         const auto& members = deciding.members();
         const auto only = counted_class(known, by, members, deciding.needs());
         resources<width> amount;
@@ -126,10 +125,8 @@ private:
             return true;
         if (members.queue && !known.accounts().admits(*members.queue, amount))
             return false;
-        placing.begin(known, members, into, finder);
         const std::int64_t need = (*deciding.needs())[*only];
-        return finder.room(known, members.classes[*only].shape, placing.queue_nodes(), need) >=
-               need;
+        return finder.room(known, members.classes[*only].shape, members.queue_nodes, need) >= need;
     }
 
     /// False, with the kind that is short, when what is free and what may be taken is too little
@@ -185,9 +182,8 @@ private:
         if (only && need_of(members, deciding.needs(), amount) &&
             quotas_.begin(known, members.queue, amount, among.any_guarantee())) {
             const std::int64_t need = (*deciding.needs())[*only];
-            placing.begin(known, members, into, finder);
             const shape_index shape = members.classes[*only].shape;
-            const auto nodes = placing.queue_nodes();
+            const auto nodes = members.queue_nodes;
             counted_.begin(known, detail::query_for(known, shape, nodes), need,
                            finder.room(known, shape, nodes, need));
             const bool within = quotas_.fits();

@@ -11,7 +11,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/index/flat_finder.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/consolidation_concept.hpp>
@@ -125,11 +125,8 @@ public:
     }
     [[nodiscard]] node_query<width> query_of(std::size_t at) const {
         const auto& record = (*known_)[pods_[at].pod];
-        const auto queue = (*known_)[record.gang].queue;
-        std::optional<constraint_index> nodes;
-        if (queue && (*known_)[*queue].present)
-            nodes = (*known_)[*queue].nodes;
-        return detail::query_for(*known_, record.shape, nodes);
+        return detail::query_for(*known_, record.shape,
+                                 detail::queue_nodes_of(*known_, (*known_)[record.gang].queue));
     }
 
     /// The node of those that suit which has least left, of which `use(node)` has nothing against;

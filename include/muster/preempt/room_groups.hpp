@@ -12,7 +12,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/index/flat_finder.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/preempt/movable_pods.hpp>
 #include <muster/resource/resources.hpp>
 

@@ -11,7 +11,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/index/flat_scan.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/preempt/victims.hpp>
 #include <muster/problem/affinity_members.hpp>

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/index/flat_scan.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/problem/reused_list.hpp>
 
@@ -96,7 +95,7 @@ public:
     /// O(members), and O(classes) for each identity and class of `members` that is met.
     template<class Traits>
     void sort(const cluster_state<Traits>& known, const gang_members<Width>& members,
-              std::optional<constraint_index> queue_nodes, affinity_members<Width>& into) {
+              affinity_members<Width>& into) {
         const pod_population& population = known.population();
         into.classes.clear();
         into.turns.clear();
@@ -117,7 +116,7 @@ public:
                          population.alike(into.classes[of].identity, who)))
                     ++of;
                 if (of == into.classes.size())
-                    add(known, from, who, queue_nodes, members.spec, into);
+                    add(known, members, from, who, into);
                 last = {round_, shape, of};
             }
             into.classes[last.of].pods.push_back(pod);
@@ -141,19 +140,15 @@ private:
     };
 
     template<class Traits>
-    static void add(const cluster_state<Traits>& known, const member_class<Width>& from,
-                    identity_index who, std::optional<constraint_index> queue_nodes,
-                    const gang<queue_index>* of, affinity_members<Width>& into) {
+    static void add(const cluster_state<Traits>& known, const gang_members<Width>& members,
+                    const member_class<Width>& from, identity_index who,
+                    affinity_members<Width>& into) {
         affinity_class<Width>& next = into.classes.add();
         next.role = from.role.value();
         next.shape = &from;
         next.identity = who;
-        next.query = {};
-        next.query.request = &from.request;
-        next.query.of = of;
-        next.query.where = &known.constraint_sets()[from.where];
-        if (queue_nodes)
-            next.query.queue_nodes = &known.constraint_sets()[*queue_nodes];
+        next.query = query_for(known, from.shape, members.queue_nodes);
+        next.query.of = members.spec;
         const auto& terms = next.query.where->value.pods;
         next.terms = terms ? known.population().terms(from.where) : nullptr;
         next.values = terms ? &*terms : nullptr;

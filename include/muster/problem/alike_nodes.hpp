@@ -87,9 +87,9 @@ private:
                 bits |= std::int64_t{1} << 16;
             key_.push_back(bits);
         }
-        if (members_->queue && (*known_)[*members_->queue].present)
-            key_.push_back(known_->constraint_sets()[(*known_)[*members_->queue].nodes]
-                               .obstacles[node.value()]);
+        if (members_->queue_nodes)
+            key_.push_back(
+                known_->constraint_sets()[*members_->queue_nodes].obstacles[node.value()]);
         for (const closeness& each : members_->together)
             if (each.required) {
                 const auto domain = known_->topologies()[each.within].find(node, *each.required);

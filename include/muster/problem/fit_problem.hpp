@@ -10,7 +10,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/index/flat_scan.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/resource/resources.hpp>
 #include <muster/vocabulary/certificate.hpp>
@@ -199,10 +199,7 @@ void pose_on(const cluster_state<Traits>& known, const gang_members<Traits::widt
             if (((force.resources & ~left_out) >> column & 1U) != 0)
                 member.request[column] = each.request[column];
         problem.members.push_back(member);
-        node_query<width> query;
-        query.where = &known.constraint_sets()[each.where];
-        if (members.queue && known[*members.queue].present)
-            query.queue_nodes = &known.constraint_sets()[known[*members.queue].nodes];
+        auto query = detail::query_for(known, each.shape, members.queue_nodes);
         query.obstacles = obstacles_in_force(force, scope);
         queries.push_back(query);
     }

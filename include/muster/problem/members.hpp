@@ -13,6 +13,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/problem/closeness.hpp>
 #include <muster/problem/shared_volumes.hpp>
 #include <muster/resource/resources.hpp>
@@ -44,6 +45,9 @@ struct gang_members {
     const gang_tree* tree = nullptr;
     /// What they are charged to.
     std::optional<queue_charge> queue;
+    /// The node selectors of the queue and of those above it, which bind all members; nothing if
+    /// there are none.
+    std::optional<constraint_index> queue_nodes;
     /// By role, then by their oldest pod.
     detail::sequence<member_class<Width>> classes;
     /// The waiting members, class by class, oldest first and then by key.
@@ -104,6 +108,7 @@ public:
         into.spec = &group.spec;
         into.tree = &group.spec.tree;
         into.queue = group.charged_to();
+        into.queue_nodes = detail::queue_nodes_of(known, group.queue);
         into.classes.clear();
         into.turns.clear();
         into.holding.assign(vertices, 0);

@@ -12,7 +12,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/pattern.hpp>
-#include <muster/index/flat_scan.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
 
@@ -37,13 +37,13 @@ public:
     /// Takes a refusal over. Members that claim more than amounts cannot be watched: a port that is
     /// given back shows in no amount. O(classes).
     void watch(const cluster_state<Traits>& known, const gang_members<width>& members,
-               std::optional<constraint_index> queue_nodes,
                const std::vector<std::int64_t>& weights, int128 slack) {
         slack_ = 0;
         problem_.members.clear();
         weights_.clear();
         where_.clear();
-        queue_nodes_ = queue_nodes ? named(known, *queue_nodes) : constraints_seen{};
+        queue_nodes_ =
+            members.queue_nodes ? named(known, *members.queue_nodes) : constraints_seen{};
         for (std::size_t at = 0; at < weights.size(); ++at) {
             if (weights[at] == 0)
                 continue;

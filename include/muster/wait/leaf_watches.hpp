@@ -26,8 +26,8 @@ class leaf_watches {
 public:
     /// Keeps the gang's refusal, in place of one that was kept before.
     void watch(const cluster_state<Traits>& known, gang_index gang,
-               const gang_members<width>& members, std::optional<constraint_index> queue_nodes,
-               const std::vector<std::int64_t>& weights, int128 slack) {
+               const gang_members<width>& members, const std::vector<std::int64_t>& weights,
+               int128 slack) {
         if (of_.size() <= gang.value())
             of_.resize(gang.value() + 1, none);
         std::uint32_t& at = of_[gang.value()];
@@ -38,7 +38,7 @@ public:
         kept& mine = kept_[at];
         mine.gang = gang;
         mine.generation = known[gang].generation;
-        mine.memo.watch(known, members, queue_nodes, weights, slack);
+        mine.memo.watch(known, members, weights, slack);
         if (!mine.memo.holds())
             return;
         if (mine.place == none) {

@@ -47,7 +47,7 @@ struct scene {
         CHECK(muster::fixed_needs(members, needs));
         muster::domain_proof found;
         const domains_outcome outcome =
-            muster::look_in_domains(known, members, needs, std::nullopt, scope, finder, found);
+            muster::look_in_domains(known, members, needs, scope, finder, found);
         if (outcome == domains_outcome::impossible) {
             const auto vertices = found.vertices.all();
             proof = muster::certificate{scope, {}, {vertices.begin(), vertices.end()}};

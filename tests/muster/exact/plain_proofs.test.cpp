@@ -38,7 +38,7 @@ struct fixture {
     emptied_outcome look() {
         CHECK(fixed());
         short_of = 99;
-        return looking.look(known, members(), needs, std::nullopt, short_of);
+        return looking.look(known, members(), needs, short_of);
     }
     /// A leader and `workers` workers, all of whom must start.
     void add_two_roles(std::int64_t leader, int workers, std::int64_t worker,

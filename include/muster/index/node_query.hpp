@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <muster/base/id.hpp>
+#include <muster/cluster/cluster_state.hpp>
+#include <muster/cluster/constraint_table.hpp>
+#include <muster/cluster/ledger.hpp>
+#include <muster/resource/resources.hpp>
+#include <muster/vocabulary/gang.hpp>
+#include <muster/vocabulary/node_claims.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// What a pod asks of a node.
+template<std::size_t Width>
+struct node_query {
+    const resources<Width>* request = nullptr;
+    const constraint_table::row* where = nullptr;
+    /// The node selectors of the queue and of those above it, if any.
+    const constraint_table::row* queue_nodes = nullptr;
+    /// The gang of the pod, for scores that look at it.
+    const gang<queue_index>* of = nullptr;
+    /// The obstacles that count.
+    std::uint8_t obstacles = 0xff;
+};
+
+template<std::size_t Width>
+[[nodiscard]] bool eligible(const node_query<Width>& query, node_index node) noexcept {
+    const std::size_t at = node.value();
+    unsigned found = query.where->obstacles[at];
+    if (query.queue_nodes)
+        found |= query.queue_nodes->obstacles[at] &
+                 static_cast<unsigned>(obstacle_selector | obstacle_absent_node);
+    return (found & query.obstacles) == 0;
+}
+
+namespace detail {
+
+/// The node selectors of the queue and of those above it; nothing if there are none. O(1).
+template<class Traits>
+[[nodiscard]] std::optional<constraint_index> queue_nodes_of(const cluster_state<Traits>& known,
+                                                             std::optional<queue_index> queue) {
+    if (!queue || !known[*queue].present)
+        return std::nullopt;
+    const constraint_index nodes = known[*queue].nodes;
+    if (known.constraint_sets()[nodes].value.selector.requirements.empty())
+        return std::nullopt;
+    return nodes;
+}
+
+/// What a pod of the shape asks of a node, if its queue has these selectors. O(1).
+template<class Traits>
+[[nodiscard]] node_query<Traits::width> query_for(const cluster_state<Traits>& known,
+                                                  shape_index shape,
+                                                  std::optional<constraint_index> queue_nodes) {
+    node_query<Traits::width> query;
+    query.request = &known.shapes()[shape].request;
+    query.where = &known.constraint_sets()[known.shapes()[shape].where];
+    if (queue_nodes)
+        query.queue_nodes = &known.constraint_sets()[*queue_nodes];
+    return query;
+}
+
+/// How many pods of the query the node can take: as many as fit and as are compatible by their
+/// claims.
+template<std::size_t Width>
+[[nodiscard]] std::int64_t room_on(const ledger<Width>& accounts, const node_query<Width>& query,
+                                   node_index node, std::int64_t most) {
+    const node_claims& claims = query.where->value.claims;
+    if (!eligible(query, node) || !accounts.claims(node).admits(claims))
+        return 0;
+    return fit_count(*query.request, accounts.free(node), most_beside_itself(claims, most));
+}
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster
