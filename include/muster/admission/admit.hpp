@@ -18,6 +18,7 @@
 #include <muster/index/flat_finder.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/placement_concept.hpp>
+#include <muster/problem/counted_class.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/vocabulary/budget.hpp>
@@ -149,7 +150,7 @@ public:
     /// What the gang decided last asks of its queue's quota at least, when that is one amount;
     /// false when it depends on the choice of members.
     [[nodiscard]] bool least_use(resources<width>& amount) {
-        return fixed_needs(members_, needs_) && detail::sum_of_needs(members_, needs_, amount);
+        return fixed_needs(members_, needs_) && need_of(members_, &needs_, amount);
     }
 
     /// A gang's members, sorted. What was told of the gang decided last is gone, as it is after all

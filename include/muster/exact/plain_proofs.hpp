@@ -46,21 +46,6 @@ template<std::size_t Width>
 
 namespace detail {
 
-/// What so many of each class ask for together; false when that is more than can be counted.
-template<std::size_t Width>
-[[nodiscard]] bool sum_of_needs(const gang_members<Width>& members,
-                                const std::vector<std::int64_t>& needs, resources<Width>& amount) {
-    amount = {};
-    for (std::size_t at = 0; at < needs.size(); ++at)
-        for (std::size_t column = 0; column < Width; ++column) {
-            std::int64_t part = 0;
-            if (__builtin_mul_overflow(members.classes[at].request[column], needs[at], &part) ||
-                !checked_add(amount[column], part, amount[column]))
-                return false;
-        }
-    return true;
-}
-
 /// Makes proofs in the memory of proofs that were given back.
 class proof_pool {
 public:

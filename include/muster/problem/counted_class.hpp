@@ -16,7 +16,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// What the gang asks for at most, for its minima: exactly that, where `needs` says how many of
-/// each class; false when the sum leaves int64.
+/// each class; false when the sum leaves int64. O(classes × width).
 template<std::size_t Width>
 [[nodiscard]] bool need_of(const gang_members<Width>& members,
                            const std::vector<std::int64_t>* needs, resources<Width>& amount) {
