@@ -284,7 +284,7 @@ private:
             if (met) {
                 trying.place_surplus(surplus);
                 outcome.kind = answer::admitted;
-                waits_for_pods_ = trying.size() < members_.turns.size();
+                waits_for_pods_ = !trying.all_placed();
                 return;
             }
             if (!outcome.proof) {

@@ -50,18 +50,12 @@ template<class Traits, class Score>
 first_refusal(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
               plan<Traits::width>& into, const Score& score, bool by_terms = false) {
     detail::affinity_board board(known, members, into, score);
-    detail::sequence<typename decltype(board)::ranked> nodes;
     std::vector<std::size_t> used(board.members().classes.size(), 0);
     for (std::size_t turn = 0; turn < board.members().turns.size(); ++turn) {
         const std::size_t of_class = board.members().turns[turn];
         const auto& from = board.members().classes[of_class];
         const pod_index pod = from.pods[used[of_class]++];
-        board.list(of_class, nodes);
-        const typename decltype(board)::ranked* best = nullptr;
-        for (const auto& each : nodes)
-            if (!best || each.better_than(*best))
-                best = &each;
-        if (best && board.put(turn, best->node))
+        if (board.place(of_class, 1, true) > 0)
             continue;
         bool stopped = false;
         affinity_refusal found;

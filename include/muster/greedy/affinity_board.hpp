@@ -11,6 +11,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/greedy/affinity_scores.hpp>
+#include <muster/greedy/placed_members.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/node_score.hpp>
 #include <muster/index/weights.hpp>
@@ -35,13 +36,15 @@ struct confinement {
     }
 };
 
-/// One gang's members as they are placed into a plan one by one and taken back, each on a node that
-/// no term between pods keeps it off, those placed before it included: what kube-scheduler would
-/// accept of one pod after the other.
+/// The board of a `tree_walk` for a gang on which terms between pods bear: members are placed one
+/// by one, each on the best node that no term between pods keeps it off, those placed before it
+/// included: what kube-scheduler would accept of one pod after the other. Tests every node for
+/// every pod.
 template<class Traits, class Score>
 class affinity_board {
 public:
     static constexpr std::size_t width = Traits::width;
+    static constexpr bool room_may_come = true;
 
     /// A node that can take a member, and how good it is.
     struct ranked {
@@ -87,16 +90,12 @@ public:
                plan<width>& into, const Score& score) {
         known_ = &known;
         tree_ = members.tree;
-        queue_ = members.queue;
-        into_ = &into;
         score_ = &score;
         weights_ = weigh(known.accounts(), known.pods_kind());
         sorter_.sort(known, members, sorted_);
         counts_.reset(known, sorted_, {into.looks_ahead(), into.evictions(), into.placements()});
-        held_ = members.holding;
-        used_.assign(sorted_.classes.size(), 0);
-        taken_.assign(sorted_.turns.size(), 0);
-        placed_.clear();
+        placed_.begin(members, sorted_.turns, sorted_.classes, into);
+        stuck_at_.assign(sorted_.classes.size(), ~std::uint64_t{0});
         bonds_.clear();
         unconfine();
         looks_ = 0;
@@ -108,13 +107,8 @@ public:
     [[nodiscard]] const affinity_members<width>& members() const noexcept { return sorted_; }
     [[nodiscard]] const affinity_counts<Traits>& counts() const noexcept { return counts_; }
     [[nodiscard]] const sequence<bond>& bonds() const noexcept { return bonds_; }
-    /// Per vertex (leaves only): members that hold, those placed among them.
-    [[nodiscard]] const std::vector<std::int64_t>& held() const noexcept { return held_; }
-    [[nodiscard]] bool taken(std::size_t turn) const noexcept { return taken_[turn] != 0; }
-    /// How many members are placed.
-    [[nodiscard]] std::size_t size() const noexcept { return placed_.size(); }
-    /// Moves with every placement, every one taken back, and every confinement.
-    [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
+    [[nodiscard]] placed_members<width>& placed() noexcept { return placed_; }
+    [[nodiscard]] const placed_members<width>& placed() const noexcept { return placed_; }
     /// Nodes looked at so far.
     [[nodiscard]] std::int64_t looks() const noexcept { return looks_; }
 
@@ -131,11 +125,11 @@ public:
     /// The node can take a member of the class now, as far as quotas do not tell.
     [[nodiscard]] bool can_take(std::size_t of_class, node_index node) const {
         const affinity_class<width>& from = sorted_.classes[of_class];
-        return fits(*from.query.request, into_->accounts().free(node)) &&
-               eligible(from.query, node) && confined_.admits(of_class, node) &&
-               into_->accounts().claims(node).admits(*from.shape->claims) &&
+        return fits(*from.query.request, accounts().free(node)) && eligible(from.query, node) &&
+               confined_.admits(of_class, node) &&
+               accounts().claims(node).admits(*from.shape->claims) &&
                counts_.hindrance(of_class, node).kind == pod_obstacle::none &&
-               (bonds_.empty() || !is_bound_elsewhere(from.role, node));
+               (bonds_.empty() || !is_bound_elsewhere(from.role.value(), node));
     }
 
     /// The nodes that can take a member of the class now, in the order of their keys.
@@ -153,7 +147,7 @@ public:
         const bool wishes = counts_.has_wishes(of_class);
         if (wishes)
             scores_.score(counts_, of_class, nodes_);
-        node_scores(into_->accounts(), nodes_, from.query, weights_, *score_, rates_);
+        node_scores(accounts(), nodes_, from.query, weights_, *score_, rates_);
         for (std::size_t at = 0; at < nodes_.size(); ++at) {
             const node_index node = nodes_[at];
             into.push_back({node, at,
@@ -162,51 +156,54 @@ public:
         }
     }
 
-    /// The member whose turn it is onto that node, which can take it; false and nothing changed
+    /// The next member of the class onto that node, which can take it; false and nothing changed
     /// when the quota does not admit it.
-    [[nodiscard]] bool put(std::size_t turn, node_index node) {
-        const std::size_t of_class = sorted_.turns[turn];
+    [[nodiscard]] bool put(std::size_t of_class, node_index node) {
         const affinity_class<width>& from = sorted_.classes[of_class];
-        const savepoint before = into_->mark();
-        if (!into_->try_place(from.pods[used_[of_class]], node, *from.query.request,
-                              *from.shape->claims, queue_))
+        if (!placed_.put(of_class, from.pods, node, 1, *from.query.request, *from.shape->claims))
             return false;
-        ++used_[of_class];
-        ++held_[from.role];
-        taken_[turn] = 1;
         counts_.place(of_class, node, 1);
         for (bond& each : bonds_)
-            if (is_below(*tree_, from.role, each.vertex) && ++each.members == 1)
+            if (is_below(*tree_, from.role.value(), each.vertex) && ++each.members == 1)
                 each.domain = each.within->find(node, each.level);
-        placed_.push_back({turn, node, before});
         ++changes_;
         return true;
     }
 
-    /// Takes back, newest first, until `size` are placed.
-    void undo_to(std::size_t size) {
-        while (placed_.size() > size) {
-            const step last = placed_.back();
-            placed_.pop_back();
-            const std::size_t of_class = sorted_.turns[last.turn];
-            into_->rollback(last.before);
-            --used_[of_class];
-            --held_[sorted_.classes[of_class].role];
-            taken_[last.turn] = 0;
-            counts_.place(of_class, last.node, -1);
+    // ---- for the walk --------------------------------------------------------------------------
+
+    [[nodiscard]] std::size_t mark() const noexcept { return placed_.steps().size(); }
+    void undo_to(std::size_t mark) {
+        while (this->mark() > mark) {
+            const auto last = placed_.undo();
+            counts_.place(last.which, last.node, -1);
             for (bond& each : bonds_)
                 each.members -=
-                    is_below(*tree_, sorted_.classes[of_class].role, each.vertex) ? 1 : 0;
+                    is_below(*tree_, sorted_.classes[last.which].role.value(), each.vertex) ? 1 : 0;
             ++changes_;
         }
     }
 
-    /// Calls `use(class, node)` for every member placed, in order.
-    template<class Use>
-    void for_each_placed(const Use& use) const {
-        for (const step& each : placed_)
-            use(sorted_.turns[each.turn], each.node);
+    /// The next member of the class on its best node, one at a time.
+    [[nodiscard]] std::int64_t place(std::size_t of_class, std::int64_t, bool) {
+        if (stuck_at_[of_class] == changes_)
+            return 0;
+        list(of_class, ranks_);
+        const auto best = std::ranges::max_element(
+            ranks_, [](const ranked& lhs, const ranked& rhs) { return rhs.better_than(lhs); });
+        if (best != ranks_.end() && put(of_class, best->node))
+            return 1;
+        stuck_at_[of_class] = changes_;
+        return 0;
     }
+
+    /// `can_take` holds members to the domains in which the others stand.
+    template<class Attempt>
+    [[nodiscard]] auto in_domains(std::size_t, bool, const Attempt& attempt) {
+        return attempt();
+    }
+    [[nodiscard]] static constexpr bool search_for(std::size_t) noexcept { return false; }
+    [[nodiscard]] static constexpr bool widen() noexcept { return false; }
 
     /// How many of the classes' members the domain takes, each class for itself. O(nodes of it).
     [[nodiscard]] std::int64_t room_in(const confinement& where) {
@@ -221,18 +218,16 @@ public:
             looks_ += static_cast<std::int64_t>(nodes.size());
             for (const node_index node : nodes)
                 if (left > 0 && eligible(from.query, node))
-                    left -= fit_count(*from.query.request, into_->accounts().free(node), left);
+                    left -= fit_count(*from.query.request, accounts().free(node), left);
             sum += all - left;
         }
         return sum;
     }
 
 private:
-    struct step {
-        std::size_t turn = 0;
-        node_index node;
-        savepoint before;
-    };
+    [[nodiscard]] const ledger<width>& accounts() const noexcept {
+        return placed_.into().accounts();
+    }
 
     void know_bond(const closeness& of) {
         bond made;
@@ -259,8 +254,6 @@ private:
 
     const cluster_state<Traits>* known_ = nullptr;
     const gang_tree* tree_ = nullptr;
-    std::optional<queue_charge> queue_;
-    plan<width>* into_ = nullptr;
     const Score* score_ = nullptr;
     placement_weights<width> weights_;
     identity_sorter<width> sorter_;
@@ -269,15 +262,14 @@ private:
     affinity_scores scores_;
     sequence<bond> bonds_;
     confinement confined_;
-    std::vector<std::int64_t> held_;
-    /// Per class: members placed.
-    std::vector<std::size_t> used_;
-    /// Per turn.
-    std::vector<char> taken_;
-    sequence<step> placed_;
+    placed_members<width> placed_;
     std::vector<node_index> nodes_;
     sequence<std::int64_t> rates_;
+    sequence<ranked> ranks_;
+    /// Moves with every placement, every one undone, and every confinement.
     std::uint64_t changes_ = 0;
+    /// Per class: at which change no node could take a member.
+    std::vector<std::uint64_t> stuck_at_;
     std::int64_t looks_ = 0;
 };
 

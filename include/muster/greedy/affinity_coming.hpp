@@ -52,7 +52,7 @@ template<class Traits>
         if (!fresh)
             continue;
         detail::affinity_class<width>& made = alike.classes.add();
-        made.role = record.role.value();
+        made.role = record.role;
         made.identity = who;
         made.query = detail::query_for(known, record.shape, queue_nodes);
         made.terms = population.terms(known.shapes()[record.shape].where);

@@ -63,7 +63,7 @@ public:
     }
 
     [[nodiscard]] bool any() const noexcept { return !chosen_.empty(); }
-    [[nodiscard]] sequence<chosen_domain>& chosen() noexcept { return chosen_; }
+    void choose(std::size_t at, const chosen_domain& way) noexcept { chosen_[at] = way; }
 
     /// The first vertex above this one, or itself, for which nothing is decided.
     [[nodiscard]] std::size_t first_open(std::size_t vertex) const {

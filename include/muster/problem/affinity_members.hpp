@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -65,7 +64,7 @@ template<class Traits>
 /// Waiting members that are alike to every question, those of terms between pods included.
 template<std::size_t Width>
 struct affinity_class {
-    std::size_t role = 0;
+    vertex_index role;
     /// The class of `gang_members`.
     const member_class<Width>* shape = nullptr;
     /// One of those that they have; the same selectors match all.
@@ -84,8 +83,6 @@ struct affinity_members {
     reused_list<affinity_class<Width>> classes;
     /// The class of every waiting member, in the order of `gang_members::turns`.
     std::vector<std::uint32_t> turns;
-    /// Per vertex: the first of its turns; the next vertex's is the end.
-    std::vector<std::size_t> first_turn;
 };
 
 /// Tells members apart, with scratch that is kept from one gang to the next.
@@ -122,13 +119,6 @@ public:
             into.classes[last.of].pods.push_back(pod);
             into.turns.push_back(last.of);
         }
-        const std::size_t vertices = members.tree->size();
-        into.first_turn.assign(vertices + 1, into.turns.size());
-        for (std::size_t turn = into.turns.size(); turn-- > 0;)
-            into.first_turn[into.classes[into.turns[turn]].role] = turn;
-        for (std::size_t vertex = vertices; vertex-- > 0;)
-            into.first_turn[vertex] =
-                std::min(into.first_turn[vertex], into.first_turn[vertex + 1]);
     }
 
 private:
@@ -144,7 +134,7 @@ private:
                     const member_class<Width>& from, identity_index who,
                     affinity_members<Width>& into) {
         affinity_class<Width>& next = into.classes.add();
-        next.role = from.role.value();
+        next.role = from.role;
         next.shape = &from;
         next.identity = who;
         next.query = query_for(known, from.shape, members.queue_nodes);
