@@ -7,21 +7,18 @@
 
 #include "churn_run.hpp"
 
-namespace bench {
-
-/// Nodes are found by looking at all of them.
-struct scan_traits : engine_traits<4> {};
-
-} // namespace bench
-
-template<>
-struct muster::detail::finder_of<bench::scan_traits, muster::best_fit> {
-    using type = muster::flat_finder<4, muster::best_fit>;
-};
-
 namespace {
 
 using namespace bench;
+
+/// The values of `best_fit`, by a score that is not known to be an order: nodes are scanned.
+struct scanned_best_fit {
+    [[nodiscard]] std::int64_t operator()(const muster::placement_weights<4>& weights,
+                                          const muster::resources<4>& free,
+                                          const muster::resources<4>& request) const noexcept {
+        return muster::best_fit{}(weights, free, request);
+    }
+};
 using run_type = churn_run<4, muster::best_fit>;
 
 workload_options work_of(const benchmark::State& state) {
@@ -111,10 +108,10 @@ void cycle_at_rest(benchmark::State& state) {
 }
 
 /// Gangs of one role and 7 to 10 pods come and go, on so few nodes that a scan may be quicker.
-template<class Traits>
+template<class Score>
 void on_few_nodes(benchmark::State& state) {
     const workload_options work = work_of(state);
-    auto run = used_cluster<churn_run<4, muster::best_fit, Traits>>(work);
+    auto run = used_cluster<churn_run<4, Score>>(work);
     gang_stream<4> arriving(work);
     for (auto each : state) {
         static_cast<void>(each);
@@ -149,8 +146,8 @@ void sizes(benchmark::internal::Benchmark* of) {
 BENCHMARK(start_and_release)->Apply(sizes);
 BENCHMARK(release)->Apply(sizes);
 BENCHMARK(refuse)->Apply(sizes);
-BENCHMARK(on_few_nodes<engine_traits<4>>)->Name("few_nodes_by_index")->Apply(few_nodes);
-BENCHMARK(on_few_nodes<scan_traits>)->Name("few_nodes_by_scan")->Apply(few_nodes);
+BENCHMARK(on_few_nodes<muster::best_fit>)->Name("few_nodes_by_index")->Apply(few_nodes);
+BENCHMARK(on_few_nodes<scanned_best_fit>)->Name("few_nodes_by_scan")->Apply(few_nodes);
 BENCHMARK(cycle_at_rest)->Apply(sizes)->Unit(benchmark::kMicrosecond);
 
 } // namespace

@@ -15,9 +15,8 @@
 #include <muster/exact/plain_proofs.hpp>
 #include <muster/exact/term_caps.hpp>
 #include <muster/greedy/place.hpp>
-#include <muster/index/flat_finder.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/plan/plan.hpp>
-#include <muster/policy/placement_concept.hpp>
 #include <muster/problem/counted_class.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
@@ -28,12 +27,12 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Decides gangs one by one, with scratch that is kept from one to the next. The finder is the one
-/// seam to how nodes are found: by an index or by a scan.
+/// Decides gangs one by one, with scratch that is kept from one to the next.
 template<class Traits>
 class admission {
     static constexpr std::size_t width = Traits::width;
     using cluster = cluster_state<Traits>;
+    using finder_type = node_finder<Traits>;
 
 public:
     /// Decides one gang. Admitted: its placements stand in `into`, minima first, then the surplus
@@ -42,10 +41,9 @@ public:
     ///
     /// Greedy placement comes first; then what can be proven without a search; then the search,
     /// with `steps`, and again as many for whether the gang could ever start.
-    template<class Finder, class DomainOrder>
     [[nodiscard]] verdict decide(const cluster& known, gang_index which, plan<width>& into,
-                                 Finder& finder, placer<Traits, Finder, DomainOrder>& placing,
-                                 std::int64_t steps, surplus_wish surplus = {}) {
+                                 finder_type& finder, placer<Traits>& placing, std::int64_t steps,
+                                 surplus_wish surplus = {}) {
         verdict outcome;
         short_of_.reset();
         slack_.reset();
@@ -114,10 +112,8 @@ public:
     }
     /// As `decide`, for the minima of the prepared gang, and without asking whether it could ever
     /// start. Pods that the plan has vacated count for no term.
-    template<class Finder, class DomainOrder>
-    [[nodiscard]] answer try_minima(const cluster& known, plan<width>& into, Finder& finder,
-                                    placer<Traits, Finder, DomainOrder>& placing,
-                                    std::int64_t& steps) {
+    [[nodiscard]] answer try_minima(const cluster& known, plan<width>& into, finder_type& finder,
+                                    placer<Traits>& placing, std::int64_t& steps) {
         placing.begin(known, members_, into, finder);
         if (detail::stake_in_pods(known, members_) == detail::pod_stake::requirements)
             return try_among_pods(known, into, finder, placing, steps);
@@ -196,8 +192,7 @@ public:
 
 private:
     /// What a single quota or a single class proves.
-    template<class Finder>
-    [[nodiscard]] bool refuse(const cluster& known, Finder& finder,
+    [[nodiscard]] bool refuse(const cluster& known, finder_type& finder,
                               const std::optional<std::pair<std::size_t, std::int64_t>>& stopped,
                               verdict& outcome) {
         outcome.kind = answer::waiting;
@@ -233,10 +228,9 @@ private:
     }
 
     /// True when the search found a placement, which then stands in the plan.
-    template<class Finder, class DomainOrder>
-    [[nodiscard]] bool search(const cluster& known, plan<width>& into,
-                              placer<Traits, Finder, DomainOrder>& placing, Finder& finder,
-                              verdict& outcome, std::int64_t steps, surplus_wish surplus) {
+    [[nodiscard]] bool search(const cluster& known, plan<width>& into, placer<Traits>& placing,
+                              finder_type& finder, verdict& outcome, std::int64_t steps,
+                              surplus_wish surplus) {
         std::int64_t left = steps;
         const fit_outcome now = search_.run(known, members_, certificate_scope::free_now, left);
         outcome.steps = steps - left;
@@ -258,10 +252,9 @@ private:
 
     /// Decides a gang that terms between pods may keep off nodes. The search is asked as if there
     /// were none, and its "no" holds with them too; then with what they come to on each node.
-    template<class Finder, class DomainOrder>
-    void among_pods(const cluster& known, gang_index which, plan<width>& into, Finder& finder,
-                    placer<Traits, Finder, DomainOrder>& placing, verdict& outcome,
-                    std::int64_t steps, surplus_wish surplus) {
+    void among_pods(const cluster& known, gang_index which, plan<width>& into, finder_type& finder,
+                    placer<Traits>& placing, verdict& outcome, std::int64_t steps,
+                    surplus_wish surplus) {
         const bool fixed = fixed_needs(members_, needs_);
         auto& trying = placing.among_pods();
         trying.begin(known, members_, into, finder.score());
@@ -334,9 +327,8 @@ private:
     /// Steps that one try among other pods takes at most, as many tries are made.
     static constexpr std::int64_t steps_of_try = std::int64_t{1} << 16;
 
-    template<class Finder, class DomainOrder>
-    [[nodiscard]] answer try_among_pods(const cluster& known, plan<width>& into, Finder& finder,
-                                        placer<Traits, Finder, DomainOrder>& placing,
+    [[nodiscard]] answer try_among_pods(const cluster& known, plan<width>& into,
+                                        finder_type& finder, placer<Traits>& placing,
                                         std::int64_t& steps) {
         verdict without;
         if (fixed_ && refuse(known, finder, {}, without)) {
@@ -378,8 +370,7 @@ private:
     }
 
     /// Whether it could ever start, if members that no node can take at present become placeable.
-    template<class Finder>
-    void look_ahead(const cluster& known, gang_index which, bool fixed, Finder& finder,
+    void look_ahead(const cluster& known, gang_index which, bool fixed, finder_type& finder,
                     verdict& outcome, std::int64_t steps) {
         const auto& last = known[which].last;
         outcome.could_start = !known[which].dirty && last.known && last.kind == answer::waiting &&
@@ -399,10 +390,8 @@ private:
             return;
         }
         if (fixed && !detail::asks_for_growing_kinds(known, members_)) {
-            if constexpr (Finder::remembers) {
-                if (finder.exhaustive() && classes == 1 && !detail::needs_closeness(members_))
-                    return only_class(finder, outcome);
-            }
+            if (finder.exhaustive() && classes == 1 && !detail::needs_closeness(members_))
+                return only_class(finder, outcome);
             std::size_t short_of = 0;
             switch (emptied_.look(known, members_, needs_, short_of)) {
             case emptied_outcome::fits:
@@ -431,8 +420,7 @@ private:
     }
 
     /// True when looking at one domain after the other tells.
-    template<class Finder>
-    [[nodiscard]] bool look_ahead_in_domains(const cluster& known, Finder& finder,
+    [[nodiscard]] bool look_ahead_in_domains(const cluster& known, finder_type& finder,
                                              verdict& outcome) {
         switch (look_in_domains(known, members_, needs_, certificate_scope::emptied, finder,
                                 in_domains_)) {
@@ -452,8 +440,7 @@ private:
     }
 
     /// A gang of one class could start when the emptied cluster has room for it.
-    template<class Finder>
-    void only_class(Finder& finder, verdict& outcome) {
+    void only_class(finder_type& finder, verdict& outcome) {
         const auto& of = members_.classes.front();
         constexpr auto ever = certificate_scope::emptied;
         outcome.could_start = finder.holds(of.shape, members_.queue_nodes,
@@ -489,12 +476,13 @@ private:
 /// Decides one gang by looking at all nodes; see `admission::decide`.
 /// O(members + pods placed × nodes × width), and the search for a gang that the greedy order does
 /// not place.
-template<class Traits, placement_score<Traits::width> Score>
-[[nodiscard]] verdict
-admit(const cluster_state<Traits>& known, gang_index which, plan<Traits::width>& into,
-      const placement_weights<Traits::width>& weights, const Score& score, std::int64_t steps) {
-    flat_finder<Traits::width, Score> finder(weights, score);
-    placer<Traits, flat_finder<Traits::width, Score>> placing;
+template<class Traits>
+[[nodiscard]] verdict admit(const cluster_state<Traits>& known, gang_index which,
+                            plan<Traits::width>& into,
+                            const placement_weights<Traits::width>& weights,
+                            const any_score<Traits::width>& score, std::int64_t steps) {
+    node_finder<Traits> finder(weights, score);
+    placer<Traits> placing;
     return admission<Traits>().decide(known, which, into, finder, placing, steps);
 }
 

@@ -7,10 +7,11 @@
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/policy.hpp>
+#include <muster/index/any_score.hpp>
 #include <muster/policy/any_order.hpp>
 #include <muster/policy/any_rule.hpp>
-#include <muster/policy/any_score.hpp>
 #include <muster/policy/any_victim_rule.hpp>
+#include <muster/policy/domain_order_concept.hpp>
 #include <muster/vocabulary/budget.hpp>
 
 namespace muster {
@@ -62,12 +63,12 @@ private:
 /// keep an `any_policy`.
 template<class Traits>
 struct any_policy {
-    any_score<Traits::width> score{};
+    any_score<Traits::width> score = best_fit{};
     any_gang_order gangs{};
     any_queue_order queues{};
     any_reservation_rule reservations{};
     any_surplus_rule surplus{};
-    any_domain_order domains{};
+    any_domain_order domains = most_packed{};
     detail::rule_with_pass<Traits, any_victim_rule> victims{};
     detail::rule_with_pass<Traits, any_consolidation_rule> consolidation{};
     any_staleness_rule staleness{};

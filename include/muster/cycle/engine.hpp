@@ -18,7 +18,7 @@
 #include <muster/cycle/search_turns.hpp>
 #include <muster/cycle/start_planner.hpp>
 #include <muster/greedy/affinity_coming.hpp>
-#include <muster/index/finder.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/index/node_query.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/preempt/candidates.hpp>
@@ -76,16 +76,15 @@ struct turn {
 template<class Traits>
 struct engine {
     static constexpr std::size_t width = Traits::width;
-    using finder_type = finder_for<Traits, any_score<width>>;
 
     explicit engine(const any_score<width>& score, const any_gang_order& gangs,
                     const any_domain_order& of_domains)
         : finder(score), order(gangs), domains(of_domains), placing(of_domains) {}
 
-    finder_type finder;
+    node_finder<Traits> finder;
     any_gang_order order;
     any_domain_order domains;
-    placer<Traits, finder_type, any_domain_order> placing;
+    placer<Traits> placing;
     admission<Traits> deciding;
     agenda<Traits> asking;
     /// False until the agenda has been made from the whole state.
@@ -103,7 +102,7 @@ struct engine {
     };
     sequence<use> uses;
     leaf_watches<Traits> leaves;
-    start_planner<Traits, finder_type, any_domain_order> planning;
+    start_planner<Traits> planning;
     search_turns searching;
     /// Some entry of the agenda may be one that the budget of a cycle did not reach.
     bool any_unreached = false;

@@ -15,6 +15,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/greedy/place.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/preempt/victim_fit.hpp>
@@ -27,7 +28,7 @@ namespace detail {
 /// Plans where gangs that wait will start, and when, from the declared durations of what runs; and
 /// where one would start if it were enough that others go. All of it tentatively: what comes of it
 /// is the room to keep.
-template<class Traits, class Finder, class DomainOrder>
+template<class Traits>
 class start_planner {
 public:
     static constexpr std::size_t width = Traits::width;
@@ -46,7 +47,7 @@ public:
     /// each time when others were planned before.
     [[nodiscard]] std::optional<reservation_type>
     plan_start(cluster_state<Traits>& known, gang_index which, std::int64_t now,
-               plan<width>& journal, Finder& finder, placer<Traits, Finder, DomainOrder>& placing) {
+               plan<width>& journal, node_finder<Traits>& finder, placer<Traits>& placing) {
         gather(known, now);
         open(known, which, journal, finder, placing);
         const auto found = planned_.empty() ? find_first(now) : find_next(now);
@@ -63,9 +64,10 @@ public:
     /// nothing when a greedy placement finds none on all nodes together. The reservation keeps all
     /// that the gang needs there, though pods be in its way.
     /// O(pods + nodes · log nodes), and a placement for each of O(log nodes) numbers of nodes.
-    [[nodiscard]] std::optional<reservation_type>
-    plan_room(cluster_state<Traits>& known, gang_index which, plan<width>& journal, Finder& finder,
-              placer<Traits, Finder, DomainOrder>& placing) {
+    [[nodiscard]] std::optional<reservation_type> plan_room(cluster_state<Traits>& known,
+                                                            gang_index which, plan<width>& journal,
+                                                            node_finder<Traits>& finder,
+                                                            placer<Traits>& placing) {
         order_nodes(known);
         open(known, which, journal, finder, placing);
         const std::size_t nodes = order_.size();
@@ -129,8 +131,8 @@ private:
 
     // ---- the tentative cluster -----------------------------------------------------------------
 
-    void open(cluster_state<Traits>& known, gang_index which, plan<width>& journal, Finder& finder,
-              placer<Traits, Finder, DomainOrder>& placing) {
+    void open(cluster_state<Traits>& known, gang_index which, plan<width>& journal,
+              node_finder<Traits>& finder, placer<Traits>& placing) {
         known_ = &known;
         journal_ = &journal;
         finder_ = &finder;
@@ -348,8 +350,8 @@ private:
 
     cluster_state<Traits>* known_ = nullptr;
     plan<width>* journal_ = nullptr;
-    Finder* finder_ = nullptr;
-    placer<Traits, Finder, DomainOrder>* placing_ = nullptr;
+    node_finder<Traits>* finder_ = nullptr;
+    placer<Traits>* placing_ = nullptr;
     savepoint start_;
     member_sorter<width> sorter_;
     gang_members<width> members_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/proof_list.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/index/node_query.hpp>
 #include <muster/problem/closeness.hpp>
 #include <muster/problem/fit_problem.hpp>
@@ -40,11 +40,11 @@ struct domain_proof {
 /// Looks for room for a gang whose needs are fixed in every domain of the first vertex that
 /// requires one; `proof` is whole when there is none. Domains that have too little free in all
 /// are not looked into. O(nodes × classes × width) at worst.
-template<class Traits, class Finder>
+template<class Traits>
 [[nodiscard]] domains_outcome
 look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
-                const std::vector<std::int64_t>& needs, certificate_scope scope, Finder& finder,
-                domain_proof& proof) {
+                const std::vector<std::int64_t>& needs, certificate_scope scope,
+                node_finder<Traits>& finder, domain_proof& proof) {
     constexpr std::size_t width = Traits::width;
     const bool now = scope == certificate_scope::free_now;
     const gang_tree& tree = *members.tree;

@@ -10,6 +10,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/greedy/affinity_board.hpp>
+#include <muster/index/any_score.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/problem/affinity_counts.hpp>
 #include <muster/problem/affinity_members.hpp>
@@ -45,10 +46,11 @@ template<class Traits>
 /// for a gang without a minimum; they stay in `into`, which must be a plan on a copy of the state's
 /// accounts. Nothing when all find one. With `by_terms` members that no term keeps off any node are
 /// passed over.
-template<class Traits, class Score>
+template<class Traits>
 [[nodiscard]] std::optional<affinity_refusal>
 first_refusal(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
-              plan<Traits::width>& into, const Score& score, bool by_terms = false) {
+              plan<Traits::width>& into, const any_score<Traits::width>& score,
+              bool by_terms = false) {
     detail::affinity_board board(known, members, into, score);
     std::vector<std::size_t> used(board.members().classes.size(), 0);
     for (std::size_t turn = 0; turn < board.members().turns.size(); ++turn) {

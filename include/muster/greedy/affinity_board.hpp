@@ -12,8 +12,8 @@
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/greedy/affinity_scores.hpp>
 #include <muster/greedy/placed_members.hpp>
-#include <muster/index/flat_scan.hpp>
-#include <muster/index/node_score.hpp>
+#include <muster/index/any_score.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/problem/affinity_counts.hpp>
@@ -40,7 +40,7 @@ struct confinement {
 /// by one, each on the best node that no term between pods keeps it off, those placed before it
 /// included: what kube-scheduler would accept of one pod after the other. Tests every node for
 /// every pod.
-template<class Traits, class Score>
+template<class Traits>
 class affinity_board {
 public:
     static constexpr std::size_t width = Traits::width;
@@ -77,7 +77,7 @@ public:
 
     affinity_board() = default;
     affinity_board(const cluster_state<Traits>& known, const gang_members<width>& members,
-                   plan<width>& into, const Score& score) {
+                   plan<width>& into, const any_score<width>& score) {
         begin(known, members, into, score);
     }
     affinity_board(const affinity_board&) = delete;
@@ -87,7 +87,7 @@ public:
     /// outlive its use; `into` is a plan on the state's own accounts. Pods that the plan vacated
     /// are gone, and so are leaving pods if the plan looks ahead.
     void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
-               plan<width>& into, const Score& score) {
+               plan<width>& into, const any_score<width>& score) {
         known_ = &known;
         tree_ = members.tree;
         score_ = &score;
@@ -254,7 +254,7 @@ private:
 
     const cluster_state<Traits>* known_ = nullptr;
     const gang_tree* tree_ = nullptr;
-    const Score* score_ = nullptr;
+    const any_score<width>* score_ = nullptr;
     placement_weights<width> weights_;
     identity_sorter<width> sorter_;
     affinity_members<width> sorted_;

@@ -14,6 +14,7 @@
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/greedy/affinity_board.hpp>
 #include <muster/greedy/tree_walk.hpp>
+#include <muster/index/any_score.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/surplus_concept.hpp>
 #include <muster/problem/fit_problem.hpp>
@@ -27,14 +28,14 @@ namespace detail {
 
 /// Finds places for a gang on which terms between pods bear, by trying: the order of turns, other
 /// orders, and then going back on what was placed. It looks at every node for every pod.
-template<class Traits, class Score>
+template<class Traits>
 class affinity_placer {
 public:
     static constexpr std::size_t width = Traits::width;
 
     /// Starts with a gang of which no member is placed. Keeps the memory. See `affinity_board`.
     void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
-               plan<width>& into, const Score& score) {
+               plan<width>& into, const any_score<width>& score) {
         known_ = &known;
         tree_ = members.tree;
         shapes_ = members.classes.data();
@@ -94,7 +95,7 @@ public:
     }
 
 private:
-    using board = affinity_board<Traits, Score>;
+    using board = affinity_board<Traits>;
     using ranked = typename board::ranked;
 
     [[nodiscard]] bool has_steps() const noexcept { return board_.looks() < most_looks_; }

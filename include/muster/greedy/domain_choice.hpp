@@ -13,6 +13,7 @@
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/subgroup.hpp>
 #include <muster/index/domain_sums.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/domain_order_concept.hpp>
@@ -92,9 +93,8 @@ public:
     /// Everything that may be chosen for one of them, the best first: domains of the preferred
     /// level, then of each coarser one down to the required level or to none. Domains with less
     /// free than `least` of some kind are left out, as nothing that is asked can fit them.
-    template<class Finder, domain_order Order>
-    void list(std::size_t at, const domain_sum<width>& least, Finder& finder, const Order& order,
-              sequence<chosen_domain>& into) {
+    void list(std::size_t at, const domain_sum<width>& least, node_finder<Traits>& finder,
+              const any_domain_order& order, sequence<chosen_domain>& into) {
         into.clear();
         const closeness& of = members_->together[at];
         static_cast<void>(confine(members_->together[at].vertex, among_));
@@ -199,9 +199,8 @@ private:
                        *known_->topologies()[of.within].find(of.witness, level)};
     }
 
-    template<class Finder>
     void offer(topology_index within, domain_index domain, const domain_sum<width>& least,
-               Finder& finder) {
+               node_finder<Traits>& finder) {
         const domain_sum<width>& sum = finder.free_in(*known_, within, domain);
         for (std::size_t column = 0; column < width; ++column)
             if (least.free[column] > 0 && least.free[column] > sum.free[column])

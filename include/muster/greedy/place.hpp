@@ -7,7 +7,6 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,6 +20,7 @@
 #include <muster/greedy/tree_walk.hpp>
 #include <muster/index/domain_scan.hpp>
 #include <muster/index/domain_sums.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/domain_order_concept.hpp>
@@ -38,21 +38,20 @@ inline namespace v0_1 {
 /// all of them at once, with the result of placing them one by one. Members that are to stand
 /// together are placed in one domain after the other, in the order of domains, until one takes
 /// them. Keeps its memory from one gang to the next.
-template<class Traits, class Finder, domain_order DomainOrder = detail::listed_domains>
+template<class Traits>
 class placer {
 public:
     static constexpr std::size_t width = Traits::width;
-    using score_type = std::remove_cvref_t<decltype(std::declval<Finder&>().score())>;
 
     placer() = default;
-    explicit placer(const DomainOrder& order) : order_(order) {}
+    explicit placer(const any_domain_order& order) : order_(order) {}
     placer(const placer&) = delete;
     placer& operator=(const placer&) = delete;
 
     /// The gang to place from here on; all arguments must outlive that. `into` is a plan on the
     /// state's own accounts. O(vertices + classes + members).
     void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
-               plan<width>& into, Finder& finder) {
+               plan<width>& into, node_finder<Traits>& finder) {
         known_ = &known;
         members_ = &members;
         finder_ = &finder;
@@ -236,7 +235,7 @@ private:
         // The last of them is the nearest above the role, and mostly lies in the others.
         const vertex_domain last = among_.back();
         among_.pop_back();
-        all = scan_.exhaustive(finder_->score());
+        all = fills_nodes(finder_->score());
         return scan_.find(
             *known_, finder_->weights(), finder_->score(),
             known_->topologies()[last.within][*last.domain].nodes,
@@ -248,16 +247,16 @@ private:
 
     const cluster_state<Traits>* known_ = nullptr;
     const gang_members<width>* members_ = nullptr;
-    Finder* finder_ = nullptr;
+    node_finder<Traits>* finder_ = nullptr;
     /// Placements in the plan when the gang's began.
     std::size_t others_ = 0;
     detail::placed_members<width> placed_;
     detail::tree_walk<placer> walk_{*this};
-    detail::affinity_placer<Traits, score_type> among_pods_;
+    detail::affinity_placer<Traits> among_pods_;
     /// Every choice is noted as a step.
     detail::domain_choices<Traits> domains_;
-    DomainOrder order_{};
-    domain_scan<Traits, score_type> scan_;
+    any_domain_order order_ = detail::listed_domains{};
+    domain_scan<Traits> scan_;
     detail::subgroup_search<Traits> subgroups_;
     std::optional<std::pair<std::size_t, std::int64_t>> stopped_by_;
     // Scratch, kept from one gang to the next.

@@ -11,8 +11,9 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/index/flat_finder.hpp>
+#include <muster/index/any_score.hpp>
 #include <muster/index/flat_scan.hpp>
+#include <muster/index/node_query.hpp>
 #include <muster/index/node_score.hpp>
 #include <muster/index/placement_order.hpp>
 #include <muster/index/weights.hpp>
@@ -21,25 +22,20 @@ namespace muster {
 inline namespace v0_1 {
 
 /// Finds nodes among a few by looking at all of them: for domains of a topology.
-template<class Traits, class Score>
+template<class Traits>
 class domain_scan {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// What is found less than was wanted is all there is.
-    [[nodiscard]] static constexpr bool exhaustive(const Score& score) noexcept {
-        const auto order = kept_order(score);
-        return order && *order != placement_order::loosest;
-    }
-
     /// As a finder's `find`, among `nodes`, which stand in the order of their keys, and of these
     /// among those for which `admits(node)`. O(nodes × width), and O(log nodes) for each that it
     /// names.
     template<class Admits>
     std::int64_t find(const cluster_state<Traits>& known, const placement_weights<width>& weights,
-                      const Score& score, std::span<const node_index> nodes, const Admits& admits,
-                      shape_index shape, std::optional<constraint_index> queue_nodes,
-                      const gang<queue_index>* of, std::int64_t want, std::vector<node_run>& into) {
+                      const any_score<width>& score, std::span<const node_index> nodes,
+                      const Admits& admits, shape_index shape,
+                      std::optional<constraint_index> queue_nodes, const gang<queue_index>* of,
+                      std::int64_t want, std::vector<node_run>& into) {
         auto query = detail::query_for(known, shape, queue_nodes);
         query.of = of;
         const auto& accounts = known.accounts();
@@ -54,7 +50,7 @@ public:
                 found_.push_back({query.where->preference[node.value()],
                                   node_score(score, weights, accounts, node, query), place, room});
         }
-        if (!exhaustive(score)) {
+        if (!fills_nodes(score)) {
             const auto best = std::ranges::min_element(found_, better);
             if (best == found_.end())
                 return 0;

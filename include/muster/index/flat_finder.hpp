@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/cluster/cluster_state.hpp>
+#include <muster/index/any_score.hpp>
 #include <muster/index/domain_sums.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/node_query.hpp>
@@ -18,19 +19,14 @@ namespace muster {
 inline namespace v0_1 {
 
 /// Finds nodes by looking at all of them: for scores that have no single order.
-template<std::size_t Width, class Score>
+template<std::size_t Width>
 class flat_finder {
 public:
-    /// A search that finds fewer than wanted need not have found all there are.
-    [[nodiscard]] static constexpr bool exhaustive() noexcept { return false; }
-    /// It does not keep what `holds` would go by.
-    static constexpr bool remembers = false;
-
-    explicit flat_finder(const Score& score) : score_(score) {}
-    flat_finder(const placement_weights<Width>& weights, const Score& score)
+    explicit flat_finder(const any_score<Width>& score) : score_(score) {}
+    flat_finder(const placement_weights<Width>& weights, const any_score<Width>& score)
         : weights_(weights), score_(score) {}
 
-    [[nodiscard]] const Score& score() const noexcept { return score_; }
+    [[nodiscard]] const any_score<Width>& score() const noexcept { return score_; }
     [[nodiscard]] const placement_weights<Width>& weights() const noexcept { return weights_; }
 
     /// Takes notice of what changed since the last call.
@@ -38,8 +34,6 @@ public:
     void catch_up(cluster_state<Traits>& known) {
         weights_ = weigh(known.accounts(), known.pods_kind());
     }
-
-    void follow() noexcept {}
 
     /// The pods to be found nodes for are of this gang from here on, for scores that look at it.
     void serve(const gang<queue_index>* of) noexcept { of_ = of; }
@@ -56,9 +50,8 @@ public:
         if (!best)
             return 0;
         std::int64_t count = 1;
-        if constexpr (ordered_score<Score>)
-            if (Score::order != placement_order::loosest)
-                count = detail::room_on(known.accounts(), query, *best, want);
+        if (fills_nodes(score_))
+            count = detail::room_on(known.accounts(), query, *best, want);
         into.push_back({*best, count});
         return count;
     }
@@ -85,23 +78,9 @@ public:
         return sum;
     }
 
-    /// Keeps no rooms, so the number means nothing.
-    [[nodiscard]] std::uint32_t watch(shape_index, std::optional<constraint_index>,
-                                      std::int64_t) noexcept {
-        return 0;
-    }
-    [[nodiscard]] std::int64_t room_seen(std::uint32_t) const noexcept {
-        return std::numeric_limits<std::int64_t>::max();
-    }
-    [[nodiscard]] bool was_made_anew() const noexcept { return false; }
-    template<class Use>
-    void refresh_rooms(const Use&) noexcept {}
-    [[nodiscard]] bool still_holds(std::uint32_t, std::int64_t) const noexcept { return false; }
-    [[nodiscard]] bool still_too_small(std::uint32_t, std::int64_t) const noexcept { return false; }
-
 private:
     placement_weights<Width> weights_;
-    Score score_;
+    any_score<Width> score_;
     const gang<queue_index>* of_ = nullptr;
 };
 

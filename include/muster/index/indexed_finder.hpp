@@ -32,19 +32,14 @@ inline namespace v0_1 {
 ///
 /// It remembers for every shape that once found too little how much room there was, as an upper
 /// bound that is kept through placements and raised by what is given back.
-template<class Traits, class Score, std::size_t Fanout, std::size_t Thresholds>
+template<class Traits, std::size_t Fanout, std::size_t Thresholds>
 class indexed_finder {
     static constexpr std::size_t width = Traits::width;
     using index_type = capacity_index<width, Fanout, Thresholds>;
 
 public:
-    /// What it finds less than was wanted is all there is.
-    [[nodiscard]] static constexpr bool exhaustive() noexcept { return true; }
-    static constexpr bool remembers = true;
+    explicit indexed_finder(placement_order order) noexcept : order_(order) {}
 
-    explicit indexed_finder(const Score& score) : score_(score) {}
-
-    [[nodiscard]] const Score& score() const noexcept { return score_; }
     [[nodiscard]] const placement_weights<width>& weights() const noexcept { return weights_; }
     [[nodiscard]] const index_type& index() const noexcept { return index_; }
     /// Bytes of the index with its map of nodes, memo and predicates apart.
@@ -66,9 +61,6 @@ public:
         labels_epoch_ = known.node_labels().epoch();
         rebuild();
     }
-
-    /// A score that is an order of nodes does not look at the gang.
-    static void serve(const gang<queue_index>*) noexcept {}
 
     /// Follows what changed since the last call, on the state of the last `catch_up`.
     void follow() {
@@ -95,13 +87,8 @@ public:
                       std::vector<node_run>& into) {
         follow();
         asked& about = ask(shape, queue_nodes);
-        if constexpr (!ordered_score<Score>)
-            return order() == placement_order::loosest ? find_spread(about, want, into)
-                                                       : find_packed(about, want, into);
-        else if constexpr (Score::order == placement_order::loosest)
-            return find_spread(about, want, into);
-        else
-            return find_packed(about, want, into);
+        return order_ == placement_order::loosest ? find_spread(about, want, into)
+                                                  : find_packed(about, want, into);
     }
 
     /// What is free in a domain. O(1), beside the changes to follow.
@@ -205,15 +192,11 @@ private:
     using listed = detail::listed_node;
     using before = typename detail::touched_nodes<width>::before;
 
-    [[nodiscard]] constexpr placement_order order() const noexcept {
-        return kept_order(score_).value_or(placement_order::listed);
-    }
-
     [[nodiscard]] std::int64_t rank_of(const resources<width>& free) const noexcept {
-        if (order() == placement_order::listed)
+        if (order_ == placement_order::listed)
             return 0;
         const std::int64_t key = weights_.key(free);
-        return order() == placement_order::tightest ? key : ~key;
+        return order_ == placement_order::tightest ? key : ~key;
     }
 
     // ---- following the state -------------------------------------------------------------------
@@ -351,7 +334,7 @@ private:
         if (about.prepared.generation == 0) {
             about.request = row.request;
             // A node that a request fits has at least as much free as that asks for.
-            about.prepared = order() == placement_order::tightest
+            about.prepared = order_ == placement_order::tightest
                                  ? index_.prepare(row.request, weights_.key(row.request))
                                  : index_.prepare(row.request);
         }
@@ -478,7 +461,7 @@ private:
         about.room = std::min(most_room, about.room + std::max<std::int64_t>(0, can - could));
     }
 
-    Score score_;
+    placement_order order_;
     cluster_state<Traits>* known_ = nullptr;
     ledger<width>* accounts_ = nullptr;
     bool built_ = false;

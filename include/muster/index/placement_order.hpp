@@ -47,6 +47,13 @@ template<class Score>
         return std::nullopt;
 }
 
+/// A node that takes one pod is the best for the next equal one, for as long as it has room.
+template<class Score>
+[[nodiscard]] constexpr bool fills_nodes(const Score& score) noexcept {
+    const auto order = kept_order(score);
+    return order && *order != placement_order::loosest;
+}
+
 /// Equal pods that go to one node.
 struct node_run {
     node_index node;

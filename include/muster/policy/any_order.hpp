@@ -5,8 +5,6 @@
 #include <cstdint>
 
 #include <muster/base/any_value.hpp>
-#include <muster/policy/domain_order.hpp>
-#include <muster/policy/domain_order_concept.hpp>
 #include <muster/policy/gang_order.hpp>
 #include <muster/policy/gang_order_concept.hpp>
 #include <muster/policy/queue_order.hpp>
@@ -78,34 +76,6 @@ private:
     bool counts_next_;
     detail::any_value value_;
     bool (*call_)(const detail::any_value&, const queue_rank&, const queue_rank&) noexcept;
-};
-
-/// Any order of domains, as a value.
-class any_domain_order {
-public:
-    any_domain_order() : any_domain_order(most_packed{}) {}
-
-    template<class Order>
-        requires(!std::same_as<Order, any_domain_order> && domain_order<Order>)
-    any_domain_order(const Order& order) : value_(order), call_(&call<Order>) {}
-
-    [[nodiscard]] bool operator()(const domain_rank& lhs, const domain_rank& rhs) const noexcept {
-        return call_(value_, lhs, rhs);
-    }
-
-    [[nodiscard]] friend bool operator==(const any_domain_order& lhs, const any_domain_order& rhs) {
-        return lhs.value_ == rhs.value_;
-    }
-
-private:
-    template<class Order>
-    static bool call(const detail::any_value& value, const domain_rank& lhs,
-                     const domain_rank& rhs) noexcept {
-        return value.as<Order>()(lhs, rhs);
-    }
-
-    detail::any_value value_;
-    bool (*call_)(const detail::any_value&, const domain_rank&, const domain_rank&) noexcept;
 };
 
 } // namespace v0_1

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include <muster/index/offered_node.hpp>
+#include <muster/index/placement_score.hpp>
 #include <muster/policy/binpack.hpp>
-#include <muster/policy/placement_concept.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster {

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include <muster/base/checked.hpp>
+#include <muster/index/placement_score.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/policy/placement_concept.hpp>
 #include <muster/resource/kind_table.hpp>
 #include <muster/resource/resources.hpp>
 

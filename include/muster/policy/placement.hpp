@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <muster/index/placement_order.hpp>
-#include <muster/policy/placement_concept.hpp>
+#include <muster/index/placement_score.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -12,6 +12,8 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
+#include <muster/greedy/place.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/consolidation_concept.hpp>
 #include <muster/preempt/candidates.hpp>
@@ -41,19 +43,19 @@ public:
     /// places in the same order, and then the gang, to be kept by `commit_nominated`. Otherwise
     /// `into` is empty again. Takes from `steps`. `one_more`: it has its minima, and gets one
     /// member more, or not.
-    template<consolidation_rule Rule, class Finder, class Placer>
+    template<consolidation_rule Rule>
     [[nodiscard]] bool start(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
-                             std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
-                             admission<Traits>& deciding, eviction_candidates<Traits>& among,
-                             std::int64_t& steps, bool one_more = false) {
+                             std::int64_t now, plan<width>& into, node_finder<Traits>& finder,
+                             placer<Traits>& placing, admission<Traits>& deciding,
+                             eviction_candidates<Traits>& among, std::int64_t& steps,
+                             bool one_more = false) {
         moves_.clear();
         next_change_.reset();
         if (!anybody_may_move(known, by, rule, now) ||
             !(one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
             return false;
         into.look_ahead(known.population().anybody_comes());
-        attempt<Finder, Placer> on{known, into,  finder,      placing,     deciding,
-                                   by,    steps, into.mark(), std::nullopt};
+        attempt on{known, into, finder, placing, deciding, by, steps, into.mark(), std::nullopt};
         if (into.looks_ahead() && on.gang_fits())
             return true;
         into.rollback(on.base);
@@ -86,12 +88,11 @@ private:
     };
 
     /// What one gang is tried with.
-    template<class Finder, class Placer>
     struct attempt {
         const cluster_state<Traits>& known;
         plan<width>& into;
-        Finder& finder;
-        Placer& placing;
+        node_finder<Traits>& finder;
+        placer<Traits>& placing;
         admission<Traits>& deciding;
         gang_index by;
         std::int64_t& steps;
@@ -134,8 +135,7 @@ private:
     }
 
     /// False when what is free in all, or the quota, is too little: moves help neither. O(nodes).
-    template<class On>
-    [[nodiscard]] static bool enough_in_all(const On& on) {
+    [[nodiscard]] static bool enough_in_all(const attempt& on) {
         const auto& members = on.deciding.members();
         const auto* needs = on.deciding.needs();
         resources<width> amount;
@@ -156,8 +156,7 @@ private:
         return true;
     }
 
-    template<class On>
-    [[nodiscard]] bool choose(On& on) {
+    [[nodiscard]] bool choose(attempt& on) {
         by_size_.resize(pods_.all().size());
         for (std::size_t at = 0; at < by_size_.size(); ++at)
             by_size_[at] = at;
@@ -189,8 +188,7 @@ private:
     // ---- many pods -----------------------------------------------------------------------------
 
     /// Group after group leaves for nodes on which it takes no room that the gang could use.
-    template<class On>
-    [[nodiscard]] bool where_room_is_made(On& on, std::size_t& least) {
+    [[nodiscard]] bool where_room_is_made(attempt& on, std::size_t& least) {
         const std::int64_t need = on.need();
         const node_query<width> query = on.query();
         const auto& accounts = on.known.accounts();
@@ -247,9 +245,8 @@ private:
         return fits;
     }
     /// With the pod on it the node takes as many members as before.
-    template<class On>
-    [[nodiscard]] bool leaves_room(const On& on, const node_query<width>& query, node_index node,
-                                   std::size_t pod) const {
+    [[nodiscard]] bool leaves_room(const attempt& on, const node_query<width>& query,
+                                   node_index node, std::size_t pod) const {
         if (!eligible(query, node))
             return true;
         resources<width> free = on.known.accounts().free(node);
@@ -260,8 +257,7 @@ private:
 
     /// More and more nodes are emptied, those with the fewest pods first, until the gang fits; then
     /// pods that can go back do.
-    template<class On>
-    [[nodiscard]] bool where_it_fits(On& on) {
+    [[nodiscard]] bool where_it_fits(attempt& on) {
         std::vector<std::size_t> order(pods_.all().size());
         for (std::size_t at = 0; at < order.size(); ++at)
             order[at] = at;
@@ -291,15 +287,14 @@ private:
         return false;
     }
     /// The gang fits with the first of them gone; nothing of it stays.
-    template<class On>
-    [[nodiscard]] bool without(On& on, const std::vector<std::size_t>& order, std::size_t size) {
+    [[nodiscard]] bool without(attempt& on, const std::vector<std::size_t>& order,
+                               std::size_t size) {
         vacate_first(on, order, size);
         const bool fits = on.gang_fits();
         undo(on);
         return fits;
     }
-    template<class On>
-    void vacate_first(On& on, const std::vector<std::size_t>& order, std::size_t size) {
+    void vacate_first(attempt& on, const std::vector<std::size_t>& order, std::size_t size) {
         set_.clear();
         for (std::size_t at = 0; at < size; ++at) {
             on.steps -= 1;
@@ -309,15 +304,13 @@ private:
             set_.push_back(order[at]);
         }
     }
-    template<class On>
-    void undo(On& on) {
+    void undo(attempt& on) {
         on.into.rollback(on.base);
         for (const std::size_t at : set_)
             pods_.put_back(at);
         set_.clear();
     }
-    template<class On>
-    [[nodiscard]] bool put_back_most(On& on, const std::vector<std::size_t>& order,
+    [[nodiscard]] bool put_back_most(attempt& on, const std::vector<std::size_t>& order,
                                      std::size_t size) {
         vacate_first(on, order, size);
         chosen_.clear();
@@ -347,8 +340,7 @@ private:
 
     /// Looks for so many moves, from `least` on, up to `most`; they stand in the plan when it finds
     /// some.
-    template<class On>
-    [[nodiscard]] bool fewer(On& on, std::size_t least, std::size_t most) {
+    [[nodiscard]] bool fewer(attempt& on, std::size_t least, std::size_t most) {
         std::int64_t given = on.steps;
         std::int64_t rest = 0;
         if (pods_.all().size() > few) {
@@ -370,8 +362,7 @@ private:
     }
     /// Sets of `left` more among the first `end` pods: those whose most valuable is worth least
     /// come first.
-    template<class On>
-    [[nodiscard]] bool descend(On& on, std::size_t left, std::size_t end) {
+    [[nodiscard]] bool descend(attempt& on, std::size_t left, std::size_t end) {
         if (left == 0)
             return judge(on);
         for (std::size_t at = left - 1; at < end && on.steps > 0; ++at) {
@@ -393,8 +384,7 @@ private:
     }
     /// The gang fits when these move, and all of them somewhere else; then all that stands in the
     /// plan.
-    template<class On>
-    [[nodiscard]] bool judge(On& on) {
+    [[nodiscard]] bool judge(attempt& on) {
         if (on.only && !counted_.fits())
             return false;
         for (const std::size_t at : set_)
@@ -434,8 +424,7 @@ private:
         return false;
     }
     /// Tries every node for every pod of the set, and then the gang.
-    template<class On>
-    [[nodiscard]] bool scatter(On& on, std::size_t place) {
+    [[nodiscard]] bool scatter(attempt& on, std::size_t place) {
         if (place == set_.size())
             return on.gang_fits();
         const std::size_t at = set_[place];
@@ -456,8 +445,7 @@ private:
 
     /// All of `chosen_` moves in the plan and the gang is placed; false and nothing placed when it
     /// does not fit like that.
-    template<class On>
-    [[nodiscard]] bool realize(On& on) {
+    [[nodiscard]] bool realize(attempt& on) {
         on.into.rollback(on.base);
         for (const move& each : chosen_)
             pods_.vacate(each.pod, on.into);

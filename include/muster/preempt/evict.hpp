@@ -12,6 +12,8 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
+#include <muster/greedy/place.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 #include <muster/preempt/borrowing.hpp>
@@ -49,11 +51,12 @@ public:
     /// True if the gang starts: `into`, which was empty, then has the pods that go and the
     /// placements, to be kept by `commit_nominated`. Otherwise `into` is empty again. Takes from
     /// `steps`.
-    template<victim_rule Rule, class Finder, class Placer>
+    template<victim_rule Rule>
     [[nodiscard]] bool start(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
-                             std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
-                             admission<Traits>& deciding, eviction_candidates<Traits>& among,
-                             std::int64_t& steps, const eviction_request<width>& asked) {
+                             std::int64_t now, plan<width>& into, node_finder<Traits>& finder,
+                             placer<Traits>& placing, admission<Traits>& deciding,
+                             eviction_candidates<Traits>& among, std::int64_t& steps,
+                             const eviction_request<width>& asked) {
         due_ = asked.due;
         short_of_.reset();
         next_change_.reset();
@@ -115,9 +118,9 @@ private:
     }
 
     /// False if a count shows that the gang does not fit as the plan stands.
-    template<class Finder>
     [[nodiscard]] static bool may_fit(const cluster_state<Traits>& known, gang_index by,
-                                      Finder& finder, const admission<Traits>& deciding) {
+                                      node_finder<Traits>& finder,
+                                      const admission<Traits>& deciding) {
         const auto& members = deciding.members();
         const auto only = counted_class(known, by, members, deciding.needs());
         resources<width> amount;
@@ -169,11 +172,11 @@ private:
         return true;
     }
 
-    template<victim_rule Rule, class Finder, class Placer>
+    template<victim_rule Rule>
     [[nodiscard]] bool choose(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
-                              std::int64_t now, plan<width>& into, Finder& finder, Placer& placing,
-                              admission<Traits>& deciding, eviction_candidates<Traits>& among,
-                              std::int64_t& steps, bool brief) {
+                              std::int64_t now, plan<width>& into, node_finder<Traits>& finder,
+                              placer<Traits>& placing, admission<Traits>& deciding,
+                              eviction_candidates<Traits>& among, std::int64_t& steps, bool brief) {
         using outcome = typename victim_search<Traits>::outcome;
         outcome found = outcome::open;
         const auto& members = deciding.members();
@@ -192,7 +195,7 @@ private:
             if (found == outcome::impossible && within)
                 short_of_ = {std::nullopt, need, counted_.most_room()};
         } else {
-            tried_fit<Traits, Finder, Placer> tried(known, into, finder, placing, deciding, steps);
+            tried_fit<Traits> tried(known, into, finder, placing, deciding, steps);
             found = search_.run(known, by, rule, now, among, borrowed_, tried, steps, brief);
             if (!tried.sure() && found == outcome::impossible)
                 found = outcome::open;

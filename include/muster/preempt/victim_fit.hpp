@@ -11,6 +11,8 @@
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
+#include <muster/greedy/place.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/index/node_query.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/preempt/victims.hpp>
@@ -209,14 +211,14 @@ private:
 };
 
 /// For all gangs: they are placed, and that is undone again.
-template<class Traits, class Finder, class Placer>
+template<class Traits>
 class tried_fit {
 public:
     static constexpr std::size_t width = Traits::width;
     static constexpr bool cheap = false;
 
-    tried_fit(const cluster_state<Traits>& known, plan<width>& into, Finder& finder,
-              Placer& placing, admission<Traits>& deciding, std::int64_t& steps)
+    tried_fit(const cluster_state<Traits>& known, plan<width>& into, node_finder<Traits>& finder,
+              placer<Traits>& placing, admission<Traits>& deciding, std::int64_t& steps)
         : known_(&known),
           into_(&into),
           finder_(&finder),
@@ -286,8 +288,8 @@ private:
 
     const cluster_state<Traits>* known_;
     plan<width>* into_;
-    Finder* finder_;
-    Placer* placing_;
+    node_finder<Traits>* finder_;
+    placer<Traits>* placing_;
     admission<Traits>* deciding_;
     std::int64_t* steps_;
     savepoint start_;

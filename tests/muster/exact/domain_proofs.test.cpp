@@ -9,7 +9,7 @@
 
 #include <muster/exact/domain_proofs.hpp>
 #include <muster/exact/plain_proofs.hpp>
-#include <muster/index/finder.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/policy/placement.hpp>
 #include <muster/testing/verifier.hpp>
 
@@ -40,7 +40,7 @@ struct scene {
         add_members(known, "g", members, asking(cpus));
     }
     domains_outcome look(certificate_scope scope = certificate_scope::free_now) {
-        muster::finder_for<muster::core_of<traits>, muster::best_fit> finder{muster::best_fit{}};
+        muster::node_finder<muster::core_of<traits>> finder{muster::best_fit{}};
         finder.catch_up(known);
         const auto members = muster::members_of(known, gang_at(known, "g"));
         std::vector<std::int64_t> needs;

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/greedy/place.hpp>
-#include <muster/index/flat_finder.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/policy/placement.hpp>
 
 #include "../builders.hpp"
@@ -15,17 +15,16 @@ using namespace builders;
 using namespace muster;
 
 struct fixture {
-    using finder_type = flat_finder<traits::width, best_fit>;
+    using finder_type = node_finder<core_of<traits>>;
     cluster known;
 
     /// Places the gang's minima, then its surplus; "pod@node" in the order of placing, or nothing.
     std::string place(const std::string& gang, bool with_surplus = true) {
         const auto members = members_of(known, gang_at(known, gang));
         const auto weights = weigh(known.accounts(), known.pods_kind());
-        const best_fit score;
         plan<traits::width> tentative(known.tentative());
-        finder_type finder(weights, score);
-        placer<core_of<traits>, finder_type> placing;
+        finder_type finder(weights, best_fit{});
+        placer<core_of<traits>> placing;
         placing.begin(known, members, tentative, finder);
         if (!placing.meet_minima()) {
             CHECK(tentative.size() == 0);
@@ -127,10 +126,9 @@ TEST_CASE_FIXTURE(fixture, "a placement that the search found is made oldest fir
     const auto members = members_of(known, gang_at(known, "g"));
     const auto problem = pose(known, members, certificate_scope::free_now);
     const auto weights = weigh(known.accounts(), known.pods_kind());
-    const best_fit score;
     plan<traits::width> tentative(known.tentative());
-    fixture::finder_type finder(weights, score);
-    placer<core_of<traits>, fixture::finder_type> placing;
+    fixture::finder_type finder(weights, best_fit{});
+    placer<core_of<traits>> placing;
     placing.begin(known, members, tentative, finder);
     CHECK(placing.place_found(problem, {1, 1}));
     CHECK(tentative.size() == 2);

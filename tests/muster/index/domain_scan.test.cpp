@@ -42,7 +42,7 @@ struct scene {
     std::vector<std::pair<std::string, std::int64_t>> find(const Score& score, std::int64_t want,
                                                            const std::string& without = {}) {
         std::vector<node_run> runs;
-        domain_scan<core_of<traits>, Score> scan;
+        domain_scan<core_of<traits>> scan;
         const auto pod = known.find_pod("p")->index;
         found = scan.find(
             known, weigh(known.accounts(), std::nullopt), score, known.node_order(),
@@ -73,8 +73,8 @@ TEST_CASE("what is found less than was wanted is all there is") {
     in.node("b", 1);
     CHECK(in.find(best_fit{}, 9) == scene::list{{"a", 2}});
     CHECK(in.found == 2);
-    CHECK(domain_scan<core_of<traits>, best_fit>::exhaustive({}));
-    CHECK(!domain_scan<core_of<traits>, worst_fit>::exhaustive({}));
+    CHECK(fills_nodes(best_fit{}));
+    CHECK(!fills_nodes(worst_fit{}));
 }
 
 TEST_CASE("a score that spreads takes one pod at a time") {

@@ -8,7 +8,7 @@
 
 #include <muster/cycle/policy.hpp>
 #include <muster/index/domain_sums.hpp>
-#include <muster/index/finder.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/testing/random.hpp>
 
 namespace index_domain_sums_test {
@@ -43,7 +43,7 @@ TEST_CASE("sums kept from change to change are those of looking at all nodes") {
     testing::random chance(3);
     for (int round = 0; round < 60; ++round) {
         cluster known;
-        finder_for<core_of<traits>, best_fit> finder{best_fit{}};
+        node_finder<core_of<traits>> finder{best_fit{}};
         CHECK(known.upsert_gang("g", within({{"block", "rack"}})) == event_result::applied);
         for (int event = 0; event < 60; ++event) {
             const std::string key(1, static_cast<char>('a' + chance.below(6)));

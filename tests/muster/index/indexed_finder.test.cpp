@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include <muster/index/finder.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/indexed_finder.hpp>
+#include <muster/index/node_finder.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/placement.hpp>
 #include <muster/testing/environment.hpp>
@@ -35,8 +35,8 @@ constexpr std::uint8_t emptied = obstacle_selector | obstacle_taint | obstacle_a
 template<class Score, std::size_t Fanout, std::size_t Thresholds>
 struct walk {
     cluster known{kind_id{2}};
-    indexed_finder<core_of<traits>, Score, Fanout, Thresholds> finder{Score{}};
-    flat_finder<traits::width, Score> flat{Score{}};
+    indexed_finder<core_of<traits>, Fanout, Thresholds> finder{*kept_order(Score{})};
+    flat_finder<traits::width> flat{Score{}};
     testing::random chance;
     bool with_ports;
     std::vector<std::string> nodes;
@@ -359,12 +359,6 @@ struct told {
     }
 };
 
-TEST_CASE("an order that a score tells by its value is kept as one that its type tells") {
-    CHECK(walks<told<best_fit>, 4, 2>(4, true) == "");
-    CHECK(walks<told<worst_fit>, 4, 2>(4, true) == "");
-    CHECK(walks<told<first_fit>, 64, 64>(4, true) == "");
-}
-
 TEST_CASE("a score that may be an order is found by the index when it is, else by a look at all") {
     cluster known{kind_id{2}};
     for (const std::int64_t cpus : {9, 4, 7, 5})
@@ -372,10 +366,9 @@ TEST_CASE("a score that may be an order is found by the index when it is, else b
     ok(known.upsert_gang("g", gang_of(1)));
     ok(known.upsert_pod("p", "g", asking(2)));
     const shape_index shape = known[known.find_pod("p")->index].shape;
-    using finder_type = finder_for<core_of<traits>, told<best_fit>>;
     for (const bool ordered : {true, false}) {
         CAPTURE(ordered);
-        finder_type finder{{ordered}};
+        node_finder<core_of<traits>> finder{told<best_fit>{ordered}};
         finder.catch_up(known);
         CHECK(finder.exhaustive() == ordered);
         CHECK(finder.room(known, shape, {}, 100) == 11);
@@ -411,7 +404,7 @@ TEST_CASE(
     member.where.selector = {{{"few", label_operator::exists, {}}}};
     ok(known.upsert_pod("p", "g", member));
     const shape_index shape = known[known.find_pod("p")->index].shape;
-    indexed_finder<core_of<traits>, best_fit, 64, 64> finder{best_fit{}};
+    indexed_finder<core_of<traits>, 64, 64> finder{placement_order::tightest};
     const auto holds = [&](std::int64_t need) {
         finder.catch_up(known);
         return finder.holds(shape, {}, emptied, need);
@@ -447,9 +440,9 @@ TEST_CASE(
             return free[0];
         }
     };
-    CHECK(finder_for<core_of<traits>, best_fit>::exhaustive());
-    CHECK(finder_for<core_of<traits>, first_fit>::exhaustive());
-    CHECK_FALSE(finder_for<core_of<traits>, by_hand>::exhaustive());
+    CHECK(node_finder<core_of<traits>>(best_fit{}).exhaustive());
+    CHECK(node_finder<core_of<traits>>(first_fit{}).exhaustive());
+    CHECK_FALSE(node_finder<core_of<traits>>(by_hand{}).exhaustive());
 }
 
 } // namespace

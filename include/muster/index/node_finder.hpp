@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/cluster/cluster_state.hpp>
+#include <muster/index/any_score.hpp>
 #include <muster/index/domain_sums.hpp>
 #include <muster/index/flat_finder.hpp>
 #include <muster/index/indexed_finder.hpp>
@@ -17,21 +19,24 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Finds nodes by the index when the score's value says that it is an order of nodes, and by
-/// looking at all of them when it does not: for programs that choose the score when they run. The
-/// choice holds as long as the finder does.
-template<class Traits, maybe_ordered_score Score, std::size_t Fanout, std::size_t Thresholds>
-class chosen_finder {
+/// Finds nodes for pods: by the index if the score is an order of nodes, otherwise by a scan of all
+/// nodes. The choice is made by the score's value, and holds as long as the finder lives.
+template<class Traits>
+class node_finder {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    static constexpr bool remembers = true;
+    explicit node_finder(const any_score<width>& score)
+        : ordered_(score.kept_order().has_value()),
+          indexed_(score.kept_order().value_or(placement_order::listed)),
+          flat_(score) {}
+    /// Scans all nodes, whatever the score: for a state whose changes are not followed.
+    node_finder(const placement_weights<width>& weights, const any_score<width>& score)
+        : ordered_(false), indexed_(placement_order::listed), flat_(weights, score) {}
 
-    explicit chosen_finder(const Score& score)
-        : ordered_(kept_order(score).has_value()), indexed_(score), flat_(score) {}
-
+    /// What is found less than was wanted is all there is.
     [[nodiscard]] bool exhaustive() const noexcept { return ordered_; }
-    [[nodiscard]] const Score& score() const noexcept { return flat_.score(); }
+    [[nodiscard]] const any_score<width>& score() const noexcept { return flat_.score(); }
     [[nodiscard]] const placement_weights<width>& weights() const noexcept {
         return ordered_ ? indexed_.weights() : flat_.weights();
     }
@@ -72,13 +77,13 @@ public:
                         : flat_.room(known, shape, queue_nodes, want);
     }
 
+    /// Watches nothing if every search scans all nodes.
     [[nodiscard]] std::uint32_t
     watch(shape_index shape, std::optional<constraint_index> queue_nodes, std::int64_t room) {
-        return ordered_ ? indexed_.watch(shape, queue_nodes, room)
-                        : flat_.watch(shape, queue_nodes, room);
+        return ordered_ ? indexed_.watch(shape, queue_nodes, room) : 0;
     }
     [[nodiscard]] std::int64_t room_seen(std::uint32_t watched) const noexcept {
-        return ordered_ ? indexed_.room_seen(watched) : flat_.room_seen(watched);
+        return ordered_ ? indexed_.room_seen(watched) : std::numeric_limits<std::int64_t>::max();
     }
     /// Only when it is exhaustive.
     [[nodiscard]] bool holds(shape_index shape, std::optional<constraint_index> queue_nodes,
@@ -86,11 +91,10 @@ public:
         return indexed_.holds(shape, queue_nodes, obstacles, need);
     }
     [[nodiscard]] bool still_holds(std::uint32_t watched, std::int64_t need) const noexcept {
-        return ordered_ ? indexed_.still_holds(watched, need) : flat_.still_holds(watched, need);
+        return ordered_ && indexed_.still_holds(watched, need);
     }
     [[nodiscard]] bool still_too_small(std::uint32_t watched, std::int64_t need) const noexcept {
-        return ordered_ ? indexed_.still_too_small(watched, need)
-                        : flat_.still_too_small(watched, need);
+        return ordered_ && indexed_.still_too_small(watched, need);
     }
     [[nodiscard]] bool was_made_anew() noexcept { return ordered_ && indexed_.was_made_anew(); }
     template<class Use>
@@ -101,8 +105,8 @@ public:
 
 private:
     bool ordered_;
-    indexed_finder<Traits, Score, Fanout, Thresholds> indexed_;
-    flat_finder<width, Score> flat_;
+    indexed_finder<Traits, Traits::index_fanout, Traits::index_thresholds> indexed_;
+    flat_finder<width> flat_;
 };
 
 } // namespace v0_1

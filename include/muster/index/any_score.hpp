@@ -14,9 +14,8 @@
 #include <muster/cluster/ledger.hpp>
 #include <muster/index/flat_scan.hpp>
 #include <muster/index/placement_order.hpp>
+#include <muster/index/placement_score.hpp>
 #include <muster/index/weights.hpp>
-#include <muster/policy/placement.hpp>
-#include <muster/policy/placement_concept.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster {
@@ -29,8 +28,6 @@ class any_score {
     using weights = placement_weights<Width>;
 
 public:
-    any_score() : any_score(best_fit{}) {}
-
     template<class Score>
         requires(!std::same_as<Score, any_score> && placement_score<Score, Width>)
     any_score(const Score& score)
