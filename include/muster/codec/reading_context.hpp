@@ -110,13 +110,16 @@ struct reading_context {
         read.key.name_space = context.default_namespace;
     const field stem_at = metadata.optional("generateName");
     const std::string stem(stem_at.as_string().value_or(std::string_view{}));
-    if (!stem.empty() && !metadata.optional("name").is_present()) {
+    const field name_at = stem.empty() ? metadata.required("name") : metadata.optional("name");
+    if (!stem.empty() && name_at.value() == nullptr) {
         read.key.name =
             translate::generated_name(read.key.name_space, stem, context.generated_names++);
         stem_at.warning("the name is made when the object is created; " + in_quotes(read.key.name) +
                         " stands for it");
-    } else if (const auto name = metadata.required("name").as_string()) {
+    } else if (const auto name = name_at.as_string()) {
         read.key.name = *name;
+        if (name->empty())
+            name_at.error("empty (expected a name)");
     }
     if (const auto uid = metadata.optional("uid").as_string())
         read.uid = *uid;

@@ -147,6 +147,18 @@ TEST_CASE("an object without a kind or an apiVersion is an error") {
           "f:1:41: items[0].apiVersion: required, but missing\n");
 }
 
+TEST_CASE("an object with an empty name is an error") {
+    CHECK(read("apiVersion: v1\nkind: Node\nmetadata:\n  name: ''\n").findings ==
+          "f:4:9: metadata.name: empty (expected a name)\n");
+    CHECK(read("{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: ''}}")
+              .findings == "f:1:70: metadata.name: empty (expected a name)\n");
+    CHECK(read("{apiVersion: v1, kind: Node, metadata: {name: null}}").findings ==
+          "f:1:41: metadata.name: required, but missing\n");
+    const auto made = read("apiVersion: v1\nkind: Pod\n"
+                           "metadata: {name: null, generateName: p-}\nspec: {containers: [{}]}\n");
+    CHECK(made.objects.pods.at(0).metadata.key.name.starts_with("p-"));
+}
+
 TEST_CASE("an object that is there twice is an error, and the first one stays") {
     const auto made = read(R"({apiVersion: v1, kind: Node, metadata: {name: a, uid: "1"}}
 ---
