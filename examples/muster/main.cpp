@@ -70,6 +70,19 @@ void print_skipped(const manifests& objects, const diagnostics& found) {
                  (all == 1 ? " that is" : " that are") + " not understood: " + kinds);
 }
 
+/// Warns if default spread constraints were asked for and the input does not show which pods they
+/// apply to.
+void warn_of_spread(const manifests& objects, const cli::request& asked, diagnostics& found) {
+    if (asked.rules.default_spread.empty() || !objects.spread_owners.empty() ||
+        objects.lists_spread_owners || objects.pods.empty())
+        return;
+    muster::codec::report(
+        found, severity::warning, object_place{}, {},
+        "--default-spread has no effect: the input has no Service, ReplicaSet, StatefulSet or "
+        "ReplicationController that selects pods (expected those of kubectl get "
+        "services,replicasets,statefulsets,replicationcontrollers -A -o json)");
+}
+
 /// Reads the objects and hands them to `use`, which answers with the exit code.
 template<class Use>
 int with_objects(const cli::request& asked, const Use& use) {
@@ -83,6 +96,7 @@ int with_objects(const cli::request& asked, const Use& use) {
     how.default_namespace = asked.default_namespace;
     how.rules = asked.rules;
     manifests objects = cli::read_cluster(documents, how, found);
+    warn_of_spread(objects, asked, found);
     const bool refused =
         !found.ok() || (asked.strict && (found.warnings() > 0 || !objects.skipped.empty()));
     if (refused) {

@@ -55,6 +55,17 @@ void prune(json::object& object) {
     }
 }
 
+/// Leaves out all of the object's spec but its selector, and its status: templates of pods may hold
+/// secrets.
+void keep_selector(json::object& object) {
+    json::object kept;
+    if (const json::value* const spec = object.if_contains("spec"); spec && spec->is_object())
+        if (const json::value* const selector = spec->get_object().if_contains("selector"))
+            kept["selector"] = *selector;
+    object["spec"] = std::move(kept);
+    object.erase("status");
+}
+
 /// A pod that waits for another scheduler than one of these takes no room, and is not to be
 /// planned.
 bool waits_for_others(const json::object& pod, const std::vector<std::string>& names) {
@@ -86,6 +97,8 @@ struct gatherer {
         json::object made{{"apiVersion", of->version}, {"kind", of->kind}};
         for (const auto& member : object.value().get_object())
             made[member.key()] = member.value();
+        if (of->holds == kube::content::spread_owner)
+            keep_selector(made);
         prune(made);
         (*into)[object.who().key] = json::serialize(made);
     }

@@ -44,6 +44,18 @@ spec:
   containers: [{name: c, image: i, env: [{name: KEY, value: s3cret}], resources: {requests: {cpu: 1}}}]
 END
 done
+cat >>"$work/cluster.yaml" <<'END'
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web, namespace: default}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: i, env: [{name: KEY, value: s3cret}]}]}
+END
 # Another scheduler has placed this pod, whose group labels are not valid.
 cat >>"$work/cluster.yaml" <<'END'
 ---
@@ -73,6 +85,11 @@ at=(--server "http://127.0.0.1:${line##*:}")
 "$muster" snapshot "${at[@]}" -o "$work/snapshot.json" 2>"$work/err" ||
     fail "snapshot: $(cat "$work/err")"
 ! grep -q s3cret "$work/snapshot.json" || fail "the snapshot holds what containers may keep secret"
+grep -q '"ReplicaSet".*"spec":{"selector":{"matchLabels":{"app":"web"}}}' "$work/snapshot.json" ||
+    fail "the snapshot lacks the selector of a ReplicaSet"
+"$muster" plan -f "$work/snapshot.json" --default-spread system >"$work/out" 2>&1 ||
+    fail "plan with default spread constraints: $(cat "$work/out")"
+! grep -q "default-spread\|skipped\|web" "$work/out" || fail "the ReplicaSet of a snapshot: $(cat "$work/out")"
 planned=$("$muster" plan -f "$work/snapshot.json" -o pods --no-headers 2>&1) || true
 [[ $planned == *train-0*Running*train-1*Running* ]] || fail "plan: $planned"
 "$muster" snapshot "${at[@]}" --scheduler-name somebody-else -o "$work/others.json" 2>"$work/err" ||

@@ -36,6 +36,10 @@ run 3 plan -f empty_spread.yaml --kubernetes 1.38
 run 0 plan -f default_spread.yaml
 run 0 plan -f default_spread.yaml --default-spread system
 run 3 plan -f default_spread.yaml --default-spread spread_configuration.yml
+[[ ! -s $work/err ]] || fail "default spread constraints: $(cat "$work/err")"
+grep -v 'kind: Service' default_spread.yaml >"$work/without_service.yaml"
+run 0 plan -f "$work/without_service.yaml" --default-spread system
+same default_spread.stderr "$work/err"
 # Devices of ResourceSlices are what a node has of an extended resource that it does not list.
 golden devices.table 0 plan -f devices.yaml
 run 0 explain -f devices.yaml

@@ -244,6 +244,10 @@ private:
     standing_gangs found = read_standing_gangs(documents, beside, out);
     if (out.ok())
         detail::gang_settler(objects, options, out).settle(std::move(found));
+    // They are understood: their selectors were read.
+    if (!options.rules.default_spread.empty())
+        for (const auto& [version, kind] : detail::spread_kinds)
+            objects.skipped.erase(std::string(version) + " " + std::string(kind));
     apply_default_spread(objects, options.rules);
     return objects;
 }

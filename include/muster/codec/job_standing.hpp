@@ -62,8 +62,15 @@ namespace detail {
     return status && detail::counts_any(*status, 3);
 }
 
-/// It is over, on its way out, suspended (but by Kueue, in whose queue it waits), or asks for no
-/// replicas.
+/// Returns true if the object's `spec` has no field but `selector`: `muster snapshot` writes no
+/// more of a ReplicaSet, since its template may hold secrets.
+[[nodiscard]] inline bool holds_only_selector(const boost::json::object& object) {
+    const auto* spec = translate::find_object(&object, "spec");
+    return spec && spec->size() == (spec->contains("selector") ? 1U : 0U);
+}
+
+/// It is over, on its way out, suspended (but by Kueue, in whose queue it waits), asks for no
+/// replicas, or the cluster holds it and the input only its selector.
 [[nodiscard]] inline bool wants_no_pods(const boost::json::object& job) {
     using translate::find_object;
     using translate::find_text;
@@ -71,6 +78,8 @@ namespace detail {
     if (metadata && metadata->contains("deletionTimestamp"))
         return true;
     const auto* spec = find_object(&job, "spec");
+    if (find_text(metadata, "uid") && holds_only_selector(job))
+        return true;
     const auto* replicas = spec ? spec->if_contains("replicas") : nullptr;
     const bool queued =
         find_text(find_object(metadata, "labels"), "kueue.x-k8s.io/queue-name").has_value();

@@ -20,6 +20,7 @@
 #include <muster/codec/document.hpp>
 #include <muster/codec/each_object.hpp>
 #include <muster/codec/field_reader.hpp>
+#include <muster/codec/job_standing.hpp>
 #include <muster/codec/kueue_queues.hpp>
 #include <muster/codec/kueue_reader.hpp>
 #include <muster/codec/node_reader.hpp>
@@ -139,6 +140,9 @@ private:
             return;
         else if (takes_spread_owner(object, version, kind))
             return;
+        else if (listing_.lists_spread_kind(version, kind) && object.value() &&
+                 holds_only_selector(object.value()->get_object()))
+            object.ignore_rest();
         else {
             ++made_.skipped[std::string(version) + " " + std::string(kind)];
             object.ignore_rest();

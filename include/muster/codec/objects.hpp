@@ -300,6 +300,8 @@ struct manifests {
     device_objects devices;
     /// Read only if the reading rules have default spread constraints.
     std::vector<spread_owner_object> spread_owners;
+    /// True if the input declares that it holds all objects of the kinds of `spread_owners`.
+    bool lists_spread_owners = false;
     /// Gangs of other APIs, as read_cluster() finds them.
     std::vector<declared_gang> gangs;
     /// The documents of objects that jobs would create, kept alive for `object_place`.

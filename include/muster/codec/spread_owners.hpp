@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,11 +22,18 @@ namespace codec {
 
 namespace detail {
 
+/// The kinds of which default constraints use the pod selectors: apiVersion and kind.
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 4> spread_kinds{{
+    {"v1", "Service"},
+    {"v1", "ReplicationController"},
+    {"apps/v1", "ReplicaSet"},
+    {"apps/v1", "StatefulSet"},
+}};
+
 /// True if default constraints use the pod selectors of this kind.
 [[nodiscard]] constexpr bool selects_for_spread(std::string_view version,
                                                 std::string_view kind) noexcept {
-    return (version == "v1" && (kind == "Service" || kind == "ReplicationController")) ||
-           (version == "apps/v1" && (kind == "ReplicaSet" || kind == "StatefulSet"));
+    return std::ranges::find(spread_kinds, std::pair(version, kind)) != spread_kinds.end();
 }
 
 /// Reads a Service, ReplicationController, ReplicaSet or StatefulSet.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include <boost/json/object.hpp>
@@ -13,6 +15,7 @@
 #include <muster/codec/document.hpp>
 #include <muster/codec/object_metadata.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/spread_owners.hpp>
 #include <muster/codec/storage_objects.hpp>
 
 namespace muster {
@@ -61,7 +64,8 @@ void for_each_listed_kind(const document& of, const Note& note) {
 
 } // namespace detail
 
-/// Finds which storage kinds an input lists completely (`storage_objects::lists_claims` and so on).
+/// Finds which storage kinds an input lists completely (`storage_objects::lists_claims` and so on),
+/// and whether it lists all kinds of `manifests::spread_owners`.
 /// A kind is listed completely if a List declares it. Otherwise, if a List of several kinds holds
 /// objects of any storage kind, the input lists all storage kinds completely, except those of which
 /// the input holds no object although one must exist: claims, if a placed pod uses a claim or a
@@ -74,7 +78,15 @@ public:
             claims_ |= version == "v1" && kind == "PersistentVolumeClaim";
             volumes_ |= version == "v1" && kind == "PersistentVolume";
             classes_ |= version == "storage.k8s.io/v1" && kind == "StorageClass";
+            if (detail::selects_for_spread(version, kind))
+                spread_kinds_.emplace(kind);
         });
+    }
+
+    /// True if a List declares that it holds all objects of this kind, whose selectors default
+    /// spread constraints use.
+    [[nodiscard]] bool lists_spread_kind(std::string_view version, std::string_view kind) const {
+        return detail::selects_for_spread(version, kind) && spread_kinds_.contains(kind);
     }
 
     /// Notes one object. Precondition: the objects of one document are noted in succession.
@@ -98,6 +110,7 @@ public:
         to.lists_claims = claims_ || (all_ && !lacks_claims(made));
         to.lists_volumes = volumes_ || (all_ && !lacks_volumes(made));
         to.lists_classes = classes_ || all_;
+        made.lists_spread_owners = spread_kinds_.size() == detail::spread_kinds.size();
     }
 
 private:
@@ -135,6 +148,7 @@ private:
     bool claims_ = false;
     bool volumes_ = false;
     bool classes_ = false;
+    std::set<std::string, std::less<>> spread_kinds_;
     bool all_ = false;
     /// State of the current list: its document, the kind of its first object, and whether the list
     /// has objects of other kinds, and of storage kinds.

@@ -156,7 +156,7 @@ inline constexpr std::array<collection, 27> collections{{
     {"v1", "Pod", "pods", content::pod},
 }};
 
-/// Followed only if there are default spread constraints.
+/// Followed only if there are default spread constraints. A snapshot holds their selectors.
 inline constexpr std::array<collection, 4> spread_collections{{
     {"v1", "Service", "services", content::spread_owner, {}, true},
     {"v1", "ReplicationController", "replicationcontrollers", content::spread_owner, {}, true},
@@ -167,7 +167,8 @@ inline constexpr std::array<collection, 4> spread_collections{{
 /// Returns the collections that a snapshot of a cluster holds: all that affect decisions, of all
 /// dialects.
 [[nodiscard]] inline std::vector<collection> snapshot_collections() {
-    std::vector<collection> all(collections.begin(), collections.end());
+    std::vector<collection> all(spread_collections.begin(), spread_collections.end());
+    all.insert(all.end(), collections.begin(), collections.end());
     all.insert(all.end() - 1,
                {"scheduler.grove.io/v1alpha1", "PodGang", "podgangs", content::group, {}, true});
     return all;

@@ -137,6 +137,50 @@ TEST_CASE("without default constraints nothing is added, and Services stay unrea
     CHECK(read.skipped.at("v1 Service") == 1);
 }
 
+TEST_CASE("the objects of a snapshot that hold only a selector select pods and make none") {
+    const std::string kinds = "v1/Service,v1/ReplicationController,apps/v1/ReplicaSet,"
+                              "apps/v1/StatefulSet";
+    const std::string items =
+        "items:\n"
+        "- {apiVersion: v1, kind: Node, metadata: {name: one, labels: {kubernetes.io/hostname: "
+        "one}}}\n"
+        "- {apiVersion: v1, kind: Service, metadata: {name: s, uid: a}, spec: {}}\n"
+        "- {apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: o, uid: u}, spec: {selector: "
+        "{matchLabels: {rev: '7'}}}}\n"
+        "- {apiVersion: apps/v1, kind: StatefulSet, metadata: {name: o, uid: v}, spec: {selector: "
+        "{matchLabels: {rev: '7'}}}}\n"
+        "- {apiVersion: v1, kind: ReplicationController, metadata: {name: o, uid: w}, spec: "
+        "{selector: {rev: '7'}}}\n"
+        "- {apiVersion: example.com/v1, kind: Thing, metadata: {name: o}}\n"
+        "- {apiVersion: v1, kind: Pod, metadata: {name: p, ownerReferences: [{controller: true, "
+        "apiVersion: apps/v1, kind: ReplicaSet, name: o, uid: u}]}, spec: {containers: [{}]}}\n";
+    const auto read_snapshot = [&](const std::string& listed, bool spread) {
+        diagnostics found;
+        const auto documents = read_documents(
+            "f",
+            "apiVersion: v1\nkind: List\nmetadata: {annotations: {muster.dev/listed-kinds: \"" +
+                listed + "\"}}\n" + items,
+            found);
+        gang_options how;
+        if (spread)
+            how.rules.default_spread = system_default_spread();
+        manifests read = read_cluster(documents, how, found);
+        for (const diagnostic& each : found.findings())
+            MESSAGE(to_text(each));
+        CHECK(found.findings().empty());
+        CHECK(read.pods.size() == 1);
+        CHECK(read.pods.front().where.pods.has_value() == spread);
+        return read;
+    };
+    for (const bool spread : {false, true}) {
+        const manifests read = read_snapshot(kinds, spread);
+        CHECK(read.lists_spread_owners);
+        CHECK(read.skipped.size() == 1);
+        CHECK(read.skipped.contains("example.com/v1 Thing"));
+    }
+    CHECK_FALSE(read_snapshot("v1/Service", true).lists_spread_owners);
+}
+
 TEST_CASE("pods that a StatefulSet has yet to create get its default constraints") {
     diagnostics found;
     const auto documents = read_documents(
