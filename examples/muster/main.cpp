@@ -593,11 +593,15 @@ void add_rules(CLI::App& to, reading_rules& rules) {
               const auto version = parse_kubernetes_version(text);
               if (!version)
                   throw CLI::ValidationError(
-                      "--kubernetes", in_quotes(text) + " is no version (expected 1.35 or later)");
+                      "--kubernetes",
+                      in_quotes(text) + " is no version whose rules are known (expected 1." +
+                          std::to_string(kubernetes_version::first_minor) + " to 1." +
+                          std::to_string(kubernetes_version::last_minor) + ")");
               rules.kubernetes = *version;
           },
-          "Version of Kubernetes whose rules apply to pods. A spread constraint with an empty "
-          "label selector counts all pods of its namespace from 1.38 on, and no pods before")
+          "Version of Kubernetes whose rules apply to pods, 1.35 to 1.38. A spread constraint with "
+          "an empty label selector counts all pods of its namespace from 1.38 on, and no pods "
+          "before")
         ->default_str("1.37")
         ->type_name("VERSION");
 }

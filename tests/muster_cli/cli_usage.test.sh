@@ -103,6 +103,7 @@ complains distant_time.stderr 1 plan -f everything.yaml --now 9999-12-31T23:59:5
 complains bad_patience.stderr 1 plan -f everything.yaml --patience -1
 complains bad_topology.stderr 1 plan -f everything.yaml --topology block,,rack
 complains bad_kubernetes.stderr 1 plan -f everything.yaml --kubernetes 1.34
+complains unknown_kubernetes.stderr 1 plan -f everything.yaml --kubernetes 1.39
 run 1 plan -f everything.yaml --default-spread everything.yaml
 complains no_file.stderr 1 plan -f nowhere.yaml
 complains no_group.stderr 1 explain nobody -f small.ndjson

@@ -19,6 +19,10 @@ namespace codec {
 struct kubernetes_version {
     std::int32_t minor = 37;
 
+    /// The versions whose rules are known.
+    static constexpr std::int32_t first_minor = 35;
+    static constexpr std::int32_t last_minor = 38;
+
     /// A spread constraint with an empty label selector counts all pods of its namespace. Earlier
     /// versions count none.
     [[nodiscard]] constexpr bool empty_spread_selects_all() const noexcept { return minor >= 38; }
@@ -35,8 +39,8 @@ struct reading_rules {
     std::vector<spread_term> default_spread;
 };
 
-/// Parses `1.37`, `v1.37` or `1.37.2`. Returns nullopt for other texts and for versions before
-/// 1.35.
+/// Parses `1.37`, `v1.37` or `1.37.2`. Returns nullopt for other texts and for versions whose
+/// rules are not known.
 [[nodiscard]] inline std::optional<kubernetes_version>
 parse_kubernetes_version(std::string_view text) noexcept {
     if (text.starts_with('v'))
@@ -57,7 +61,8 @@ parse_kubernetes_version(std::string_view text) noexcept {
     if (number() != 1 || !dot())
         return std::nullopt;
     const auto minor = number();
-    if (!minor || *minor < 35 || (dot() && !number()) || !text.empty())
+    if (!minor || *minor < kubernetes_version::first_minor ||
+        *minor > kubernetes_version::last_minor || (dot() && !number()) || !text.empty())
         return std::nullopt;
     return kubernetes_version{*minor};
 }

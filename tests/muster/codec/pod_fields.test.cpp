@@ -99,7 +99,8 @@ std::string page() {
         out << "| resource `" << each.resource << "` of nodes with annotation `" << each.annotation
             << "` | " << each.scheduler << " |\n";
     out << "\n## Versions of Kubernetes\n\n"
-           "`--kubernetes` (default: 1.37) selects the version whose rules apply to pods.\n\n"
+           "`--kubernetes` (1.35 to 1.38, default: 1.37) selects the version whose rules apply to "
+           "pods.\n\n"
            "| rule | before 1.38 | from 1.38 on | Muster |\n|---|---|---|---|\n"
            "| spread constraint with an empty label selector | counts no pods | counts all pods of "
            "its namespace | follows the version |\n"

@@ -25,9 +25,9 @@ TEST_CASE("a version is named by its minor number, with or without v and patch")
     CHECK(kubernetes_version{} == kubernetes_version{37});
 }
 
-TEST_CASE("other texts and versions before 1.35 are not versions") {
-    for (const char* text : {"", "1", "1.", "1.34", "2.38", "1.38.", "1.38.x", "1.38-alpha",
-                             " 1.38", "1.-38", "-1.38", "1.99999999999", "latest"}) {
+TEST_CASE("other texts, versions before 1.35 and versions after 1.38 are not versions") {
+    for (const char* text : {"", "1", "1.", "1.34", "1.39", "1.99", "2.38", "1.38.", "1.38.x",
+                             "1.38-alpha", " 1.38", "1.-38", "-1.38", "1.99999999999", "latest"}) {
         CAPTURE(text);
         CHECK_FALSE(parse_kubernetes_version(text));
     }
