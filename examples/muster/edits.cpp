@@ -330,7 +330,7 @@ private:
         if (found->declared)
             return set_declared(const_cast<declared_gang&>(*found->declared), field, value, fields);
         if (!found->object)
-            return set_labelled(*found, field, value, fields);
+            return set_labelled(*found, key_of(name).name, field, value, fields);
         return set_declared(const_cast<pod_group_object&>(*found->object), field, value, fields);
     }
 
@@ -378,8 +378,9 @@ private:
     }
 
     /// Without an object all is said on the pods.
-    std::string set_labelled(const group_facts& group, std::string_view field,
-                             std::string_view value, std::string_view fields) {
+    std::string set_labelled(const group_facts& group, std::string_view name,
+                             std::string_view field, std::string_view value,
+                             std::string_view fields) {
         for (const std::size_t at : group.members) {
             pod_object& pod = objects_->pods[at];
             std::string fault;
@@ -393,6 +394,13 @@ private:
             } else if (field == "minMember" && pod.metadata.labels.find(ack_minimum_label)) {
                 fault = set_number(value, 1, largest_member_count, read);
                 pod.metadata.labels.set(std::string(ack_minimum_label), std::to_string(read));
+            } else if (field.ends_with("minMember")) {
+                return pod.metadata.key.name == name
+                           ? "the pod " + in_quotes(name) +
+                                 " belongs to no group, so it has no minimum (expected a group)"
+                           : "no object defines the group " + in_quotes(name) +
+                                 ", and its pods have no label " + std::string(ack_minimum_label) +
+                                 ", so its minimum cannot be set (expected a group with either)";
             } else {
                 return expected(field, fields);
             }
