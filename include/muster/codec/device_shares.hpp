@@ -113,9 +113,20 @@ inline void set_apart_agent_amounts(node_object& of) {
 
 namespace detail {
 
+/// Returns the entry of a resource, or nullptr if it is no share of a device.
+[[nodiscard]] constexpr const device_share* find_share_resource(std::string_view name) noexcept {
+    const auto found = std::ranges::find_if(
+        share_resources, [&](const device_share& each) { return each.matches(name); });
+    return found == share_resources.end() ? nullptr : &*found;
+}
+
 [[nodiscard]] constexpr bool is_share_resource(std::string_view name) noexcept {
-    return std::ranges::any_of(share_resources,
-                               [&](const device_share& each) { return each.matches(name); });
+    return find_share_resource(name) != nullptr;
+}
+
+/// Returns the field at the path as a reason names it, with the scheduler that serves the share.
+[[nodiscard]] inline std::string share_text(const std::string& path, const device_share& share) {
+    return path + " (only " + std::string(share.scheduler) + " serves it)";
 }
 
 /// Adds the device shares that annotations request. The value `none` requests nothing.
@@ -124,14 +135,16 @@ inline void note_share_annotations(const object_metadata& metadata,
     for (const device_share& each : share_annotations)
         if (const std::string* const value = metadata.annotations.find(each.key);
             value && *value != "none")
-            unsupported.push_back("metadata.annotations[" + std::string(each.key) + "]");
+            unsupported.push_back(
+                share_text("metadata.annotations[" + std::string(each.key) + "]", each));
 }
 
 /// Adds the device shares among the requests of a container with these `resources`.
 inline void note_share_resources(const named_amounts& amounts, const field& resources,
                                  std::vector<std::string>& unsupported) {
     for (const auto& [name, amount] : amounts) {
-        if (amount.milli == 0 || !is_share_resource(name))
+        const device_share* const share = find_share_resource(name);
+        if (amount.milli == 0 || share == nullptr)
             continue;
         object_reader object = resources.as_object();
         const field limits_at = object.optional("limits");
@@ -139,7 +152,8 @@ inline void note_share_resources(const named_amounts& amounts, const field& reso
         object_reader limits = limits_at.as_object();
         object_reader requests = requests_at.as_object();
         const field limit = limits.optional(name);
-        unsupported.push_back(limit.is_present() ? limit.path() : requests.optional(name).path());
+        unsupported.push_back(
+            share_text(limit.is_present() ? limit.path() : requests.optional(name).path(), *share));
     }
 }
 

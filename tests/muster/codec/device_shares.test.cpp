@@ -2,6 +2,7 @@
 #include <muster/codec/device_shares.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -35,22 +36,33 @@ std::vector<std::string> of_limits(const std::string& limits) {
 } // namespace
 
 TEST_CASE("a share that only another scheduler's agent serves makes the pod wait") {
-    for (const char* name :
-         {"nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores",
-          "volcano.sh/vgpu-number", "volcano.sh/vgpu-memory", "volcano.sh/vgpu-memory-percentage",
-          "volcano.sh/vgpu-cores", "volcano.sh/gpu-memory", "koordinator.sh/gpu-core",
-          "koordinator.sh/gpu-memory", "koordinator.sh/gpu-memory-ratio",
-          "koordinator.sh/gpu.shared", "koordinator.sh/rdma", "aliyun.com/gpu-mem"}) {
+    using entry = std::pair<const char*, const char*>;
+    for (const entry& each :
+         {entry{"nvidia.com/gpumem", "HAMi"}, entry{"nvidia.com/gpumem-percentage", "HAMi"},
+          entry{"nvidia.com/gpucores", "HAMi"}, entry{"volcano.sh/vgpu-number", "Volcano"},
+          entry{"volcano.sh/vgpu-memory", "Volcano"},
+          entry{"volcano.sh/vgpu-memory-percentage", "Volcano"},
+          entry{"volcano.sh/vgpu-cores", "Volcano"}, entry{"volcano.sh/gpu-memory", "Volcano"},
+          entry{"koordinator.sh/gpu-core", "Koordinator"},
+          entry{"koordinator.sh/gpu-memory", "Koordinator"},
+          entry{"koordinator.sh/gpu-memory-ratio", "Koordinator"},
+          entry{"koordinator.sh/gpu.shared", "Koordinator"},
+          entry{"koordinator.sh/rdma", "Koordinator"}, entry{"aliyun.com/gpu-mem", "ACK"}}) {
+        const std::string name = each.first;
         CAPTURE(name);
+        const std::string by = "] (only " + std::string(each.second) + " serves it)";
         CHECK(of_limits(std::string(name) + ": 50") ==
-              std::vector{"spec.containers[0].resources.limits[" + std::string(name) + "]"});
+              std::vector{"spec.containers[0].resources.limits[" + std::string(name) + by});
         CHECK(unsupported("", "resources: {requests: {" + std::string(name) + ": 50}}") ==
-              std::vector{"spec.containers[0].resources.requests[" + std::string(name) + "]"});
+              std::vector{"spec.containers[0].resources.requests[" + std::string(name) + by});
     }
-    for (const char* key : {"gpu-fraction", "gpu-memory", "volcano.sh/numa-topology-policy"}) {
+    for (const entry& each : {entry{"gpu-fraction", "KAI"}, entry{"gpu-memory", "KAI"},
+                              entry{"volcano.sh/numa-topology-policy", "Volcano"}}) {
+        const std::string key = each.first;
         CAPTURE(key);
-        CHECK(unsupported(", annotations: {" + std::string(key) + ": \"0.5\"}", "") ==
-              std::vector{"metadata.annotations[" + std::string(key) + "]"});
+        CHECK(
+            unsupported(", annotations: {" + key + ": \"0.5\"}", "") ==
+            std::vector{"metadata.annotations[" + key + "] (only " + each.second + " serves it)"});
     }
 }
 
@@ -89,7 +101,8 @@ TEST_CASE("a share of another vendor's device that only HAMi's agents serve make
                              "mthreads.com/vgpu"}) {
         CAPTURE(name);
         CHECK(of_limits(std::string(name) + ": 50") ==
-              std::vector{"spec.containers[0].resources.limits[" + std::string(name) + "]"});
+              std::vector{"spec.containers[0].resources.limits[" + std::string(name) +
+                          "] (only HAMi serves it)"});
     }
 }
 
@@ -105,7 +118,8 @@ TEST_CASE("whole devices of vendors whose shares are refused are not shares") {
 
 TEST_CASE("whole cards in Koordinator's amounts are refused like its shares") {
     CHECK(of_limits("koordinator.sh/gpu: 200") ==
-          std::vector<std::string>{"spec.containers[0].resources.limits[koordinator.sh/gpu]"});
+          std::vector<std::string>{"spec.containers[0].resources.limits[koordinator.sh/gpu] (only "
+                                   "Koordinator serves it)"});
 }
 
 TEST_CASE("whole devices, an amount of 0 and the NUMA policy none are not shares") {

@@ -463,7 +463,7 @@ TEST_CASE("a part of a GPU is not modelled: its pod waits instead of asking for 
         const auto read = read_text("metadata: {name: p, annotations: {" + key +
                                     ": \"0.5\"}}\nspec: {containers: [{}]}\n");
         CHECK(read.pod.unsupported ==
-              std::vector<std::string>{"metadata.annotations[" + key + "]"});
+              std::vector<std::string>{"metadata.annotations[" + key + "] (only KAI serves it)"});
     }
 }
 
