@@ -196,12 +196,15 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
             context.taken_supplies = muster::codec::taken_supplies_text(
                 facts.volumes(), facts.volume_plan(),
                 [&](const muster::codec::object_key& pod) { return holder_text(known, pod); });
-        if (is_about_volume(each))
-            context.lone_claims = muster::codec::lone_claims_text(
-                facts.volumes(), facts.volume_plan(), [&](const muster::codec::object_key& pod) {
-                    const auto at = known.pod_keys().find(pod);
-                    return at != known.pod_keys().end() && known[at->second].charged();
-                });
+        const auto holds = [&](const muster::codec::object_key& pod) {
+            const auto at = known.pod_keys().find(pod);
+            return at != known.pod_keys().end() && known[at->second].charged();
+        };
+        if (each.topology == muster::codec::cluster_mark)
+            context.lone_claims =
+                muster::codec::lone_claims_text(facts.volumes(), facts.volume_plan(), holds);
+        if (each.topology == muster::codec::node_mark)
+            context.disks = muster::codec::disks_text(facts.volumes(), facts.volume_plan(), holds);
         line.message = reason_text(each, context);
         for (const muster::role_shortage& one : each.roles)
             line.roles.push_back({role_name(gang.spec.tree, one.role), one.needed, one.possible});

@@ -110,6 +110,8 @@ struct reason_context {
     std::string shared_claims;
     /// The ReadWriteOncePod claims that the group's pods share with others, and their users.
     std::string lone_claims;
+    /// The disks that the group's pods may not share on one node, and the pods that use them.
+    std::string disks;
     /// The free volumes and storage that the group's claims were to get, and which gangs got them.
     std::string taken_supplies;
     /// Of reasons by labels, taints, cordons or host ports: what keeps the pods off which nodes.
@@ -137,7 +139,8 @@ public:
             return what_->topology == muster::codec::cluster_mark
                        ? context_->lone_claims +
                              ": one pod alone may use such a claim (ReadWriteOncePod)" + roles()
-                       : "nodes have a pod that uses the same disk" + stopped();
+                       : "nodes have a pod that uses the same disk (" + context_->disks + ")" +
+                             stopped();
         switch (what_->code) {
         case reason_code::group_missing:
             return !context_->detail.empty() ? context_->detail

@@ -187,6 +187,39 @@ template<class Holds>
     return in_use.empty() ? shared : in_use;
 }
 
+/// Names the disks that the pods may not share with another pod on one node, and for each the pods
+/// with a node that use it: "disk d of pd.csi.storage.gke.io is used by pod a/x". `holds` returns
+/// true for the key of a pod that has a node. Names at most three disks and three pods of each.
+/// O(disks × pods with volumes).
+template<class Holds>
+[[nodiscard]] std::string disks_text(const volumes_of_pods& pods, const volume_plan& plan,
+                                     const Holds& holds) {
+    std::set<std::string> marks;
+    for (const auto& [name, volumes] : pods)
+        for (const affinity_term& term : volumes->apart)
+            if (term.topology == node_mark && !term.pods.labels.requirements.empty())
+                marks.insert(term.pods.labels.requirements.front().key);
+    std::vector<std::string> in_use;
+    std::vector<std::string> shared;
+    for (const std::string& mark : marks) {
+        std::vector<std::string> users;
+        for (const auto& [key, volumes] : plan.pods)
+            if (volumes.labels.find(mark) && holds(key))
+                users.push_back(key.name_space + "/" + key.name);
+        // The mark is disk:DRIVER/HANDLE or disk-writer:DRIVER/HANDLE.
+        const std::size_t driver = mark.find(':') + 1;
+        const std::size_t handle = mark.find('/', driver) + 1;
+        const std::string disk =
+            "disk " + mark.substr(handle) + " of " + mark.substr(driver, handle - 1 - driver);
+        if (users.empty())
+            shared.push_back(disk);
+        else
+            in_use.push_back(disk + " is used by " + (users.size() == 1 ? "pod " : "pods ") +
+                             detail::few_names(users, "pod"));
+    }
+    return detail::few_names(in_use.empty() ? shared : in_use, "disk");
+}
+
 /// Says which gang got each free volume or storage pool that claims of the pods were to get: "claim
 /// c was to get free volume v, which gang a/g got". `holder` returns "gang NAMESPACE/NAME" for the
 /// key of a pod that has a node, and an empty text for other pods. If no pod with a node has any of

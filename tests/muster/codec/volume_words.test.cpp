@@ -168,6 +168,35 @@ TEST_CASE("claims that one pod alone may use are named with the pod that uses th
     CHECK(text("y") == "pod x uses claim c, pod z uses claim d");
 }
 
+TEST_CASE("a disk that pods may not share on a node is named, with its users") {
+    volume_plan plan;
+    const auto add = [&](const char* name, const std::vector<std::string>& disks) {
+        volume_effects& of = plan.pods[{"a", name}];
+        for (const std::string& each : disks) {
+            of.labels.set("disk:x.csi/" + each, "used");
+            muster::affinity_term term;
+            term.pods.labels.requirements.push_back(
+                {"disk:x.csi/" + each, muster::label_operator::exists, {}});
+            term.topology = node_mark;
+            of.apart.push_back(term);
+        }
+    };
+    add("u", {"d"});
+    add("v", {"d", "zone/e"});
+    add("w", {"d", "zone/e"});
+    std::set<object_key> placed;
+    const auto text = [&](const char* pod) {
+        return disks_text({{pod, &plan.pods.at({"a", pod})}}, plan,
+                          [&](const object_key& each) { return placed.contains(each); });
+    };
+    CHECK(text("w") == "disk d of x.csi, disk zone/e of x.csi");
+    placed.insert({"a", "u"});
+    CHECK(text("w") == "disk d of x.csi is used by pod a/u");
+    placed.insert({"a", "v"});
+    CHECK(text("w") == "disk d of x.csi is used by pods a/u, a/v, disk zone/e of x.csi is used by "
+                       "pod a/v");
+}
+
 TEST_CASE("claims that are not ready are named by cause, each with its pods") {
     const auto user = [](std::vector<std::string> waits) {
         volume_effects made;
