@@ -239,9 +239,10 @@ inline void check_lone_claims(const manifests& objects, const volume_plan& volum
         detail::meets_minima(facts.tree, counts, shared, tries))
         return;
     facts.fault = gang_fault::malformed;
-    facts.fault_detail = "its minimum needs several pods at a time that use one claim with access "
-                         "mode ReadWriteOncePod: " +
-                         claims;
+    facts.fault_detail = "the minimum of the gang requires several pods that use " +
+                         std::string(shared.size() == 1 ? "claim " : "claims ") + claims +
+                         " at a time, and access mode ReadWriteOncePod allows one pod (expected "
+                         "access mode ReadWriteMany, or a lower minimum)";
 }
 
 } // namespace codec

@@ -157,7 +157,7 @@ private:
                                      (claim.asks.volume.empty() ? "" : " " + claim.asks.volume) +
                                      " (phase Lost): replace the claim");
         if (claim.metadata.terminating)
-            return wait_unusable(at, name, "is being deleted (expected a new claim of that name)");
+            return wait_unusable(at, name, "is being deleted: create it again once it is gone");
         if (claim.bound)
             return look_at_bound(at, claim);
         if (!claim.selected_node.empty()) {

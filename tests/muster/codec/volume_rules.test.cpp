@@ -268,7 +268,7 @@ TEST_CASE("a claim that is lost or being deleted makes its pod wait") {
                "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, "
                "deletionTimestamp: \"2026-01-01T00:00:00Z\"}\nspec: {volumeName: v}\nstatus: "
                "{phase: Bound}\n");
-    CHECK(deleted.waits == "claim data is being deleted (expected a new claim of that name); ");
+    CHECK(deleted.waits == "claim data is being deleted: create it again once it is gone; ");
     CHECK(lost.unusable == "q ");
     CHECK(deleted.unusable == "p ");
 }

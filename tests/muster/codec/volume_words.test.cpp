@@ -206,12 +206,12 @@ TEST_CASE("claims that are not ready are named by cause, each with its pods") {
     const volume_effects lost =
         user({"claim a has lost its volume (phase Lost): replace the claim"});
     const volume_effects deleted =
-        user({"claim b is being deleted (expected a new claim of that name)"});
+        user({"claim b is being deleted: create it again once it is gone"});
     const volume_effects ready;
     CHECK(waiting_volumes_text({{"w", &ready}}).empty());
     CHECK(waiting_volumes_text({{"w", &ready}, {"x", &lost}, {"y", &deleted}}) ==
           "pod x: claim a has lost its volume (phase Lost): replace the claim; pod y: claim b is "
-          "being deleted (expected a new claim of that name)");
+          "being deleted: create it again once it is gone");
     CHECK(waiting_volumes_text({{"x", &lost}, {"y", &lost}}) ==
           "pods x, y: claim a has lost its volume (phase Lost): replace the claim");
     // Claims that wait for one cause are named together.
