@@ -170,11 +170,17 @@ private:
         }
         if (small.empty())
             return;
+        const bool everywhere = most == 0 && std::ranges::all_of(*nodes_, [&](const auto& each) {
+                                    return std::ranges::binary_search(small, each.name);
+                                });
+        const std::string limit = most > 0     ? "attach at most " + std::to_string(most)
+                                  : everywhere ? "attaches any"
+                                               : "attach none";
+        const std::string_view nodes = everywhere ? "no node " : "other nodes ";
         to.reach.push_back({{std::move(large)}, true});
         to.reach_of.push_back(std::to_string(count) +
                               (count == 1 ? " volume of CSI driver " : " volumes of CSI driver ") +
-                              driver + ", of which other nodes attach at most " +
-                              std::to_string(most));
+                              driver + ", of which " + std::string(nodes) + limit);
     }
 
     [[nodiscard]] static bool are_attached(const std::set<std::string>& volumes,
