@@ -258,15 +258,30 @@ private:
                                   : " members");
     }
 
-    /// Those that are short, or all when none is.
+    /// Says which roles are short, and by how much. The room for a role counts as if no other
+    /// member used it: if no role is short, says that they do not fit together.
     [[nodiscard]] std::string roles() const {
-        const bool none_short = each_has_room();
+        if (context_->single_pod || what_->roles.empty())
+            return "";
+        if (each_has_room())
+            return together();
         std::string out;
         for (const muster::role_shortage& one : what_->roles)
-            if (!context_->single_pod && (none_short || one.possible < one.needed))
+            if (one.possible < one.needed)
                 out += "; " + whose(one.role) + needed(one, one.role.value() == 0) +
                        " needed, room for " + std::to_string(one.possible);
         return out;
+    }
+
+    /// Returns "; needed together: 2 members, a: 1, b: 1 (each alone has room)".
+    [[nodiscard]] std::string together() const {
+        if (what_->roles.size() == 1)
+            return "";
+        std::string out;
+        for (const muster::role_shortage& one : what_->roles)
+            out += (out.empty() ? "; needed together: " : ", ") + whose(one.role) +
+                   needed(one, one.role.value() == 0);
+        return out + " (each alone has room)";
     }
 
     /// How many of the vertex's members the roomiest domain takes.
