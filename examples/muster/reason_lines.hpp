@@ -137,6 +137,8 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
     context.kinds = &kinds;
     context.tree = &gang.spec.tree;
     context.scope = scope;
+    context.no_nodes = std::ranges::none_of(
+        known.node_order(), [&](muster::node_index node) { return known[node].present; });
     context.single_pod = only || key.origin == muster::codec::group_origin::single_pod;
     context.name_space = key.name_space;
     context.group = key.name;

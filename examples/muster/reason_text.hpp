@@ -86,6 +86,8 @@ struct reason_context {
     const muster::gang_tree* tree = nullptr;
     /// The scope that it was explained in.
     muster::certificate_scope scope = muster::certificate_scope::free_now;
+    /// The cluster has no nodes.
+    bool no_nodes = false;
     /// A pod of its own is no gang.
     bool single_pod = false;
     std::string name_space;
@@ -133,6 +135,8 @@ public:
         : what_(&what), context_(&context), who_(context.single_pod ? "the pod" : "the gang") {}
 
     [[nodiscard]] std::string text() const {
+        if (context_->no_nodes && is_about_nodes(what_->code))
+            return "the cluster has no nodes";
         if (what_->topology == muster::codec::supply_mark)
             return context_->taken_supplies + roles();
         if (is_about_volume(*what_))
@@ -200,6 +204,15 @@ public:
     }
 
 private:
+    /// True if such a reason says that the nodes have no room, or not where it is needed.
+    [[nodiscard]] static constexpr bool is_about_nodes(reason_code code) noexcept {
+        return code == reason_code::insufficient_resource ||
+               code == reason_code::node_selector_mismatch ||
+               code == reason_code::untolerated_taint || code == reason_code::node_unschedulable ||
+               code == reason_code::host_port_taken || code == reason_code::topology_fragmented ||
+               code == reason_code::volume_out_of_reach;
+    }
+
     /// Empty for the gang as a whole.
     [[nodiscard]] std::string whose(muster::vertex_index role) const {
         return role.value() == 0 ? "" : (*context_->tree)[role].name + ": ";

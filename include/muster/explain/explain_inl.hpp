@@ -75,8 +75,23 @@ public:
     }
 
     /// Returns blocking reasons, or reasons that block together, then contributing reasons. Empty
-    /// if the gang fits.
+    /// if the gang fits. Without nodes, every constraint on nodes blocks: returns only the first of
+    /// them.
     [[nodiscard]] std::vector<reason> find() {
+        std::vector<reason> found = find_all();
+        if (std::ranges::any_of(known_->node_order(),
+                                [&](node_index node) { return (*known_)[node].present; }))
+            return found;
+        const auto is_about_nodes = [](const reason& each) {
+            return each.code != reason_code::quota_exceeded;
+        };
+        if (const auto first = std::ranges::find_if(found, is_about_nodes); first != found.end())
+            found.erase(std::remove_if(first + 1, found.end(), is_about_nodes), found.end());
+        return found;
+    }
+
+private:
+    [[nodiscard]] std::vector<reason> find_all() {
         std::vector<reason> found;
         std::vector<char> named(listed_.size(), 0);
         for (std::size_t at = 0; at < listed_.size(); ++at) {
@@ -133,7 +148,6 @@ public:
         return found;
     }
 
-private:
     void count_needed() {
         const gang_tree& tree = *members_->tree;
         const tree_standing standing = stand(tree, members_->holding);
