@@ -59,6 +59,13 @@ namespace detail {
     return plain ? text : muster::codec::in_quotes(text);
 }
 
+/// True if the requirement of a pod's node selector is the one that `spec.os` stands for. Those of
+/// `spec.nodeSelector` require values.
+[[nodiscard]] inline bool is_of_system(const muster::label_requirement& of) {
+    return of.key == "kubernetes.io/os" && of.op == muster::label_operator::not_in &&
+           of.values.size() == 1;
+}
+
 } // namespace detail
 
 /// Returns the requirement as `kubectl -l` spells it: "disk=ssd", "zone in (a, b)", "!gpu". Lists
@@ -285,7 +292,13 @@ private:
                 [&](const node_type& node) { return one.matches(node.labels.find(one.key)); }, to);
         };
         for (const muster::label_requirement& each : of.selector.requirements)
-            add_label("node selector", each);
+            if (detail::is_of_system(each))
+                add_requirement(
+                    "spec.os", queue, each.values.front() == "linux" ? "windows" : "linux",
+                    [&](const node_type& node) { return each.matches(node.labels.find(each.key)); },
+                    to);
+            else
+                add_label("node selector", each);
         if (!of.affinity)
             return;
         constexpr const char* affinity = "node affinity";
