@@ -46,6 +46,9 @@ complains run_bad.stderr 2 run -f run_cluster.yaml -f run_bad.yaml
 complains run_bad_events.stderr 2 run "${jobs[@]}" --events run_bad_events.yaml
 complains run_wrong_events.stderr 2 run "${jobs[@]}" --events run_wrong_events.yaml
 
+# Pods that wait for a claim name it.
+golden run_claim.table 3 run -f run_claim.yaml
+
 # The same bytes from the objects in another order.
 backwards() {
     awk 'BEGIN { RS = "---\n" } { text[NR] = $0 }

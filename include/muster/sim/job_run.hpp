@@ -407,6 +407,14 @@ private:
         plan_age(stage_.limit_age(key, stage_.now, *made));
     }
 
+    /// Returns which volumes the decision waits for, or else the words.
+    std::string details_of(const decision& made, std::string& words) {
+        std::string text;
+        if (made.outcome.kind != answer::admitted && made.outcome.at == gate::volumes)
+            text = stage_.unready_volumes_text(made.gang);
+        return text.empty() ? std::move(words) : text;
+    }
+
     /// One cycle; whether it changed anything.
     bool schedule() {
         stage_.cluster.schedule(stage_.now, how_, options_.limit, result_);
@@ -419,11 +427,11 @@ private:
             if (each.outcome.kind != answer::admitted && each.outcome.at == gate::members &&
                 (group.origin == codec::group_origin::grove || rests(group)))
                 continue;
-            if (auto [what, details] = words_of(each, pod); !what.empty())
+            if (auto words = words_of(each, pod); !words.first.empty())
                 tell(pod                                          ? "Pod"
                      : group.origin == codec::group_origin::grove ? "PodGang"
                                                                   : "PodGroup",
-                     {group.name_space, group.name}, what, std::move(details));
+                     {group.name_space, group.name}, words.first, details_of(each, words.second));
             for (const pod_index victim : each.evictions)
                 evicted.push_back(state.key(victim));
             if (each.nominated)

@@ -15,6 +15,8 @@
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/volume_plan.hpp>
+#include <muster/codec/volume_words.hpp>
 #include <muster/sim/grove_order.hpp>
 #include <muster/sim/pod_lifetimes.hpp>
 #include <muster/sim/run_record.hpp>
@@ -61,13 +63,30 @@ public:
             {now, std::string(kind), whom, std::string(what), std::move(details)});
     }
 
-    [[nodiscard]] pod<Width> spec_of(const codec::pod_object& of, vertex_index role) const {
+    [[nodiscard]] pod<Width> spec_of(const codec::pod_object& of, vertex_index role) {
         const codec::volume_effects* const planned = known_->volumes.find(of.metadata.key);
         if (planned || !codec::bears_on_plan(*known_->objects, of))
             return codec::core_pod<Width>(of, role, known_->kinds, pods_kind_, planned);
         // The pod is not part of the input: it was created during the run.
-        const codec::volume_effects own = codec::plan_volumes_of(*known_->objects, of);
-        return codec::core_pod<Width>(of, role, known_->kinds, pods_kind_, &own);
+        codec::volume_effects own = codec::plan_volumes_of(*known_->objects, of);
+        auto spec = codec::core_pod<Width>(of, role, known_->kinds, pods_kind_, &own);
+        if (!own.waits.empty())
+            unready_volumes_.insert_or_assign(of.metadata.key, std::move(own));
+        return spec;
+    }
+    /// Returns which volumes of the gang's waiting members are not ready, and why; empty if none.
+    [[nodiscard]] std::string unready_volumes_text(gang_index of) {
+        codec::volumes_of_pods found;
+        for (const pod_index member : known()[of].members) {
+            const object_key& key = known().key(member);
+            if (!known()[member].placeable())
+                continue;
+            if (const auto own = unready_volumes_.find(key); own != unready_volumes_.end())
+                found.emplace_back(key.name, &own->second);
+            else if (const codec::volume_effects* const planned = known_->volumes.find(key))
+                found.emplace_back(key.name, planned);
+        }
+        return codec::waiting_volumes_text(found);
     }
     /// The group that a pod is in.
     [[nodiscard]] const codec::group_key& group_of(const object_key& pod) {
@@ -90,6 +109,7 @@ public:
         const codec::group_key group = group_of(key);
         cluster.remove(key);
         lifetimes_.forget(key);
+        unready_volumes_.erase(key);
         if (group.origin == codec::group_origin::single_pod)
             static_cast<void>(known().remove_gang(group));
     }
@@ -159,6 +179,8 @@ private:
     codec::cluster<Width>* known_;
     codec::diagnostics* out_;
     kind_id pods_kind_;
+    /// Of pods that were created during the run.
+    std::map<object_key, codec::volume_effects> unready_volumes_;
     pod_lifetimes lifetimes_{objects()};
 };
 
