@@ -125,16 +125,20 @@ private:
         });
     }
 
-    /// The claims that are not bound and may still be, as options spell them.
+    /// The claims that are not bound and may still be, as options spell them. Leaves out claims
+    /// that are made with their pods: they cannot be bound before, and their names may be unknown.
     [[nodiscard]] std::vector<std::string> unbound_claims() const {
         std::set<std::string> found;
+        const volume_effects* of = nullptr;
         const auto add = [&](const std::vector<std::string>& claims) {
             for (const std::string& claim : claims)
-                found.insert(short_name(group_->key.name_space, claim, default_namespace_));
+                if (!of->drafts.contains(claim))
+                    found.insert(short_name(group_->key.name_space, claim, default_namespace_));
         };
         for (const auto& [name, volumes] : group_->volumes) {
             if (volumes->unusable)
                 continue;
+            of = volumes;
             add(volumes->missing);
             for (const auto& [storage_class, claims] : volumes->unbound)
                 add(claims);
@@ -147,10 +151,14 @@ private:
             return !each.second->missing_devices.empty() || !each.second->unmade_devices.empty();
         });
         const std::vector<std::string> claims = unbound_claims();
-        if (claims.empty() || of_devices)
+        const bool makes_claims = std::ranges::any_of(
+            group_->volumes, [](const auto& each) { return !each.second->drafts.empty(); });
+        if (!makes_claims && (claims.empty() || of_devices))
             return;
         std::erase_if(line_->remedies,
                       [](const auto& each) { return has_kind(each, "BindClaims"); });
+        if (claims.empty() || of_devices)
+            return;
         const auto chosen = [&](const std::vector<std::size_t>& which) {
             std::vector<edit> edits;
             for (const std::size_t each : which)

@@ -71,6 +71,12 @@ golden claim_places.explain 3 explain -f claim_places.yaml
 run 3 explain -f shared_volume.yaml
 grep -qF 'claim shared (free volume pv-a, one of 2) is in zone za: 1 of 2 nodes' "$work/out" ||
     fail "the choice of a volume is not told: $(head -n 1 "$work/out")"
+# Reasons name what stops a group: the minima that do not fit together, the disk and the pod that has it, the
+# field of the pod, the scheduler that serves a share. No change binds a claim that is made with its pod.
+golden reason_words.explain 3 explain -f reason_words.yaml
+! grep -q -- --bind-claim "$work/out" || fail "a claim that does not exist yet is to be bound"
+sed '/kind: Node,/d' reason_words.yaml >"$work/no_nodes.yaml"
+golden no_nodes.explain 3 explain together -f "$work/no_nodes.yaml"
 # --bind-claim is not proposed for a claim that must be replaced first.
 golden unusable_claims.explain 3 explain -f unusable_claims.yaml
 confirm unusable_claims.yaml 1

@@ -39,6 +39,8 @@ struct volume_effects {
     std::vector<std::string> missing_devices;
     /// Names of the volume claims in `missing` that do not exist.
     std::set<std::string> absent;
+    /// Names of the unbound claims that are made with the pod, which does not exist yet.
+    std::set<std::string> drafts;
     /// The pod's entries whose ResourceClaims are still to be made from templates.
     std::vector<std::string> unmade_devices;
     /// A claim in `waits` must be replaced: binding or allocating it is impossible or does not

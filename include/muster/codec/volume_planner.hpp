@@ -119,7 +119,10 @@ private:
         if (drafted && pod.metadata.uid.empty() && waits(pod)) {
             if (of_class && !of_class->waits_for_consumer)
                 return assume(at, plan_.assumed_drafts);
-            return ask(at, key, volume.draft, "", catalog_->knows_classes);
+            ask(at, key, volume.draft, "", catalog_->knows_classes);
+            if (!effects_[at].missing.empty() || !effects_[at].unbound.empty())
+                effects_[at].drafts.insert(volume.claim);
+            return;
         }
         if (!catalog_->knows_claims) {
             // A claim whose class does not exist never gets a volume.
