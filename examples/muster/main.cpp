@@ -15,6 +15,7 @@
 #include <muster/base/version.hpp>
 #include <muster/codec/default_spread.hpp>
 #include <muster/codec/input.hpp>
+#include <muster/codec/nearest.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_rules.hpp>
 #include <muster/codec/selector_text.hpp>
@@ -24,7 +25,6 @@
 #include "edits.hpp"
 #include "exit_codes.hpp"
 #include "live.hpp"
-#include "nearest.hpp"
 #include "output.hpp"
 #include "plan_diff.hpp"
 #include "queue_report.hpp"
@@ -221,7 +221,7 @@ int explain(cli::request asked, const look& how, const std::string& wanted) {
                 names.push_back(with_namespace ? group.name_space + "/" + group.name : group.name);
             complain("there is no group " + in_quotes(wanted) +
                      " with something to decide (expected NAME or NAMESPACE/NAME)" +
-                     cli::suggestion(wanted, names));
+                     suggestion(wanted, names));
             return int{cli::usage};
         }
         if (how.format == "json")
@@ -393,7 +393,7 @@ CLI::Validator one_of(const Names& all) {
     return made.operation([names, list, accept = made](std::string& word) {
         return accept(word).empty()
                    ? std::string()
-                   : in_quotes(word) + " is none of " + list + cli::suggestion(word, names);
+                   : in_quotes(word) + " is none of " + list + suggestion(word, names);
     });
 }
 
@@ -991,7 +991,7 @@ bool tell_unknown_options(const CLI::App& app) {
                     known.push_back("--" + one);
             any = true;
             complain(in_quotes(name) + " is no option of muster " + command->get_name() +
-                     cli::suggestion(name, known));
+                     suggestion(name, known));
         }
     return any;
 }
@@ -1192,7 +1192,7 @@ int run(int argc, char** argv) {
     }
     if (argc > 1 && *argv[1] != '-' && std::ranges::find(names, argv[1]) == names.end()) {
         complain(in_quotes(argv[1]) + " is no command (expected one of " + all + ")" +
-                 cli::suggestion(argv[1], names));
+                 suggestion(argv[1], names));
         return cli::usage;
     }
     try {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -19,6 +21,7 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/document.hpp>
 #include <muster/codec/field_path.hpp>
+#include <muster/codec/nearest.hpp>
 #include <muster/codec/timestamp.hpp>
 
 namespace muster {
@@ -53,6 +56,11 @@ public:
     void error(std::string_view message) const { report(severity::error, message); }
     void warning(std::string_view message, place which = place::value) const {
         report(severity::warning, message, which);
+    }
+    /// The same with the text that `write()` returns, which is called only if the warning is kept.
+    template<std::invocable Write>
+    void warning(const Write& write, place which = place::value) const {
+        out_->add_made(severity::warning, [&] { return made(severity::warning, write(), which); });
     }
     /// Reports `found, expected ...`.
     void mismatch(std::string_view expected) const {
@@ -235,11 +243,18 @@ public:
     [[nodiscard]] field optional(std::string_view key) { return {*this, key, take(key)}; }
 
     /// The field; it is an error when it is absent, unless the object itself is absent.
-    [[nodiscard]] field required(std::string_view key) {
-        const boost::json::value* const value = take(key);
-        if (object_ != nullptr && present(value) == nullptr)
-            field(*this, key, nullptr).error("required, but missing");
-        return {*this, key, value};
+    [[nodiscard]] field required(std::string_view key) { return require(key, take(key)); }
+
+    /// The same for literals, which finish() suggests for unknown fields if they are absent.
+    template<std::size_t Size>
+    [[nodiscard]] field optional(const char (&key)[Size]) {
+        const std::string_view name(key, Size - 1);
+        return {*this, name, take_or_note(name)};
+    }
+    template<std::size_t Size>
+    [[nodiscard]] field required(const char (&key)[Size]) {
+        const std::string_view name(key, Size - 1);
+        return require(name, take_or_note(name));
     }
 
     /// These fields are known and do not matter here, with all that is in them.
@@ -289,16 +304,23 @@ public:
         });
     }
 
-    /// Reports each field that was never asked for and is not null as a warning, at its key.
+    /// Reports each field that was never asked for and is not null as a warning, at its key. The
+    /// warning suggests the nearest of the absent fields that were asked for.
     void finish() {
+        finish([this] { return absent_fields(); });
+    }
+    /// The same with the nearest of the names that `known()` returns, a vector of strings.
+    template<std::invocable Known>
+    void finish(const Known& known) {
         if (object_ == nullptr || taken_count_ == object_->size())
             return;
         std::size_t ordinal = 0;
         for (const auto& member : *object_) {
+            const std::string_view key(member.key().data(), member.key().size());
             if (!is_taken(ordinal++) && !member.value().is_null())
-                field(*this, std::string_view(member.key().data(), member.key().size()),
-                      &member.value())
-                    .warning("unknown field, ignored", place::key);
+                field(*this, key, &member.value())
+                    .warning([&] { return "unknown field, ignored" + suggestion(key, known()); },
+                             place::key);
         }
         ignore_rest();
     }
@@ -327,6 +349,24 @@ private:
         return &member->value();
     }
 
+    /// Precondition: the key is a literal.
+    const boost::json::value* take_or_note(std::string_view key) {
+        const boost::json::value* const value = take(key);
+        if (value == nullptr && object_ != nullptr && absent_count_ < absent_.size())
+            absent_[absent_count_++] = key.data();
+        return value;
+    }
+
+    field require(std::string_view key, const boost::json::value* value) {
+        if (object_ != nullptr && present(value) == nullptr)
+            field(*this, key, nullptr).error("required, but missing");
+        return {*this, key, value};
+    }
+
+    std::vector<std::string> absent_fields() const {
+        return {absent_.begin(), absent_.begin() + static_cast<std::ptrdiff_t>(absent_count_)};
+    }
+
     void mark(std::size_t ordinal) {
         if (is_taken(ordinal))
             return;
@@ -349,6 +389,10 @@ private:
     std::uint64_t taken_ = 0; ///< by the position of the field
     std::vector<bool> taken_beyond_;
     std::size_t taken_count_ = 0;
+    /// The first fields that were asked for and are absent: literals. Only the first
+    /// `absent_count_` have a value.
+    std::array<const char*, 32> absent_;
+    std::size_t absent_count_ = 0;
 };
 
 /// A list. Not movable, as its elements refer to it.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/codec/field_reader.hpp>
+#include <muster/codec/nearest.hpp>
 #include <muster/codec/pod_fields.hpp>
 
 namespace muster {
@@ -47,6 +48,23 @@ inline void check_types(object_reader& object, std::span<const pod_field> fields
     });
 }
 
+[[nodiscard]] inline std::vector<std::string> names_of(std::span<const pod_field> fields) {
+    std::vector<std::string> names;
+    for (const pod_field& each : fields)
+        names.emplace_back(each.key);
+    return names;
+}
+
+/// Returns the warning about an unknown field next to fields that bear on placement, with the known
+/// field whose name is nearest.
+[[nodiscard]] inline std::string unknown_field_text(std::string_view key,
+                                                    std::span<const pod_field> fields) {
+    const std::string nearest = nearest_word(key, names_of(fields));
+    return "unknown field, and the pod waits because it may say where the pod may run (expected a "
+           "field of Kubernetes 1.37" +
+           (nearest.empty() ? ")" : "; did you mean " + nearest + "?)");
+}
+
 /// Handles the fields of an object that were not read yet, so that none is ignored. Checks the type
 /// of irrelevant fields. Adds the paths of refused and unknown fields to `unsupported`; an unknown
 /// field is also a warning. Precondition: all honoured fields were read.
@@ -63,9 +81,7 @@ inline void finish(object_reader& object, std::span<const pod_field> fields,
         if (at.is_present() && !empty_list) {
             unsupported.push_back(at.path());
             if (!known)
-                at.warning("unknown field, and the pod waits because it may say where the pod may "
-                           "run (expected a field of Kubernetes 1.37)",
-                           place::key);
+                at.warning([&] { return unknown_field_text(key, fields); }, place::key);
         }
         return true;
     });
@@ -75,7 +91,7 @@ inline void finish(object_reader& object, std::span<const pod_field> fields,
 /// type of fields that are in the table. An unknown field is a warning.
 inline void finish(object_reader& object, std::span<const pod_field> fields) {
     check_types(object, fields);
-    object.finish();
+    object.finish([&] { return names_of(fields); });
 }
 
 /// Takes fields of a container that stand in the spec of its pod. The API server drops them, so

@@ -301,7 +301,7 @@ TEST_CASE("an unknown field of a job's template is one warning with its place, a
     const std::string spec = "nodeselector: {a: b}, containers: [{name: c, comand: [x], resources: "
                              "{request: {cpu: 1}}}]";
     const std::string waits = ": unknown field, and the pod waits because it may say where the pod "
-                              "may run (expected a field of Kubernetes 1.37)";
+                              "may run (expected a field of Kubernetes 1.37; did you mean ";
     struct maker {
         std::string text;
         std::string path;
@@ -326,8 +326,9 @@ TEST_CASE("an unknown field of a job's template is one warning with its place, a
             return found;
         };
         CHECK(count("unknown field") == 3);
-        CHECK(count("warning: " + each.path + "nodeselector" + waits) == 1);
-        CHECK(count("warning: " + each.path + "containers[0].resources.request" + waits) == 1);
+        CHECK(count("warning: " + each.path + "nodeselector" + waits + "nodeSelector?)") == 1);
+        CHECK(count("warning: " + each.path + "containers[0].resources.request" + waits +
+                    "requests?)") == 1);
         CHECK(count("warning: " + each.path + "containers[0].comand: unknown field, ignored") == 1);
         // With the line and column of the field.
         const auto column = std::to_string(each.text.find("nodeselector") - 3);

@@ -511,10 +511,13 @@ spec:
     - {containerPort: 80, hostport: 80}
 )")
               .findings ==
-          "f:8:27: warning: spec.containers[0].ports[0].hostport: unknown field, ignored\n"
-          "f:6:5: warning: spec.containers[0].comand: unknown field, ignored\n"
+          "f:8:27: warning: spec.containers[0].ports[0].hostport: unknown field, ignored (did you "
+          "mean hostPort?)\n"
+          "f:6:5: warning: spec.containers[0].comand: unknown field, ignored (did you mean "
+          "command?)\n"
           "f:3:3: warning: spec.nodeselector: unknown field, and the pod waits because it may say "
-          "where the pod may run (expected a field of Kubernetes 1.37)\n");
+          "where the pod may run (expected a field of Kubernetes 1.37; did you mean "
+          "nodeSelector?)\n");
 }
 
 TEST_CASE("how long a pod runs is the least of what it declares and its deadline") {

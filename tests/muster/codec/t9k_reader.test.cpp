@@ -112,7 +112,7 @@ TEST_CASE("a topology policy, which nobody defines, is remembered as not modelle
 TEST_CASE("a pod group without a spec is an error, one with an unknown field a warning") {
     CHECK(group("").findings == "f:1:1: spec: required, but missing\n");
     CHECK(group("spec: {minMembers: 2}\n").findings ==
-          "f:2:8: warning: spec.minMembers: unknown field, ignored\n");
+          "f:2:8: warning: spec.minMembers: unknown field, ignored (did you mean minMember?)\n");
 }
 
 TEST_CASE("the conditions of a pod group are read, and date the input") {

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace cli {
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
 
 /// Returns the number of edits that turn `word` into `other`: insertions, deletions, replacements
 /// and swaps of neighbours. O(word × other).
@@ -58,4 +60,6 @@ namespace cli {
     return found.empty() ? found : " (did you mean " + found + "?)";
 }
 
-} // namespace cli
+} // namespace codec
+} // namespace v0_1
+} // namespace muster
