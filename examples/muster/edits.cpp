@@ -170,6 +170,7 @@ private:
                 pod.phase == muster::pod_phase::failed)
                 continue;
             pod.node.clear();
+            pod.nominated_node.clear();
             pod.phase = muster::pod_phase::pending;
             pod.api_phase = "Pending";
             pod.scheduled.reset();

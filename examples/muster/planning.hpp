@@ -6,6 +6,7 @@
 #include <muster/cluster/state.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/cycle/any_policy.hpp>
+#include <muster/kube/dialect.hpp>
 #include <muster/resource/kind_table.hpp>
 #include <muster/vocabulary/budget.hpp>
 
@@ -20,6 +21,9 @@ namespace cli {
     options.now = asked.now;
     options.queue_namespace = asked.queue_namespace;
     options.levels.levels = asked.topology;
+    for (const muster::kube::dialect_facts& each : muster::kube::dialects)
+        if (!each.scheduler_name.empty())
+            options.scheduler_names.emplace(each.scheduler_name);
     return options;
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,17 @@ template<class Traits>
     for (std::size_t vertex = tree.size(); vertex-- > 1;)
         counts[tree[vertex].parent] += counts[vertex];
     return counts;
+}
+
+/// Returns the nodes to which other schedulers have nominated members of the gang.
+template<class Traits>
+[[nodiscard]] std::set<std::string> nominated_to(const muster::state<Traits>& known,
+                                                 muster::gang_index which) {
+    std::set<std::string> found;
+    for (const muster::pod_index member : known[which].members)
+        if (const auto& pod = known[member]; is_gated(pod) && pod.nominated && pod.node)
+            found.insert(known.key(*pod.node));
+    return found;
 }
 
 /// Returns the supply of each node for a kind that counts attachments or bytes of storage:
@@ -157,6 +169,7 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
         if (each.code == reason_code::not_enough_members) {
             context.gated = gated_members(known, which);
             context.gates = facts.gates();
+            context.nominated_to = nominated_to(known, which);
         }
         // That of another queue may stand in the way.
         context.queue = each.queue ? known.key(*each.queue) : facts.queue();

@@ -124,6 +124,8 @@ struct reason_context {
     /// vertex; and the names of these gates.
     std::vector<std::int64_t> gated;
     std::set<std::string> gates;
+    /// The nodes to which other schedulers have nominated some of these members.
+    std::set<std::string> nominated_to;
 };
 
 namespace detail {
@@ -236,6 +238,28 @@ private:
     }
 
     [[nodiscard]] std::string gates() const {
+        if (!context_->nominated_to.empty())
+            return nomination() + (context_->gates.empty() ? "" : " or " + gate_names());
+        return gate_names();
+    }
+
+    /// Returns "the nomination to node n1 by another scheduler". Names at most three nodes.
+    [[nodiscard]] std::string nomination() const {
+        constexpr std::size_t most = 3;
+        std::string nodes;
+        std::size_t listed = 0;
+        for (const std::string& each : context_->nominated_to)
+            if (listed++ < most)
+                nodes += (nodes.empty() ? "" : ", ") + each;
+        return std::string("the nomination to ") +
+               (context_->nominated_to.size() == 1 ? "node " : "nodes ") + nodes +
+               muster::codec::more_text(context_->nominated_to.size() -
+                                            std::min(most, context_->nominated_to.size()),
+                                        "node") +
+               " by another scheduler";
+    }
+
+    [[nodiscard]] std::string gate_names() const {
         std::string names;
         for (const std::string& each : context_->gates)
             names += (names.empty() ? " " : ", ") + each;

@@ -40,6 +40,13 @@ run 3 plan -f default_spread.yaml --default-spread spread_configuration.yml
 grep -v 'kind: Service' default_spread.yaml >"$work/without_service.yaml"
 run 0 plan -f "$work/without_service.yaml" --default-spread system
 same default_spread.stderr "$work/err"
+# The room of a pod that another scheduler has nominated is kept, as on a live cluster.
+golden foreign_nomination.table 3 plan -f foreign_nomination.yaml
+golden foreign_nomination.explain 3 explain -f foreign_nomination.yaml
+golden foreign_nomination.whatif 3 whatif -f foreign_nomination.yaml --add-nodes 1xn1
+# The nomination of a pod that has run is over when its node is drained.
+sed 's/default-scheduler, /&nodeName: n1, /; s/Pending/Running/' foreign_nomination.yaml >"$work/ran.yaml"
+run 0 whatif -f "$work/ran.yaml" --drain n1 --add-nodes 2xn1
 # Devices of ResourceSlices are what a node has of an extended resource that it does not list.
 golden devices.table 0 plan -f devices.yaml
 run 0 explain -f devices.yaml

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -67,6 +68,10 @@ struct cluster_options {
     std::string queue_namespace = "t9k-system";
     /// Levels of node labels, coarse to fine, for groups that name no Topology of their own.
     topology levels;
+    /// The schedulers whose pods are placed. If there are any, a waiting pod of another scheduler
+    /// that is nominated to a node gets the room there, and is placed by that scheduler. Otherwise
+    /// nominations are ignored.
+    std::set<std::string, std::less<>> scheduler_names;
 };
 
 namespace detail {
@@ -323,6 +328,14 @@ void check_guarantee(const queue_object& of, const cluster<Width>& in, diagnosti
     }
 }
 
+/// True if another scheduler has nominated the waiting pod to a node.
+[[nodiscard]] inline bool is_nominated_by_others(const pod_object& pod,
+                                                 const cluster_options& options) {
+    return !options.scheduler_names.empty() && !pod.nominated_node.empty() && pod.node.empty() &&
+           pod.phase == pod_phase::pending && !pod.metadata.terminating &&
+           !options.scheduler_names.contains(pod.scheduler_name);
+}
+
 template<std::size_t Width>
 [[nodiscard]] cluster<Width>
 make_cluster(const manifests& objects, const std::set<std::string_view>& kinds, volume_plan volumes,
@@ -401,8 +414,14 @@ make_cluster(const manifests& objects, const std::set<std::string_view>& kinds, 
         std::optional<std::string> on;
         if (!object.node.empty())
             on = object.node;
+        const bool nominated = is_nominated_by_others(object, options);
+        if (nominated)
+            spec.phase = pod_phase::gated;
         check(state.upsert_pod(object.metadata.key, group, std::move(spec), on), object.metadata,
               out);
+        // If the node is not in the input, the pod still waits for its own scheduler.
+        if (nominated)
+            static_cast<void>(state.expect(object.metadata.key, object.nominated_node));
     }
     for (const disruption_budget_object& object : objects.budgets)
         check(state.upsert_budget(object.metadata.key, core_budget(object, objects, out)),

@@ -316,8 +316,9 @@ inline constexpr std::array status{
     pod_field{"nodeAllocatableResourceClaimStatuses", list, irrelevant},
     pod_field{
         "nominatedNodeName", text, honoured,
-        "on a live cluster: no gang, of whatever priority, gets the room of a pod that another "
-        "scheduler has nominated; written for pods that wait for evicted pods to end"},
+        "no gang, of whatever priority, gets the room of a pod that another scheduler has "
+        "nominated (in files: a scheduler that belongs to no dialect); written for pods that wait "
+        "for evicted pods to end"},
     pod_field{"observedGeneration", integer, irrelevant},
     pod_field{"phase", text, honoured},
     pod_field{"podIP", text, irrelevant},

@@ -438,6 +438,39 @@ TEST_CASE("host ports are claimed once per node") {
               .placed() == "default/b=n2 ");
 }
 
+TEST_CASE("a pod that another scheduler has nominated keeps its room") {
+    const std::string node = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n"
+                             "status: {allocatable: {cpu: 4, pods: 9}}\n";
+    const auto pod = [](const std::string& name, const std::string& spec,
+                        const std::string& status) {
+        return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "}\nspec: {" + spec +
+               "containers: [{resources: {requests: {cpu: 3}}}]}\nstatus: {" + status + "}\n";
+    };
+    const std::string nominated = "nominatedNodeName: a, phase: Pending";
+    const std::string eager = pod("eager", "priority: 9, ", "");
+    const auto answers = [&](const std::string& other, bool heeds = true) {
+        cluster_options options;
+        if (heeds)
+            options.scheduler_names = {"own"};
+        const auto made = decide({node, eager, other}, options);
+        CHECK(made.findings.empty());
+        return made.answers.at("default/eager") + (made.answers.contains("default/other")
+                                                       ? ", " + made.answers.at("default/other")
+                                                       : std::string());
+    };
+    CHECK(answers(pod("other", "schedulerName: x, ", nominated)) ==
+          "waiting at space, waiting at members");
+    CHECK(answers(pod("other", "", nominated)) == "waiting at space, waiting at members");
+    for (const std::string& other :
+         {pod("other", "schedulerName: own, ", nominated), pod("other", "schedulerName: x, ", "")})
+        CHECK(answers(other) == "admitted, waiting at space");
+    CHECK(answers(pod("other", "schedulerName: x, ", nominated), false) ==
+          "admitted, waiting at space");
+    // A nomination to a node that is not in the input keeps nothing.
+    CHECK(answers(pod("other", "schedulerName: x, ", "nominatedNodeName: b")) ==
+          "admitted, waiting at members");
+}
+
 TEST_CASE("each pod takes one of pods") {
     const auto made = decide("{apiVersion: v1, kind: Node, metadata: {name: n1}, status: "
                              "{allocatable: {cpu: 9, pods: 1}}}\n" +
