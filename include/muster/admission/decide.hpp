@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/domain_search.hpp>
 #include <muster/exact/search.hpp>
@@ -21,15 +22,14 @@ namespace detail {
 /// Some vertex asks that its members stand together, or they are not placed.
 template<std::size_t Width>
 [[nodiscard]] bool needs_closeness(const gang_members<Width>& members) {
-    return std::ranges::any_of(members.together,
-                               [](const closeness& one) { return one.required.has_value(); });
+    return detail::any_of(members.together,
+                          [](const closeness& one) { return one.required.has_value(); });
 }
 
 /// A leaf of prices alone speaks of no node, so it holds on any.
 [[nodiscard]] inline bool of_prices_alone(std::span<const certificate::vertex> proof) {
-    return proof.size() == 1 && std::ranges::all_of(proof.front().weights, [](std::int64_t weight) {
-               return weight == 0;
-           });
+    return proof.size() == 1 &&
+           detail::all_of(proof.front().weights, [](std::int64_t weight) { return weight == 0; });
 }
 
 /// Searches a place for one gang after the other, with memory that is kept from one to the next.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/vocabulary/answer.hpp>
@@ -35,8 +35,7 @@ template<class Traits>
     if (!queue.present || !queue.spec.tenants || !queue.spec.tenants->matches(group.spec.tenant))
         return false;
     return !closed_at(known, *group.queue) ||
-           std::ranges::any_of(group.members,
-                               [&](pod_index member) { return known[member].charged(); });
+           detail::any_of(group.members, [&](pod_index member) { return known[member].charged(); });
 }
 
 /// Memory for `gate_before_search`.
@@ -48,7 +47,7 @@ struct gate_scratch {
 /// True if volumes are the only obstacle for each member that no node can take. O(members).
 template<class Traits>
 [[nodiscard]] bool only_volumes_hold(const cluster_state<Traits>& known, gang_index which) {
-    return std::ranges::none_of(known[which].members, [&](pod_index member) {
+    return detail::none_of(known[which].members, [&](pod_index member) {
         return known[member].placeable() && known.where(member).value.unsupported;
     });
 }

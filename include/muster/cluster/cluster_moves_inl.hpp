@@ -9,6 +9,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/vocabulary/event_result.hpp>
 
@@ -57,7 +58,7 @@ void cluster_state<Traits>::told_to_move(const Moves& moves, std::optional<std::
 
 template<class Traits>
 bool cluster_state<Traits>::promises_at_rest(std::int64_t now) const noexcept {
-    return std::ranges::none_of(
+    return detail::none_of(
         promises_, [&](const promised_place& each) { return each.until && *each.until <= now; });
 }
 
@@ -68,8 +69,8 @@ void cluster_state<Traits>::keep_promises(std::int64_t now) {
     std::vector<gang_index> gangs;
     for (const promised_place& each : promises_)
         gangs.push_back(pods_[each.place.value()].gang);
-    std::ranges::sort(gangs,
-                      [this](gang_index lhs, gang_index rhs) { return gives_way_first(lhs, rhs); });
+    detail::sort(gangs,
+                 [this](gang_index lhs, gang_index rhs) { return gives_way_first(lhs, rhs); });
     gangs.erase(std::unique(gangs.begin(), gangs.end()), gangs.end());
     for (const gang_index which : gangs) {
         release_places(which, [&](pod_index place) { return is_void(place, now); });
@@ -100,8 +101,7 @@ template<class Traits>
 void cluster_state<Traits>::release_orphaned_places(gang_index gang) {
     const gang_record& group = gangs_[gang.value()];
     if (!promises_.empty() && !group.present &&
-        std::ranges::all_of(group.members,
-                            [&](pod_index each) { return pods_[each.value()].promised; }))
+        detail::all_of(group.members, [&](pod_index each) { return pods_[each.value()].promised; }))
         release_places(gang);
 }
 
@@ -136,7 +136,7 @@ void cluster_state<Traits>::erase_place(pod_index which) {
         pods_[place.partner->value()].partner.reset();
     disown(place);
     drop_record(which);
-    promises_.erase(std::ranges::find(promises_, which, &promised_place::place));
+    promises_.erase(detail::find(promises_, which, &promised_place::place));
 }
 
 template<class Traits>
@@ -158,7 +158,7 @@ void cluster_state<Traits>::release_place_of(pod_index pod) {
 /// Nothing can come to the place any more.
 template<class Traits>
 bool cluster_state<Traits>::is_void(pod_index which, std::int64_t now) const {
-    const auto until = std::ranges::find(promises_, which, &promised_place::place)->until;
+    const auto until = detail::find(promises_, which, &promised_place::place)->until;
     if (until && *until <= now)
         return true;
     const pod_record& place = pods_[which.value()];
@@ -184,7 +184,7 @@ void cluster_state<Traits>::hand_over(gang_index which) {
     }
     for (const bool own : {true, false})
         std::erase_if(places, [&](pod_index place) {
-            const auto next = std::ranges::find_if(waiting, [&](pod_index member) {
+            const auto next = detail::find_if(waiting, [&](pod_index member) {
                 return takes(member, pods_[place.value()], own);
             });
             if (next == waiting.end())

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/vocabulary/event_result.hpp>
 
@@ -261,7 +261,7 @@ void cluster_state<Traits>::enlist(pod_index pod) {
     if (members.empty() || less(members.back(), pod))
         members.push_back(pod);
     else
-        members.insert(std::ranges::lower_bound(members, pod, less), pod);
+        members.insert(detail::lower_bound(members, pod, less), pod);
 }
 
 template<class Traits>
@@ -271,7 +271,7 @@ void cluster_state<Traits>::delist(pod_index pod) {
         members.pop_back();
         return;
     }
-    const auto place = std::ranges::lower_bound(
+    const auto place = detail::lower_bound(
         members, pod, [this](pod_index lhs, pod_index rhs) { return member_less(lhs, rhs); });
     MUSTER_ASSERT(place != members.end() && *place == pod, "a member is in its gang's list");
     members.erase(place);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 
 // Room kept for gangs that wait.
@@ -47,8 +47,8 @@ auto cluster_state<Traits>::lift_reservations() -> std::vector<reservation_type>
 
 template<class Traits>
 void cluster_state<Traits>::drop_reservation(gang_index owner) noexcept {
-    const auto mine = std::ranges::find(
-        reservations_, owner, [](const reservation_type& each) { return each.owner.index; });
+    const auto mine = detail::find(reservations_, owner,
+                                   [](const reservation_type& each) { return each.owner.index; });
     if (mine == reservations_.end())
         return;
     let_go(*mine);

@@ -10,6 +10,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/vocabulary/disruption_budget.hpp>
 #include <muster/vocabulary/event_result.hpp>
@@ -63,10 +64,10 @@ node_index cluster_state<Traits>::name_node(std::optional<node_index> behind) {
     if (labels_.last() == index)
         node_order_.push_back(index);
     else
-        node_order_.insert(std::ranges::lower_bound(node_order_, index,
-                                                    [this](node_index lhs, node_index rhs) {
-                                                        return labels_.before(lhs, rhs);
-                                                    }),
+        node_order_.insert(detail::lower_bound(node_order_, index,
+                                               [this](node_index lhs, node_index rhs) {
+                                                   return labels_.before(lhs, rhs);
+                                               }),
                            index);
     constraints_.node_changed(index.value(), nodes_.back());
     topologies_.node_changed(index, nodes_.back(), labels_);
@@ -202,8 +203,8 @@ void cluster_state<Traits>::found_short(gang_index which, std::int64_t now) {
 template<class Traits>
 std::vector<gang_index> cluster_state<Traits>::short_gangs() {
     std::erase_if(short_, [this](gang_index which) { return !gangs_[which.value()].short_since; });
-    std::ranges::sort(
-        short_, [this](gang_index lhs, gang_index rhs) { return gang_order_.before(lhs, rhs); });
+    detail::sort(short_,
+                 [this](gang_index lhs, gang_index rhs) { return gang_order_.before(lhs, rhs); });
     short_.erase(std::unique(short_.begin(), short_.end()), short_.end());
     return short_;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -11,6 +10,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/label_table.hpp>
 #include <muster/vocabulary/pod_terms.hpp>
@@ -106,7 +106,7 @@ public:
             fresh.spread.push_back(know(each.pods, each.topology, 0));
         for_each_pull(fresh, [&](const known_term& each) {
             auto& carriers = selectors_[each.pods.value()].carriers;
-            if (std::ranges::find(carriers, where) == carriers.end())
+            if (detail::find(carriers, where) == carriers.end())
                 carriers.push_back(where);
         });
         terms_.emplace(where, std::move(fresh));
@@ -212,7 +212,8 @@ private:
     template<class Use>
     static void for_each_pull(const known_terms& of, const Use& use) {
         for (const auto* list : {&of.affinity, &of.anti_affinity, &of.preferred})
-            std::ranges::for_each(*list, use);
+            for (const known_term& each : *list)
+                use(each);
     }
 
     static void count_in(detail::sequence<standing_count>& counts, node_index node, std::int32_t by,

@@ -10,6 +10,7 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/compilation.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/constraint_table.hpp>
 #include <muster/cluster/label_table.hpp>
@@ -63,7 +64,7 @@ MUSTER_DEFINED_ONCE std::uint32_t topology_domains::join(node_index node, std::s
     if (nodes.empty() || before(nodes.back(), node))
         nodes.push_back(node);
     else
-        nodes.insert(std::ranges::lower_bound(nodes, node, before), node);
+        nodes.insert(detail::lower_bound(nodes, node, before), node);
     return static_cast<std::uint32_t>(entry->second.value());
 }
 
@@ -160,18 +161,21 @@ MUSTER_DEFINED_ONCE void pod_population::count(identity_index who, const constra
 MUSTER_DEFINED_ONCE bool pod_population::matches(selector_index which,
                                                  identity_index who) const noexcept {
     const auto& matched = identities_[who.value()].matched;
-    const auto at = std::ranges::lower_bound(matched, which, {}, &match::selector);
+    const auto at = detail::lower_bound(matched, which, {}, &match::selector);
     return at != matched.end() && at->selector == which;
 }
 
 MUSTER_DEFINED_ONCE bool pod_population::alike(identity_index lhs,
                                                identity_index rhs) const noexcept {
-    return std::ranges::equal(identities_[lhs.value()].matched, identities_[rhs.value()].matched,
-                              {}, &match::selector, &match::selector);
+    const auto& left = identities_[lhs.value()].matched;
+    const auto& right = identities_[rhs.value()].matched;
+    return std::equal(
+        left.begin(), left.end(), right.begin(), right.end(),
+        [](const match& one, const match& other) { return one.selector == other.selector; });
 }
 
 MUSTER_DEFINED_ONCE bool pod_population::repelled(identity_index who) const noexcept {
-    return std::ranges::any_of(identities_[who.value()].matched, [&](const match& each) {
+    return detail::any_of(identities_[who.value()].matched, [&](const match& each) {
         return selectors_[each.selector.value()].repelling > 0;
     });
 }
@@ -179,7 +183,7 @@ MUSTER_DEFINED_ONCE bool pod_population::repelled(identity_index who) const noex
 MUSTER_DEFINED_ONCE void pod_population::count_in(detail::sequence<standing_count>& counts,
                                                   node_index node, std::int32_t by, presence how,
                                                   bool seeks) {
-    auto at = std::ranges::lower_bound(counts, node, {}, &standing_count::node);
+    auto at = detail::lower_bound(counts, node, {}, &standing_count::node);
     if (at == counts.end() || at->node != node)
         at = counts.insert(at, {node, 0, 0, 0, 0});
     at->of(how) += by;
@@ -191,7 +195,9 @@ MUSTER_DEFINED_ONCE void pod_population::count_in(detail::sequence<standing_coun
 MUSTER_DEFINED_ONCE void pod_population::join(identity_index who, selector_index which) {
     auto& list = selectors_[which.value()].matched;
     auto& matched = identities_[who.value()].matched;
-    matched.insert(std::ranges::upper_bound(matched, which, {}, &match::selector),
+    matched.insert(std::upper_bound(
+                       matched.begin(), matched.end(), which,
+                       [](selector_index one, const match& other) { return one < other.selector; }),
                    {which, static_cast<std::uint32_t>(list.size())});
     list.push_back(who);
 }
@@ -209,7 +215,7 @@ MUSTER_DEFINED_ONCE void pod_population::part(identity_index who, selector_index
 MUSTER_DEFINED_ONCE auto pod_population::find_match(identity_index who,
                                                     selector_index which) noexcept
     -> detail::sequence<match>::iterator {
-    return std::ranges::lower_bound(identities_[who.value()].matched, which, {}, &match::selector);
+    return detail::lower_bound(identities_[who.value()].matched, which, {}, &match::selector);
 }
 
 MUSTER_DEFINED_ONCE selector_index pod_population::acquire(const pod_selector& value,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -13,6 +12,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/order_labels.hpp>
 #include <muster/vocabulary/labels.hpp>
@@ -95,12 +95,12 @@ public:
     template<class NodeAt>
     topology_index acquire(const topology& value, std::size_t nodes,
                            const order_labels<node_tag>& order, const NodeAt& node_at) {
-        const auto same = std::ranges::find(rows_, value, &topology_domains::value_);
+        const auto same = detail::find(rows_, value, &topology_domains::value_);
         if (same != rows_.end()) {
             ++same->users_;
             return topology_index{static_cast<std::size_t>(same - rows_.begin())};
         }
-        auto slot = std::ranges::find(rows_, std::size_t{0}, &topology_domains::users_);
+        auto slot = detail::find(rows_, std::size_t{0}, &topology_domains::users_);
         if (slot == rows_.end())
             slot = rows_.insert(rows_.end(), topology_domains{});
         *slot = topology_domains{};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/queue_turns.hpp>
@@ -62,7 +63,7 @@ struct agenda_line {
 
     /// Whose turn it is gets another, for its surplus.
     [[nodiscard]] bool comes_again() const {
-        return std::ranges::find(again, static_cast<std::uint32_t>(at)) != again.end();
+        return detail::find(again, static_cast<std::uint32_t>(at)) != again.end();
     }
 };
 
@@ -71,7 +72,7 @@ struct agenda_line {
 template<class Traits>
 [[nodiscard]] bool has_all_it_wants(const cluster_state<Traits>& known, gang_index which) {
     const auto& record = known[which];
-    return record.placeable == 0 && std::ranges::any_of(record.members, [&](pod_index member) {
+    return record.placeable == 0 && detail::any_of(record.members, [&](pod_index member) {
                return known[member].holding();
            });
 }
@@ -226,7 +227,7 @@ public:
                    known.gang_order().before(left.gang, right.gang);
         };
         const auto fresh = static_cast<std::uint32_t>(in.at);
-        in.again.insert(std::ranges::lower_bound(in.again, fresh, less), fresh);
+        in.again.insert(detail::lower_bound(in.again, fresh, less), fresh);
     }
 
     /// What this queue uses has changed, as something started there or had to go: it and those
@@ -309,7 +310,7 @@ private:
         for (const pod_index member : group.members)
             if (known[member].holding())
                 count(member);
-        const bool more = std::ranges::all_of(missing, [](std::int64_t left) { return left <= 0; });
+        const bool more = detail::all_of(missing, [](std::int64_t left) { return left <= 0; });
         if (more)
             missing[0] = 1;
         for (const bool roles : {true, false})
@@ -338,7 +339,7 @@ private:
     /// False when the gang is not found where it should stand.
     bool reopen(const slot& at, gang_index which, std::int64_t now, const any_gang_order& gangs) {
         detail::sequence<entry>& in = lines_[at.line].entries;
-        const auto first = std::ranges::lower_bound(
+        const auto first = detail::lower_bound(
             in, at.rank, [&](gang_rank lhs, gang_rank rhs) { return gangs(lhs, rhs, now); },
             &entry::rank);
         for (auto each = first; each != in.end() && !gangs(at.rank, each->rank, now); ++each) {

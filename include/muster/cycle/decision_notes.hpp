@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/records.hpp>
 #include <muster/cycle/decision.hpp>
@@ -40,7 +41,7 @@ struct noted {
 inline void order_by_visits(cycle_result& result, sequence<noted>& made) {
     std::vector<std::size_t> order(made.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t at) { return made[at].visit; });
+    detail::stable_sort(order, {}, [&](std::size_t at) { return made[at].visit; });
     std::vector<decision> decisions;
     sequence<noted> notes;
     for (const std::size_t at : order) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include <muster/admission/admit.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/agenda.hpp>
@@ -41,7 +41,7 @@ template<class Traits>
     if (known[which].spec.fault != gang_fault::none ||
         !reaches_minima(*members.tree, members.holding) || !terms_let_come(known, which, true))
         return false;
-    return std::ranges::all_of(known[which].members, [&](pod_index member) {
+    return detail::all_of(known[which].members, [&](pod_index member) {
         const auto& record = known[member];
         if (!record.awaited())
             return true;

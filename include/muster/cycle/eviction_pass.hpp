@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/any_policy.hpp>
@@ -97,7 +98,7 @@ private:
         if (!known_->population().in_use())
             return kept_->waiting.clear();
         erase_if(kept_->waiting, [&](const turn& each) {
-            return std::ranges::none_of((*known_)[each.gang].members, [&](pod_index member) {
+            return detail::none_of((*known_)[each.gang].members, [&](pod_index member) {
                 return terms_bear_on(*known_, member);
             });
         });
@@ -126,8 +127,8 @@ private:
         // What is kept for itself is no hindrance to it.
         const auto& reservations = known_->reservations();
         const auto own = static_cast<std::size_t>(
-            std::ranges::find(reservations, which.gang,
-                              [](const auto& each) { return each.owner.index; }) -
+            detail::find(reservations, which.gang,
+                         [](const auto& each) { return each.owner.index; }) -
             reservations.begin());
         const bool has_own = own < reservations.size();
         if (has_own) {

@@ -10,6 +10,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/fair_share.hpp>
@@ -86,7 +87,7 @@ private:
             for (auto at = queues.parent(which); at; at = queues.parent(*at))
                 ++depth_[which.value()];
         }
-        std::ranges::stable_sort(family_, [&](queue_index lhs, queue_index rhs) {
+        detail::stable_sort(family_, [&](queue_index lhs, queue_index rhs) {
             if (depth_[lhs.value()] != depth_[rhs.value()])
                 return depth_[lhs.value()] < depth_[rhs.value()];
             return queues.parent(lhs) < queues.parent(rhs);

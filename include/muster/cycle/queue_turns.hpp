@@ -11,6 +11,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/queue_rank.hpp>
@@ -196,7 +197,7 @@ private:
         sorted_.resize(vertices_.size() - 1);
         for (std::size_t at = 1; at < vertices_.size(); ++at)
             sorted_[at - 1] = static_cast<std::uint32_t>(at);
-        std::ranges::sort(sorted_, [&](std::uint32_t lhs, std::uint32_t rhs) {
+        detail::sort(sorted_, [&](std::uint32_t lhs, std::uint32_t rhs) {
             const vertex& left = vertices_[lhs];
             const vertex& right = vertices_[rhs];
             if (left.parent != right.parent)
@@ -262,10 +263,12 @@ private:
                                       : kept_)
                 .push_back(*each);
         // Another order may have been asked for the last time.
-        if (!std::ranges::is_sorted(kept_, turn(before)))
-            std::ranges::sort(kept_, turn(before));
-        std::ranges::sort(moved_, turn(before));
-        std::ranges::copy(dead_, std::ranges::merge(kept_, moved_, begin, turn(before)).out);
+        if (!std::is_sorted(kept_.begin(), kept_.end(), turn(before)))
+            detail::sort(kept_, turn(before));
+        detail::sort(moved_, turn(before));
+        const auto end = std::merge(kept_.begin(), kept_.end(), moved_.begin(), moved_.end(), begin,
+                                    turn(before));
+        std::copy(dead_.begin(), dead_.end(), end);
     }
 
     void move(const cluster_state<Traits>& known, std::uint32_t which,

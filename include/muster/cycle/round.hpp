@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/agenda.hpp>
@@ -41,8 +41,7 @@ template<class Traits>
     // Pods that came to stand somewhere, or changed there, may have done so since.
     if (known.population().in_use() && group.last.kind != answer::never &&
         (group.last.kind != answer::waiting ||
-         std::ranges::any_of(group.members,
-                             [&](pod_index pod) { return terms_bear_on(known, pod); })))
+         detail::any_of(group.members, [&](pod_index pod) { return terms_bear_on(known, pod); })))
         return false;
     return group.last.release_epoch == known.release_epoch() &&
            group.last.capability_epoch == known.capability_epoch();
@@ -215,8 +214,8 @@ private:
         }
         if (!patience || has_room_ || (*known_)[entry.gang].bypassed < *patience)
             return;
-        const auto before = std::ranges::find(lifted_, entry.gang,
-                                              [](const auto& each) { return each.owner.index; });
+        const auto before =
+            detail::find(lifted_, entry.gang, [](const auto& each) { return each.owner.index; });
         auto made = before != lifted_.end() ? std::optional(std::move(*before))
                                             : kept_->plan_room(*known_, entry.gang);
         has_room_ = made && known_->reserve(std::move(*made));
@@ -367,7 +366,7 @@ private:
     void evict_stale() {
         stale_pass(*known_, now_, how_->staleness, kept_->stakes)
             .run([&](gang_index which, const std::vector<pod_index>& pods) {
-                auto made = std::ranges::find(result_->decisions, which, &decision::gang);
+                auto made = detail::find(result_->decisions, which, &decision::gang);
                 if (made == result_->decisions.end()) {
                     const standing& last = (*known_)[which].last;
                     result_->add(which, {last.kind, last.at, last.could_start, {}, 0}, {});

@@ -39,7 +39,7 @@ public:
             return;
         const auto granted = std::min(since_.size(), static_cast<std::size_t>(shares));
         const auto nth = since_.begin() + static_cast<std::ptrdiff_t>(granted - 1);
-        std::ranges::nth_element(since_, nth);
+        std::nth_element(since_.begin(), nth, since_.end());
         newest_ = *nth;
         before_ = std::count_if(since_.begin(), nth,
                                 [&](std::uint64_t since) { return since < newest_; });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/policy/any_rule.hpp>
@@ -28,7 +29,7 @@ template<class Traits>
     const auto& group = known[which];
     if (!group.present || group.spec.fault != gang_fault::none)
         return false;
-    const bool stands = std::ranges::any_of(group.members, [&](pod_index member) {
+    const bool stands = detail::any_of(group.members, [&](pod_index member) {
         return known[member].charged_as() == tenure::lasting && known[member].charged();
     });
     return stands && stake_of(known, which, scratch) != stake::minima;

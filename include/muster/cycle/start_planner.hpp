@@ -12,6 +12,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/greedy/place.hpp>
@@ -89,8 +90,7 @@ public:
 
     /// No planned start is before that time.
     [[nodiscard]] bool all_after(std::int64_t time) const noexcept {
-        return std::ranges::all_of(planned_,
-                                   [&](const planned& each) { return each.start >= time; });
+        return detail::all_of(planned_, [&](const planned& each) { return each.start >= time; });
     }
     [[nodiscard]] bool any() const noexcept { return !planned_.empty(); }
 
@@ -118,7 +118,7 @@ private:
                 if (const auto end = known.ends(member); end && stays(known, member))
                     // A pod that overruns may go at any time.
                     departures_.push_back({std::max(*end, now + 1), member});
-        std::ranges::stable_sort(departures_, {}, &departure::end);
+        detail::stable_sort(departures_, {}, &departure::end);
         times_.clear();
         for (std::size_t at = 0; at < departures_.size(); ++at)
             if (at == 0 || departures_[at].end != departures_[at - 1].end)
@@ -206,7 +206,7 @@ private:
         for (const planned& each : planned_)
             if (each.end > now + 1 && each.end < never)
                 moments_.push_back(each.end);
-        std::ranges::sort(moments_);
+        detail::sort(moments_);
         moments_.erase(std::unique(moments_.begin(), moments_.end()), moments_.end());
         std::size_t gone = 0;
         for (const std::int64_t time : moments_) {
@@ -259,7 +259,7 @@ private:
         std::vector<part> parts;
         for (const placement& each : journal_->placements())
             parts.push_back({each.node, known_->request(each.pod)});
-        std::ranges::stable_sort(parts, {}, &part::node);
+        detail::stable_sort(parts, {}, &part::node);
         std::size_t left = 0;
         for (std::size_t at = 0; at < parts.size(); ++at) {
             if (left > 0 && parts[left - 1].node == parts[at].node)
@@ -326,7 +326,7 @@ private:
         const auto weights = weigh(known.accounts(), known.pods_kind());
         order_ = known.node_order();
         std::erase_if(order_, [&](node_index node) { return !known[node].present; });
-        std::ranges::stable_sort(order_, {}, [&](node_index node) {
+        detail::stable_sort(order_, {}, [&](node_index node) {
             return saturate(static_cast<int128>(weights.key(known.accounts().allocatable(node))) -
                             weights.key(known.accounts().free(node)));
         });
@@ -338,8 +338,8 @@ private:
             for (const pod_index member : known[gang].members)
                 if (stays(known, member) && rank_[known[member].node->value()] < order_.size())
                     standing_.push_back(member);
-        std::ranges::stable_sort(standing_, {},
-                                 [&](pod_index pod) { return rank_[known[pod].node->value()]; });
+        detail::stable_sort(standing_, {},
+                            [&](pod_index pod) { return rank_[known[pod].node->value()]; });
         first_of_.assign(order_.size() + 1, standing_.size());
         for (std::size_t at = standing_.size(); at-- > 0;)
             first_of_[rank_[known[standing_[at]].node->value()]] = at;

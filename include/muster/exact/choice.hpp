@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/vocabulary/gang.hpp>
 
@@ -243,7 +244,7 @@ private:
         scratch.ordered = true;
         scratch.order.resize(roles_.size());
         std::iota(scratch.order.begin(), scratch.order.end(), std::size_t{0});
-        std::ranges::sort(scratch.order, [&](std::size_t lhs, std::size_t rhs) {
+        detail::sort(scratch.order, [&](std::size_t lhs, std::size_t rhs) {
             return costs[lhs] != costs[rhs] ? costs[lhs] < costs[rhs] : lhs < rhs;
         });
     }

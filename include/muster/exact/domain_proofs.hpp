@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/proof_list.hpp>
@@ -49,7 +49,7 @@ look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::w
     const bool now = scope == certificate_scope::free_now;
     const gang_tree& tree = *members.tree;
     const auto required = [](const closeness& one) { return one.required.has_value(); };
-    const auto of = std::ranges::find_if(members.together, required);
+    const auto of = detail::find_if(members.together, required);
     if (of == members.together.end())
         return domains_outcome::open;
     const auto room_in = [&](domain_index domain, std::size_t at) {
@@ -90,7 +90,7 @@ look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::w
                 (way && room_in(*way, at) >= needs[at])))
             ++at;
         if (at == needs.size())
-            return needs.size() == 1 && std::ranges::count_if(members.together, required) == 1
+            return needs.size() == 1 && detail::count_if(members.together, required) == 1
                        ? domains_outcome::fits
                        : domains_outcome::open;
         certificate::vertex& leaf = proof.vertices.add();

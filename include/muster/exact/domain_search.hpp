@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/proof_list.hpp>
@@ -168,7 +169,7 @@ private:
         for (std::size_t at = 0; at < members_->together.size(); ++at) {
             const closeness& of = members_->together[at];
             if (counts_as_constraint(at) &&
-                std::ranges::none_of(confined_, [&](const vertex_domain& one) {
+                detail::none_of(confined_, [&](const vertex_domain& one) {
                     return one.vertex == of.vertex && one.within == of.within;
                 }))
                 return &of;

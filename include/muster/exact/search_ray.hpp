@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/ranges.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -128,15 +129,14 @@ public:
 private:
     [[nodiscard]] static bool takes(const std::vector<std::int64_t>& amounts) noexcept {
         constexpr std::int64_t end = std::int64_t{1} << 40U;
-        return std::ranges::all_of(amounts,
-                                   [](std::int64_t each) { return -end < each && each < end; });
+        return detail::all_of(amounts, [](std::int64_t each) { return -end < each && each < end; });
     }
 
     using column = std::array<int128, most_classes + 1>;
 
     [[nodiscard]] column column_of(const std::vector<std::int64_t>& point) const {
         column made{};
-        std::ranges::copy(point, made.begin());
+        std::copy(point.begin(), point.end(), made.begin());
         made[classes_] = 1;
         return made;
     }

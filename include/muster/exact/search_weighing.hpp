@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/problem/fit_problem.hpp>
 
 namespace muster {
@@ -34,7 +35,7 @@ template<std::size_t Width>
 template<std::size_t Width>
 [[nodiscard]] bool within_quotas(const fit_problem<Width>& problem,
                                  const std::vector<std::int64_t>& counts) {
-    return std::ranges::all_of(problem.quotas, [&](const auto& quota) {
+    return detail::all_of(problem.quotas, [&](const auto& quota) {
         int128 sum = 0;
         for (std::size_t at = 0; at < counts.size(); ++at)
             sum += static_cast<int128>(counts[at]) * problem.members[at].charge[quota.kind];
@@ -67,7 +68,7 @@ void weigh_by(const fit_problem<Width>& problem, const std::vector<std::int64_t>
 /// A class without weight still breaks ties among patterns: all are scaled so that weights of one
 /// do not matter beside them. `upper` is how many of each class the nodes could take.
 inline void spread_zeros(const std::vector<std::int64_t>& upper, weighing& by) {
-    if (std::ranges::find(by.weights, 0) == by.weights.end())
+    if (detail::find(by.weights, 0) == by.weights.end())
         return;
     std::int64_t most = 1;
     for (const std::int64_t sum : upper)

@@ -13,6 +13,7 @@
 
 #include <muster/admission/admit.hpp>
 #include <muster/base/assert.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/choice.hpp>
@@ -50,11 +51,11 @@ public:
             alike_.emplace(known, members, scope);
         std::vector<kind_id> kinds;
         for (std::size_t column = 0; column < width; ++column)
-            if (std::ranges::any_of(members.classes,
-                                    [&](const auto& each) { return each.request[column] > 0; }))
+            if (detail::any_of(members.classes,
+                               [&](const auto& each) { return each.request[column] > 0; }))
                 kinds.push_back(kind_id{column});
         if (options.kinds)
-            std::ranges::sort(kinds, {}, [&](kind_id kind) { return options.kinds->name(kind); });
+            detail::sort(kinds, {}, [&](kind_id kind) { return options.kinds->name(kind); });
         for (const kind_id kind : kinds)
             listed_.push_back({reason_code::insufficient_resource, kind, 0});
         for (const kind_id kind : kinds)
@@ -67,7 +68,7 @@ public:
             if (members.together[at].required)
                 listed_.push_back({reason_code::topology_fragmented, {}, at});
         listed_.push_back({reason_code::host_port_taken, {}, 0});
-        if (std::ranges::any_of(members.classes, [&](const auto& each) {
+        if (detail::any_of(members.classes, [&](const auto& each) {
                 return !known.constraint_sets()[each.where].value.volumes.empty();
             }))
             listed_.push_back({reason_code::volume_out_of_reach, {}, 0});
@@ -79,13 +80,13 @@ public:
     /// them.
     [[nodiscard]] std::vector<reason> find() {
         std::vector<reason> found = find_all();
-        if (std::ranges::any_of(known_->node_order(),
-                                [&](node_index node) { return (*known_)[node].present; }))
+        if (detail::any_of(known_->node_order(),
+                           [&](node_index node) { return (*known_)[node].present; }))
             return found;
         const auto is_about_nodes = [](const reason& each) {
             return each.code != reason_code::quota_exceeded;
         };
-        if (const auto first = std::ranges::find_if(found, is_about_nodes); first != found.end())
+        if (const auto first = detail::find_if(found, is_about_nodes); first != found.end())
             found.erase(std::remove_if(first + 1, found.end(), is_about_nodes), found.end());
         return found;
     }
@@ -123,7 +124,7 @@ private:
                 minimal = minimal && outcome == fit_outcome::fits;
                 together.push_back(at);
             }
-            std::ranges::reverse(together);
+            std::reverse(together.begin(), together.end());
             for (const std::size_t at : together) {
                 named[at] = 1;
                 found.push_back(describe(listed_[at], reason_kind::blocking_together, kept));
@@ -186,7 +187,7 @@ private:
             if (steps >= 0 && most < needed_[vertex])
                 return fit_outcome::impossible;
         }
-        const bool apart = std::ranges::any_of(problem_.of.apart, [](char each) { return each; });
+        const bool apart = detail::any_of(problem_.of.apart, [](char each) { return each; });
         if (!apart && fits_greedily(problem_))
             return fit_outcome::fits;
         return std::nullopt;
@@ -248,10 +249,10 @@ private:
     /// True if some node can use the volumes of some waiting member of the vertex at present.
     [[nodiscard]] bool has_volume(const std::vector<node_index>& nodes, std::size_t vertex) const {
         constexpr unsigned out_of_reach = obstacle_volume | obstacle_unbound_volume;
-        return std::ranges::any_of(members_->classes, [&](const auto& each) {
+        return detail::any_of(members_->classes, [&](const auto& each) {
             const auto& where = known_->constraint_sets()[each.where];
             return is_below(*members_->tree, each.role.value(), vertex) &&
-                   std::ranges::any_of(nodes, [&](node_index node) {
+                   detail::any_of(nodes, [&](node_index node) {
                        return (where.obstacles[node.value()] & out_of_reach) == 0;
                    });
         });
@@ -407,7 +408,7 @@ private:
                 if (weights[at] > 0)
                     asks.push_back(
                         {members_->classes[at].request[quota.kind], problem.members[at].waiting});
-            std::ranges::sort(asks);
+            detail::sort(asks);
             std::int64_t left = quota_left_.value_or(quota.left);
             std::int64_t within = 0;
             for (const auto& [ask, count] : asks) {
@@ -446,12 +447,13 @@ void add_beside_volumes(const cluster_state<Traits>& known,
                         const gang_members<Traits::width>& if_ready, const explain_options& options,
                         certificate_scope scope, std::vector<reason>& found) {
     std::vector<reason> others = reason_finder<Traits>(known, if_ready, options, scope).find();
-    if (others.empty() || std::ranges::any_of(others, &reason::not_minimal))
+    if (others.empty() || detail::any_of(others, &reason::not_minimal))
         return;
     if (scope == certificate_scope::free_now)
         for (reason& each : term_reason_finder(known, if_ready).find_contributing())
             others.push_back(std::move(each));
-    std::ranges::move(others, std::back_inserter(found));
+    found.insert(found.end(), std::make_move_iterator(others.begin()),
+                 std::make_move_iterator(others.end()));
 }
 
 template<class Traits>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include <muster/admission/gates.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/explain/explain.hpp>
 #include <muster/explain/explain_inl.hpp>
@@ -40,7 +40,7 @@ template<std::size_t Width>
     lone.alive = {1};
     lone.unsupported = {0};
     for (const auto& each : members.classes) {
-        if (std::ranges::find(members.of(each), pod) == members.of(each).end())
+        if (detail::find(members.of(each), pod) == members.of(each).end())
             continue;
         lone.classes.push_back(each);
         lone.classes.front().role = vertex_index{0};
@@ -91,7 +91,7 @@ std::vector<reason> explain_member(const cluster_state<Traits>& known, pod_index
             found.push_back(std::move(each));
     }
     // The numbers are those of the pod. The constraint is the gang's that the pod is bound by.
-    const auto required = std::ranges::find_if(members.together, [&](const closeness& of) {
+    const auto required = detail::find_if(members.together, [&](const closeness& of) {
         return of.required && is_below(*members.tree, known[pod].role.value(), of.vertex);
     });
     for (reason& each : found)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/explain/affinity_refusal.hpp>
 #include <muster/index/node_query.hpp>
@@ -80,8 +81,7 @@ public:
         std::vector<reason> found = made_of(*refused, reason_kind::contributing);
         // The requirement of the vertex whose members share the volume has its own reason.
         std::erase_if(found, [&](const reason& each) {
-            return each.shares_volume &&
-                   std::ranges::any_of(members_->together, &closeness::of_volume);
+            return each.shares_volume && detail::any_of(members_->together, &closeness::of_volume);
         });
         return found;
     }
@@ -102,10 +102,9 @@ private:
             made.unlabelled = stops.unlabelled;
             const std::int64_t needed =
                 (*members_->tree)[role].min_member - members_->holding[role.value()];
-            const auto placed =
-                std::ranges::count_if(into_.placements(), [&](const placement& one) {
-                    return (*known_)[one.pod].role == role;
-                });
+            const auto placed = detail::count_if(into_.placements(), [&](const placement& one) {
+                return (*known_)[one.pod].role == role;
+            });
             made.roles.push_back({role, std::max<std::int64_t>(needed, placed + 1),
                                   members_->holding[role.value()], placed});
             found.push_back(std::move(made));
@@ -117,7 +116,7 @@ private:
     /// share.
     [[nodiscard]] bool only_volumes_seek(std::size_t of_class, const std::string& label) const {
         const auto& where = known_->constraint_sets()[members_->classes[of_class].where].value;
-        return where.pods && std::ranges::all_of(where.pods->affinity, [&](const auto& term) {
+        return where.pods && detail::all_of(where.pods->affinity, [&](const auto& term) {
                    return term.of_volume || term.topology != label;
                });
     }

@@ -189,8 +189,9 @@ public:
         if (stuck_at_[of_class] == changes_)
             return 0;
         list(of_class, ranks_);
-        const auto best = std::ranges::max_element(
-            ranks_, [](const ranked& lhs, const ranked& rhs) { return rhs.better_than(lhs); });
+        const auto best = std::max_element(
+            ranks_.begin(), ranks_.end(),
+            [](const ranked& lhs, const ranked& rhs) { return rhs.better_than(lhs); });
         if (best != ranks_.end() && put(of_class, best->node))
             return 1;
         stuck_at_[of_class] = changes_;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/node_query.hpp>
 #include <muster/problem/affinity_counts.hpp>
@@ -36,7 +36,7 @@ template<class Traits>
     if (!bear)
         return true;
     // A pod that a spread term counts may have to start after the pod with the term.
-    std::ranges::stable_sort(coming, {}, [&](pod_index pod) { return known[pod].turn; });
+    detail::stable_sort(coming, {}, [&](pod_index pod) { return known[pod].turn; });
     const auto queue_nodes = detail::queue_nodes_of(known, group.queue);
     const pod_population& population = known.population();
     detail::affinity_members<width> alike;

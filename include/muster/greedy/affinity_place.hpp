@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/greedy/affinity_board.hpp>
@@ -134,15 +135,15 @@ private:
         }
         std::vector<std::size_t>& order = walk_.order();
         std::iota(order.begin(), order.end(), std::size_t{0});
-        std::ranges::sort(order, {},
-                          [&](std::size_t vertex) { return std::pair(rank[vertex], vertex); });
+        detail::sort(order, {},
+                     [&](std::size_t vertex) { return std::pair(rank[vertex], vertex); });
     }
 
     [[nodiscard]] bool try_orders() {
         order_by_affinity();
         if ((has_steps() && meet_minima()) || try_domains())
             return true;
-        std::ranges::reverse(walk_.order());
+        std::reverse(walk_.order().begin(), walk_.order().end());
         if (has_steps() && meet_minima())
             return true;
         order_by_affinity();
@@ -166,7 +167,7 @@ private:
         rooms_.clear();
         for (const confinement& each : tries_)
             rooms_.emplace_back(has_steps() ? -board_.room_in(each) : 0, rooms_.size());
-        std::ranges::sort(rooms_);
+        detail::sort(rooms_);
         bool met = false;
         for (std::size_t at = 0; at < rooms_.size() && has_steps() && !met; ++at) {
             board_.confine(tries_[rooms_[at].second]);
@@ -188,7 +189,7 @@ private:
         pulls_.clear();
         for (std::size_t at = 0; at < classes; ++at)
             for (const topology_index by : board_.counts().pulls(at)) {
-                auto known = std::ranges::find(pulls_, by, &pull::label);
+                auto known = detail::find(pulls_, by, &pull::label);
                 if (known == pulls_.end()) {
                     pull& made = pulls_.add();
                     made.label = by;
@@ -265,7 +266,7 @@ private:
                     continue;
                 mine.tried[of_class] = 1;
                 board_.list(of_class, mine.ranks);
-                std::ranges::sort(mine.ranks, [](const ranked& lhs, const ranked& rhs) {
+                detail::sort(mine.ranks, [](const ranked& lhs, const ranked& rhs) {
                     return lhs.comes_before(rhs);
                 });
                 const std::size_t before = board_.mark();
@@ -301,7 +302,7 @@ private:
         picture_.clear();
         for (const auto& each : board_.placed().steps())
             picture_.push_back(static_cast<std::uint64_t>(each.which) << 32U | each.node.value());
-        std::ranges::sort(picture_);
+        detail::sort(picture_);
         return seen_.size() == most_remembered ? !seen_.contains(picture_) : seen_.insert(picture_);
     }
 

@@ -45,7 +45,9 @@ public:
         raw_.clear();
         for (const node_index node : nodes)
             raw_.push_back(counts.liking(of_class, node));
-        const auto [least, most] = std::ranges::minmax(raw_);
+        const auto [first, last] = std::minmax_element(raw_.begin(), raw_.end());
+        const std::int64_t least = *first;
+        const std::int64_t most = *last;
         for (std::size_t at = 0; at < nodes.size() && least < most; ++at)
             scores_[at] += 100 * (raw_[at] - least) / (most - least);
         spread(counts, of_class, nodes);

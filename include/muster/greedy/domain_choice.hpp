@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/subgroup.hpp>
@@ -110,7 +111,7 @@ public:
                 else if (must)
                     into.push_back({form::nowhere, level, {}});
             }
-            std::ranges::sort(listed_, [&](const entry& lhs, const entry& rhs) {
+            detail::sort(listed_, [&](const entry& lhs, const entry& rhs) {
                 if (order(lhs.rank, rhs.rank) || order(rhs.rank, lhs.rank))
                     return order(lhs.rank, rhs.rank);
                 return lhs.place < rhs.place;

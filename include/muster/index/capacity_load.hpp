@@ -10,6 +10,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/index/capacity_tree.hpp>
 #include <muster/index/thresholds.hpp>
 #include <muster/resource/resources.hpp>
@@ -74,7 +75,7 @@ void load_rows(capacity_tree<Width, Fanout, Thresholds>& tree,
     std::vector<std::uint32_t> order(rows.size());
     for (std::size_t each = 0; each < rows.size(); ++each)
         order[each] = static_cast<std::uint32_t>(each);
-    std::ranges::sort(order, [&](std::uint32_t lhs, std::uint32_t rhs) {
+    detail::sort(order, [&](std::uint32_t lhs, std::uint32_t rhs) {
         return capacity_key{rows[lhs].rank, rows[lhs].label} <
                capacity_key{rows[rhs].rank, rows[rhs].label};
     });

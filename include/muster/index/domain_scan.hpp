@@ -51,7 +51,7 @@ public:
                                   node_score(score, weights, accounts, node, query), place, room});
         }
         if (!fills_nodes(score)) {
-            const auto best = std::ranges::min_element(found_, better);
+            const auto best = std::min_element(found_.begin(), found_.end(), better);
             if (best == found_.end())
                 return 0;
             into.push_back({nodes[best->place], 1});
@@ -59,10 +59,10 @@ public:
         }
         // Mostly a few of them are enough, so they are not all sorted.
         const auto worse = [](const entry& lhs, const entry& rhs) { return better(rhs, lhs); };
-        std::ranges::make_heap(found_, worse);
+        std::make_heap(found_.begin(), found_.end(), worse);
         std::int64_t left = want;
         while (left > 0 && !found_.empty()) {
-            std::ranges::pop_heap(found_, worse);
+            std::pop_heap(found_.begin(), found_.end(), worse);
             const std::int64_t here = std::min(left, found_.back().room);
             into.push_back({nodes[found_.back().place], here});
             left -= here;

@@ -401,13 +401,13 @@ private:
             if (const auto& free = accounts_->free(node); fits(about.request, free))
                 listed_.push_back({preference, rank_of(free), label, node});
         // Mostly a few of them are enough, so they are not all sorted.
-        std::ranges::make_heap(listed_, listed::after);
+        std::make_heap(listed_.begin(), listed_.end(), listed::after);
         while (!listed_.empty() && left > 0) {
             const std::int32_t level = listed_.front().preference;
             first();
             bool more = true;
             while (more && !listed_.empty() && listed_.front().preference == level) {
-                std::ranges::pop_heap(listed_, listed::after);
+                std::pop_heap(listed_.begin(), listed_.end(), listed::after);
                 const listed next = listed_.back();
                 listed_.pop_back();
                 more = visit(next.node, accounts_->free(next.node), next.rank);

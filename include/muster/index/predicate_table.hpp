@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/node_predicate.hpp>
@@ -90,14 +90,13 @@ private:
                  bool present, bool admits) {
         const node_index node = changed.node;
         const std::int32_t preference = changed.preference;
-        const auto level =
-            std::ranges::find(of.levels, preference, &node_predicate::level::preference);
+        const auto level = detail::find(of.levels, preference, &node_predicate::level::preference);
         switch (of.shape) {
         case node_predicate::form::everywhere:
             return !present || (admits && preference == of.levels.front().preference);
         case node_predicate::form::list:
-            return admits ? std::ranges::find(of.nodes, changed) != of.nodes.end()
-                          : std::ranges::find(of.nodes, node, &node_predicate::candidate::node) ==
+            return admits ? detail::find(of.nodes, changed) != of.nodes.end()
+                          : detail::find(of.nodes, node, &node_predicate::candidate::node) ==
                                 of.nodes.end();
         case node_predicate::form::columns:
             if (present)
@@ -134,11 +133,11 @@ private:
             const std::int32_t liked = rows.preference(node);
             if (++admitted <= node_predicate::longest_list)
                 of.nodes.push_back({node, liked, known.node_labels()[node]});
-            if (std::ranges::find(of.levels, liked, &node_predicate::level::preference) ==
+            if (detail::find(of.levels, liked, &node_predicate::level::preference) ==
                 of.levels.end())
                 of.levels.push_back({liked, 0});
         }
-        std::ranges::sort(of.levels, [](const auto& lhs, const auto& rhs) {
+        detail::sort(of.levels, [](const auto& lhs, const auto& rhs) {
             return lhs.preference > rhs.preference;
         });
         if (admitted == present && of.levels.size() == 1) {

@@ -49,7 +49,7 @@ public:
                      std::vector<node_run>& into) {
         came.free = free;
         heap_.push_back(came);
-        std::ranges::push_heap(heap_, after);
+        std::push_heap(heap_.begin(), heap_.end(), after);
         give(into);
         return count - 1;
     }
@@ -71,7 +71,7 @@ private:
 
     /// One pod to the first of the heap.
     void give(std::vector<node_run>& into) {
-        std::ranges::pop_heap(heap_, after);
+        std::pop_heap(heap_.begin(), heap_.end(), after);
         place& best = heap_.back();
         into.push_back({best.node, 1});
         if (--best.room == 0) {
@@ -80,7 +80,7 @@ private:
         }
         best.free -= *request_;
         best.rank = ~weights_->key(best.free);
-        std::ranges::push_heap(heap_, after);
+        std::push_heap(heap_.begin(), heap_.end(), after);
     }
 
     const resources<Width>* request_ = nullptr;

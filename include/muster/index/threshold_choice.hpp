@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -33,7 +33,7 @@ void append_grid(std::span<const weighed_request<Width>> requests, std::size_t m
     for (std::size_t column = 0; column < Width; ++column) {
         for (const auto& each : requests)
             sorted[column].push_back(each.request[column]);
-        std::ranges::sort(sorted[column]);
+        detail::sort(sorted[column]);
         distinct[column] = 1;
         for (std::size_t each = 1; each < sorted[column].size(); ++each)
             distinct[column] += sorted[column][each] != sorted[column][each - 1] ? 1U : 0U;
@@ -75,7 +75,7 @@ choose_thresholds(sequence<weighed_request<Width>> requests, std::size_t most) {
     const auto heavier = [](const auto& lhs, const auto& rhs) {
         return lhs.weight != rhs.weight ? lhs.weight > rhs.weight : lhs.request < rhs.request;
     };
-    std::ranges::sort(requests, heavier);
+    detail::sort(requests, heavier);
     std::uint64_t total = 0;
     for (const auto& each : requests)
         total += each.weight;
@@ -95,7 +95,7 @@ choose_thresholds(sequence<weighed_request<Width>> requests, std::size_t most) {
         return asks;
     };
     const auto rest = std::span(requests).subspan(taken);
-    std::ranges::sort(rest, [&](const auto& lhs, const auto& rhs) {
+    detail::sort(rest, [&](const auto& lhs, const auto& rhs) {
         const auto left = kinds_of(lhs);
         const auto right = kinds_of(rhs);
         return left != right ? left < right : lhs.request < rhs.request;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/index/bit_slices.hpp>
 #include <muster/index/capacity_search.hpp>
@@ -65,7 +66,7 @@ public:
             if (each.weight == 0)
                 continue;
             const auto same =
-                std::ranges::find(requests, each.request, &weighed_request<Width>::request);
+                detail::find(requests, each.request, &weighed_request<Width>::request);
             if (same == requests.end())
                 requests.push_back(each);
             // What is not asked for any more is forgotten in time.
@@ -79,7 +80,7 @@ public:
                     return true;
             return false;
         };
-        if (std::ranges::all_of(chosen, is_known))
+        if (detail::all_of(chosen, is_known))
             chosen.clear();
         return chosen;
     }

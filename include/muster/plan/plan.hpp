@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/ledger.hpp>
 #include <muster/resource/resources.hpp>
@@ -189,9 +189,9 @@ public:
     /// Keeps the placements for the time when the leaving pods have left: until then these take
     /// their room as before, and the placed pods take it afterwards. O(entries).
     void commit_nominated() noexcept {
-        MUSTER_ASSERT(std::ranges::none_of(
-                          journal_, [](const entry& each) { return each.what == step::kept; }),
-                      "beside what was kept nothing stands for good");
+        MUSTER_ASSERT(
+            detail::none_of(journal_, [](const entry& each) { return each.what == step::kept; }),
+            "beside what was kept nothing stands for good");
         std::size_t first = 0;
         for (; first < journal_.size() && undo_look(journal_[first]); ++first) {
         }

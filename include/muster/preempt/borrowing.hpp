@@ -8,6 +8,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
@@ -236,7 +237,7 @@ private:
         return false;
     }
     [[nodiscard]] bool is_above_both(queue_index queue) const {
-        return std::ranges::any_of(chain_, [&](const link& each) { return each.queue == queue; });
+        return detail::any_of(chain_, [&](const link& each) { return each.queue == queue; });
     }
     /// The gang's queues below where both meet.
     [[nodiscard]] bool own_stays_within(queue_index other, bool fair) const {

@@ -11,6 +11,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
@@ -53,7 +54,7 @@ public:
     /// what is free changed on the nodes for which `note_free` is called. O(candidates).
     void note_nominated(gang_index which) {
         has_totals_ = false;
-        valid_ = valid_ && std::ranges::find(all_, which, &candidate::gang) == all_.end();
+        valid_ = valid_ && detail::find(all_, which, &candidate::gang) == all_.end();
     }
     void note_free(node_index changed) {
         changed_.push_back(changed);
@@ -81,7 +82,7 @@ public:
                 order_.push_back({gang.queue ? gang.queue->value() + 1 : 0, gang.spec.priority,
                                   order_.size(), which});
         }
-        std::ranges::sort(order_, [](const sort_key& lhs, const sort_key& rhs) {
+        detail::sort(order_, [](const sort_key& lhs, const sort_key& rhs) {
             return std::tuple(lhs.queue, lhs.priority, lhs.place) <
                    std::tuple(rhs.queue, rhs.priority, rhs.place);
         });
@@ -276,7 +277,7 @@ private:
             held_.push_back(held_.back());
             add_pods_of(all_[at].gang, held_.back());
         }
-        any_guarantee_ = std::ranges::any_of(known_->queue_order(), [&](queue_index each) {
+        any_guarantee_ = detail::any_of(known_->queue_order(), [&](queue_index each) {
             return (*known_)[each].spec.guarantee != resources<width>{};
         });
         free_ = {};
@@ -338,7 +339,7 @@ private:
             const auto& queue = groups_[at].queue;
             auto level = chain_.end();
             for (auto above = queue; above && level == chain_.end(); above = queues.parent(*above))
-                level = std::ranges::find(chain_, *above);
+                level = detail::find(chain_, *above);
             const std::int64_t common = chain_.end() - level;
             least_[at].queues_in_common = common > 0 && *level == *queue ? common - 1 : common;
             meets_.push_back(static_cast<std::size_t>(level - chain_.begin()));

@@ -10,6 +10,7 @@
 #include <muster/admission/admit.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/greedy/place.hpp>
@@ -124,7 +125,7 @@ private:
         const contender mine = contender_of(known, by);
         if (rule(mine, contender::least_of(std::nullopt, 0, true), now))
             return true;
-        return std::ranges::any_of(known.queue_order(), [&](queue_index each) {
+        return detail::any_of(known.queue_order(), [&](queue_index each) {
             const auto& queue = known[each];
             return rule(mine,
                         contender::least_of(each, queue.spec.priority,
@@ -163,7 +164,7 @@ private:
         sizes_.clear();
         for (const movable_pod& each : pods_.all())
             sizes_.push_back(on.finder.weights().key(on.known.request(each.pod)));
-        std::ranges::stable_sort(by_size_, {}, [&](std::size_t at) { return ~sizes_[at]; });
+        detail::stable_sort(by_size_, {}, [&](std::size_t at) { return ~sizes_[at]; });
         on.only = counted_class(on.known, on.by, on.deciding.members(), on.deciding.needs());
         std::size_t least = 1;
         std::size_t most = pods_.all().size();
@@ -265,7 +266,7 @@ private:
         for (const movable_pod& each : pods_.all())
             ++count[each.node.value()];
         const auto& labels = on.known.node_labels();
-        std::ranges::stable_sort(order, {}, [&](std::size_t at) {
+        detail::stable_sort(order, {}, [&](std::size_t at) {
             const node_index node = pods_.all()[at].node;
             return std::pair(count[node.value()], labels[node]);
         });
@@ -316,12 +317,12 @@ private:
         chosen_.clear();
         bool fine = on.gang_fits();
         std::vector<std::size_t> moving;
-        std::ranges::sort(set_, [](std::size_t lhs, std::size_t rhs) { return lhs > rhs; });
+        detail::sort(set_, [](std::size_t lhs, std::size_t rhs) { return lhs > rhs; });
         for (const std::size_t at : set_)
             if (!pods_.put(at, pods_.all()[at].node, on.into))
                 moving.push_back(at);
         for (const std::size_t at : by_size_) {
-            if (!fine || std::ranges::find(moving, at) == moving.end())
+            if (!fine || detail::find(moving, at) == moving.end())
                 continue;
             on.scanned();
             const auto to =
@@ -399,7 +400,7 @@ private:
         chosen_.clear();
         bool fine = true;
         for (const std::size_t at : by_size_) {
-            if (std::ranges::find(set_, at) == set_.end())
+            if (detail::find(set_, at) == set_.end())
                 continue;
             on.scanned();
             const auto to =

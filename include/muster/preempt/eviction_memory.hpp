@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -34,7 +33,7 @@ public:
                              bool standing_changed) {
         const stamp now{known.release_epoch(), known.capability_epoch(), known.queue_epoch(),
                         known.settle_epoch(), known.population().epoch()};
-        const bool same_policy = same_rules(victims, moves) && std::ranges::equal(due, due_);
+        const bool same_policy = same_rules(victims, moves) && due == due_;
         const bool same = same_policy && !standing_changed && now == seen_;
         seen_ = now;
         if (same)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/node_query.hpp>
@@ -171,7 +171,7 @@ private:
     [[nodiscard]] bool in_domain(const movable_pod& one, node_index node) const {
         const auto& record = (*known_)[one.pod];
         const auto& group = (*known_)[record.gang];
-        return std::ranges::all_of(group.together, [&](const vertex_topology& each) {
+        return detail::all_of(group.together, [&](const vertex_topology& each) {
             return !each.required ||
                    !is_below(group.spec.tree, record.role.value(), each.vertex.value()) ||
                    known_->topologies()[each.within].shared_levels(one.node, node) > *each.required;

@@ -10,6 +10,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/node_query.hpp>
@@ -54,7 +55,7 @@ public:
         for (std::size_t at = 0; at < order_.size(); ++at)
             order_[at] = at;
         const auto label = [&](std::size_t at) { return known.node_labels()[pods.all()[at].node]; };
-        std::ranges::stable_sort(order_, {}, label);
+        detail::stable_sort(order_, {}, label);
         for (std::size_t first = 0; first < order_.size();) {
             const node_index node = pods.all()[order_[first]].node;
             std::size_t last = first;
@@ -68,7 +69,7 @@ public:
             }
             first = last;
         }
-        std::ranges::stable_sort(groups_, [](const room_group& lhs, const room_group& rhs) {
+        detail::stable_sort(groups_, [](const room_group& lhs, const room_group& rhs) {
             return std::tuple(lhs.cost, lhs.outer, lhs.inner, lhs.rank) <
                    std::tuple(rhs.cost, rhs.outer, rhs.inner, rhs.rank);
         });
@@ -79,7 +80,7 @@ public:
     /// No fewer pods than that make room for `missing` more.
     [[nodiscard]] std::size_t at_least(std::int64_t missing) {
         // Cheapest first, by pods for each member: no node does better than its best rate.
-        std::ranges::sort(rates_, [](const rate& lhs, const rate& rhs) {
+        detail::sort(rates_, [](const rate& lhs, const rate& rhs) {
             return lhs.pods * rhs.members < rhs.pods * lhs.members;
         });
         std::int64_t sum = 0;
@@ -152,7 +153,7 @@ private:
             sizes_[column].clear();
             for (const std::size_t at : left_)
                 sizes_[column].push_back(request(at)[column]);
-            std::ranges::sort(sizes_[column], {}, [](std::int64_t size) { return -size; });
+            detail::sort(sizes_[column], {}, [](std::int64_t size) { return -size; });
         }
         for (std::int64_t more = 1; more <= missing; ++more) {
             const amounts short_of = deficit(free, room + more);
@@ -242,7 +243,7 @@ private:
             left_.push_back(from[at]);
             from.erase(from.begin() + static_cast<std::ptrdiff_t>(at));
         }
-        std::ranges::sort(left_);
+        detail::sort(left_);
     }
 
     const cluster_state<Traits>* known_ = nullptr;

@@ -9,6 +9,7 @@
 
 #include <muster/admission/admit.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/greedy/place.hpp>
@@ -112,7 +113,7 @@ public:
     void by_nodes(detail::sequence<victim_pod>& pods) {
         const auto& labels = known_->node_labels();
         const auto label = [&](const victim_pod& of) { return labels[*(*known_)[of.pod].node]; };
-        std::ranges::sort(pods, [&](const victim_pod& lhs, const victim_pod& rhs) {
+        detail::sort(pods, [&](const victim_pod& lhs, const victim_pod& rhs) {
             return std::tuple(label(lhs), lhs.rank, lhs.at) <
                    std::tuple(label(rhs), rhs.rank, rhs.at);
         });
@@ -149,7 +150,7 @@ public:
             }
             from = at;
         }
-        std::ranges::stable_sort(groups, {}, &group::key);
+        detail::stable_sort(groups, {}, &group::key);
         detail::sequence<victim_pod> ordered;
         for (const group& each : groups) {
             ordered.insert(ordered.end(), pods.begin() + static_cast<std::ptrdiff_t>(each.first),
@@ -239,9 +240,9 @@ public:
         const pod_population& population = known_->population();
         const auto& record = (*known_)[pod];
         const auto who = population.identity_of(record.labels, (*known_)[record.gang].tenant);
-        return std::ranges::any_of(deciding_->members().classes, [&](const auto& each) {
+        return detail::any_of(deciding_->members().classes, [&](const auto& each) {
             const known_terms* terms = population.terms(each.where);
-            return terms && std::ranges::any_of(terms->affinity, [&](const known_term& term) {
+            return terms && detail::any_of(terms->affinity, [&](const known_term& term) {
                        return population.matches(term.pods, who);
                    });
         });

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/preempt/victim_taking.hpp>
 #include <muster/preempt/victims.hpp>
@@ -87,7 +88,7 @@ protected:
     /// gang, then puts back as many as possible. True if the gang fits with what is still taken.
     template<class Fit>
     [[nodiscard]] bool take_all_and_keep(Fit& fit) {
-        if (std::ranges::none_of(victims_, &victim::contested))
+        if (detail::none_of(victims_, &victim::contested))
             return false;
         return rearrange(fit, [&] {
             candidates_.clear();
@@ -114,7 +115,7 @@ private:
 
     template<class Fit>
     [[nodiscard]] static bool any_wanted(const victim& of, const Fit& fit) {
-        return std::ranges::any_of(of.pods, [&](pod_index pod) { return fit.is_wanted(pod); });
+        return detail::any_of(of.pods, [&](pod_index pod) { return fit.is_wanted(pod); });
     }
 
     /// Calls `alter` with half of the remaining steps. If it returns false, restores the set of
@@ -161,7 +162,7 @@ private:
         candidates_.clear();
         for (std::size_t which = 0; which < victims_.size(); ++which) {
             victim& of = victims_[which];
-            const bool limited = std::ranges::binary_search(limited_, which);
+            const bool limited = std::binary_search(limited_.begin(), limited_.end(), which);
             for (std::size_t at = 0; at < of.pods.size(); ++at)
                 set_taken(of, at, limited && of.spare[at], fit);
             add_candidates(which);
@@ -182,7 +183,7 @@ private:
         const auto value = [this](const taken_pod& of) {
             return std::pair(victims_[of.of].rank, of.at);
         };
-        std::ranges::sort(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
+        detail::sort(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
             return value(lhs) > value(rhs);
         });
         if (candidates_.size() <= few)
@@ -194,7 +195,7 @@ private:
         candidates_on_.assign(known_->accounts().nodes(), 0);
         for (const taken_pod& each : candidates_)
             ++candidates_on_[node_of(each)];
-        std::ranges::sort(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
+        detail::sort(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
             return std::tuple(victims_[lhs.of].rank, candidates_on_[node_of(lhs)], lhs.at) >
                    std::tuple(victims_[rhs.of].rank, candidates_on_[node_of(rhs)], rhs.at);
         });
@@ -277,7 +278,7 @@ private:
     }
     /// True if each gang that loses all its members has minima of zero.
     [[nodiscard]] bool breaks_nothing() const {
-        return std::ranges::all_of(victims_, [this](const victim& each) {
+        return detail::all_of(victims_, [this](const victim& each) {
             return !each.broken() || each.count == 0 || keeps_minima(each);
         });
     }

@@ -12,6 +12,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
@@ -134,7 +135,7 @@ private:
             for (std::size_t pod = 0; pod < of.pods.size() && atoms_.size() <= few; ++pod)
                 if (of.spare[pod])
                     add_atom(*slot).pods.push_back(pod);
-            if (of.as_a_whole && std::ranges::count(of.spare, 0) > 0 && atoms_.size() <= few) {
+            if (of.as_a_whole && detail::count(of.spare, 0) > 0 && atoms_.size() <= few) {
                 atom& rest = add_atom(*slot);
                 for (std::size_t pod = 0; pod < of.pods.size(); ++pod)
                     if (!of.spare[pod])
@@ -233,8 +234,8 @@ private:
         bool found = false;
         const auto spared = [&](std::size_t at) {
             const auto slot = spare_wanted ? open(at) : std::nullopt;
-            return slot && std::ranges::any_of(victims_[*slot].pods,
-                                               [&](pod_index pod) { return fit.is_wanted(pod); });
+            return slot && detail::any_of(victims_[*slot].pods,
+                                          [&](pod_index pod) { return fit.is_wanted(pod); });
         };
         for (std::size_t first = 0; first < list_.size() && !found && *steps_ > 0;) {
             const std::size_t last = list_.level_end(first);
@@ -248,8 +249,8 @@ private:
             found = found || fits_now(fit, true);
             first = last;
         }
-        const bool all_taken = std::ranges::all_of(victims_, &victim::broken) &&
-                               std::ranges::find(slots_, unopened) == slots_.end();
+        const bool all_taken = detail::all_of(victims_, &victim::broken) &&
+                               detail::find(slots_, unopened) == slots_.end();
         if (found) {
             shorten(fit);
             spare_what_can_be(fit);
@@ -377,8 +378,8 @@ private:
         }
     }
     [[nodiscard]] std::size_t taken_units() const {
-        return static_cast<std::size_t>(std::ranges::count_if(
-            units_, [this](const victim_unit& each) { return is_taken(each); }));
+        return static_cast<std::size_t>(
+            detail::count_if(units_, [this](const victim_unit& each) { return is_taken(each); }));
     }
     [[nodiscard]] bool is_taken(const victim_unit& each) const {
         const victim& of = victims_[each.of];
@@ -395,7 +396,7 @@ private:
                     (gangs || !victims_[units_[at].of].broken()))
                     order_.push_back(at);
             if (!gangs)
-                std::ranges::sort(order_, [this](std::size_t lhs, std::size_t rhs) {
+                detail::sort(order_, [this](std::size_t lhs, std::size_t rhs) {
                     return std::pair(victims_[units_[lhs].of].rank, units_[lhs].pod) >
                            std::pair(victims_[units_[rhs].of].rank, units_[rhs].pod);
                 });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 #include <muster/preempt/borrowing.hpp>
@@ -80,7 +80,7 @@ protected:
     /// Some unit taken of the gang's queue could have gone last.
     [[nodiscard]] bool keeps_leniently(const victim& from) const {
         const auto queue = (*known_)[from.gang].queue;
-        return std::ranges::any_of(victims_, [&](const victim& each) {
+        return detail::any_of(victims_, [&](const victim& each) {
             if (each.count == 0 || (*known_)[each.gang].queue != queue)
                 return false;
             const auto nothing_left = [&] {

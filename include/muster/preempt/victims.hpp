@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
@@ -114,7 +115,7 @@ public:
                 found_.push_back({*terms, of.created, one.gang, one.place});
             }
         }
-        std::ranges::sort(found_, [](const entry& lhs, const entry& rhs) {
+        detail::sort(found_, [](const entry& lhs, const entry& rhs) {
             return std::tuple(lhs.terms.outer, lhs.terms.inner, rhs.created, lhs.place) <
                    std::tuple(rhs.terms.outer, rhs.terms.inner, lhs.created, rhs.place);
         });
@@ -179,7 +180,7 @@ public:
         if (group.spec.max_disrupted)
             fresh.most = std::clamp<std::int64_t>(*group.spec.max_disrupted - leaving, 0, pods);
         fresh.as_a_whole = !from.terms.only_surplus && fresh.most == pods;
-        std::ranges::sort(fresh.pods, [&](pod_index one, pod_index other) {
+        detail::sort(fresh.pods, [&](pod_index one, pod_index other) {
             const auto& lhs = known[one];
             const auto& rhs = known[other];
             if (lhs.created != rhs.created)
@@ -236,7 +237,7 @@ private:
                 of.holding[(*known_)[of.pods[at]].role.value()] += of.spare[at] != 0 ? by : 0;
         };
         shift(-1);
-        of.contested = of.most < std::ranges::count_if(
+        of.contested = of.most < detail::count_if(
                                      of.spare, [](char each) { return each; }) ||
                        !reaches_minima(tree, of.holding);
         shift(1);

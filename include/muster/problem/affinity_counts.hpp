@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/plan/plan.hpp>
@@ -135,17 +135,17 @@ public:
                                 bool those_who_stand) const noexcept {
         const view& mine = views_[of_class];
         const auto met = [&](const domain_counts* each) { return each->at(node) > 0; };
-        return std::ranges::any_of(mine.spreads,
-                                   [&](const spread& each) {
-                                       return each.counts->term().required &&
-                                              !each.counts->has_label(node);
-                                   }) ||
-               (mine.affinity && std::ranges::any_of(mine.affinity->terms,
-                                                     [&](const domain_counts& each) {
-                                                         return !each.domains->find(node, 0);
-                                                     })) ||
+        return detail::any_of(mine.spreads,
+                              [&](const spread& each) {
+                                  return each.counts->term().required &&
+                                         !each.counts->has_label(node);
+                              }) ||
+               (mine.affinity && detail::any_of(mine.affinity->terms,
+                                                [&](const domain_counts& each) {
+                                                    return !each.domains->find(node, 0);
+                                                })) ||
                (those_who_stand &&
-                (std::ranges::any_of(mine.apart, met) || std::ranges::any_of(mine.repelled, met)));
+                (detail::any_of(mine.apart, met) || detail::any_of(mine.repelled, met)));
     }
     /// What is counted for a spread term of the class, by its number.
     [[nodiscard]] const spread_counts& spread_of(std::size_t of_class,
@@ -253,7 +253,7 @@ private:
     }
 
     [[nodiscard]] bool matches_all(const known_terms& terms, identity_index who) const noexcept {
-        return std::ranges::all_of(terms.affinity, [&](const known_term& each) {
+        return detail::all_of(terms.affinity, [&](const known_term& each) {
             return known_->population().matches(each.pods, who);
         });
     }
@@ -419,7 +419,7 @@ private:
             return true;
         // A cordon counts by its taint alone.
         const auto& spec = (*known_)[node].spec;
-        return std::ranges::all_of(spec.taints, [&](const taint& one) {
+        return detail::all_of(spec.taints, [&](const taint& one) {
             return one.effect == taint_effect::prefer_no_schedule ||
                    tolerated(one, of.query.where->value.tolerations);
         });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
@@ -186,7 +187,7 @@ template<std::size_t Width>
             order[at].first += static_cast<int128>(of.most_of(row)[at]) * problem.times[row];
     }
     // Those with the least room first.
-    std::ranges::sort(order);
+    detail::sort(order);
     std::vector<std::int64_t> quotas;
     for (const auto& each : of.quotas)
         quotas.push_back(each.left);

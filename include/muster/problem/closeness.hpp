@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/vocabulary/gang.hpp>
@@ -61,7 +62,7 @@ template<class Traits>
 [[nodiscard]] bool admits(const cluster_state<Traits>& known, const gang_tree& tree,
                           std::span<const vertex_domain> among, std::size_t vertex,
                           node_index node) {
-    return std::ranges::all_of(among, [&](const vertex_domain& one) {
+    return detail::all_of(among, [&](const vertex_domain& one) {
         return !is_below(tree, vertex, one.vertex) ||
                (one.domain && known.topologies()[one.within].contains(*one.domain, node));
     });
@@ -87,7 +88,7 @@ void list_ways_to_stand(const cluster_state<Traits>& known, const gang_tree& tre
     }
     for (const auto& [path, which] : domains.of_level(level)) {
         const std::vector<node_index>& nodes = domains[which].nodes;
-        if (among.empty() || std::ranges::any_of(nodes, [&](node_index node) {
+        if (among.empty() || detail::any_of(nodes, [&](node_index node) {
                 return admits(known, tree, among, of.vertex, node);
             }))
             ways.push_back(which);

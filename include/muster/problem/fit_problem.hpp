@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/node_query.hpp>
@@ -110,8 +110,8 @@ void list_allowances(const cluster_state<Traits>& known, const gang_members<Trai
     const auto quota = known.accounts().headroom(*members.queue, counted_in(scope));
     for (std::size_t column = 0; column < Traits::width; ++column) {
         const kind_id kind{column};
-        const bool asked = std::ranges::any_of(
-            members.classes, [&](const auto& each) { return each.request[kind] > 0; });
+        const bool asked = detail::any_of(members.classes,
+                                          [&](const auto& each) { return each.request[kind] > 0; });
         if (!quota.limited(kind) || !asked || (force.quotas >> column & 1U) == 0)
             continue;
         left.push_back({kind, *quota[kind]});
@@ -161,7 +161,7 @@ template<class Traits>
 template<class Traits>
 [[nodiscard]] bool asks_for_growing_kinds(const cluster_state<Traits>& known,
                                           const gang_members<Traits::width>& members) {
-    return std::ranges::any_of(members.classes, [&](const auto& each) {
+    return detail::any_of(members.classes, [&](const auto& each) {
         return known.constraint_sets()[each.where].value.growing_kinds != 0;
     });
 }

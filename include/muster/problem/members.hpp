@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/node_query.hpp>
@@ -69,7 +69,7 @@ struct gang_members {
     }
     /// Some member waits that no node can take. O(vertices).
     [[nodiscard]] bool any_held() const noexcept {
-        return std::ranges::any_of(unsupported, [](std::int64_t count) { return count > 0; });
+        return detail::any_of(unsupported, [](std::int64_t count) { return count > 0; });
     }
 };
 

@@ -51,7 +51,11 @@ private:
             mixed ^= mixed >> 29U;
         }
         std::size_t slot = mixed & (slots_.size() - 1);
-        while (slots_[slot] != 0 && !std::ranges::equal(list_at(slots_[slot] - 1), list))
+        const auto holds_other = [&](std::size_t number) {
+            const std::span<const std::uint64_t> there = list_at(number - 1);
+            return !std::equal(there.begin(), there.end(), list.begin(), list.end());
+        };
+        while (slots_[slot] != 0 && holds_other(slots_[slot]))
             slot = (slot + 1) & (slots_.size() - 1);
         return slot;
     }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/problem/closeness.hpp>
 #include <muster/vocabulary/constraints.hpp>
@@ -18,7 +19,7 @@ namespace detail {
 /// True if pods with these constraints share a volume that does not exist yet: they must be placed
 /// in one domain of a node label.
 [[nodiscard]] inline bool shares_new_volume(const constraints& where) {
-    return where.pods && std::ranges::any_of(where.pods->affinity, &affinity_term::of_volume);
+    return where.pods && detail::any_of(where.pods->affinity, &affinity_term::of_volume);
 }
 
 /// Returns the vertex of a gang's tree whose waiting members all have the term, while no other
@@ -31,7 +32,7 @@ vertex_with_term(const cluster_state<Traits>& known, const gang_record& group,
     const pod_population& population = known.population();
     const auto carries = [&](const auto& each) {
         const known_terms* terms = population.terms(each.where);
-        return terms && std::ranges::any_of(terms->affinity, [&](const known_term& one) {
+        return terms && detail::any_of(terms->affinity, [&](const known_term& one) {
                    return one.pods == term.pods && one.topology == term.topology;
                });
     };
@@ -47,7 +48,7 @@ vertex_with_term(const cluster_state<Traits>& known, const gang_record& group,
         vertex = above;
     }
     const auto has_node = [&](identity_index pods) { return !population.standing(pods).empty(); };
-    if (!vertex || std::ranges::any_of(population.matched(term.pods), has_node))
+    if (!vertex || detail::any_of(population.matched(term.pods), has_node))
         return std::nullopt;
     for (const auto& each : members.classes)
         if (is_below(tree, each.role.value(), *vertex) && !carries(each))
@@ -83,8 +84,7 @@ void keep_near_volumes(const cluster_state<Traits>& known, const gang_record& gr
             made.within = term.topology;
             made.required = 0;
             made.of_volume = true;
-            const auto same =
-                std::ranges::lower_bound(into.together, *vertex, {}, &closeness::vertex);
+            const auto same = detail::lower_bound(into.together, *vertex, {}, &closeness::vertex);
             if (same == into.together.end() || same->vertex != *vertex)
                 into.together.insert(same, made);
             else if (same->of_volume && domains(same->within) < domains(made.within))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <muster/base/ranges.hpp>
 #include <muster/vocabulary/labels.hpp>
 #include <muster/vocabulary/node.hpp>
 #include <muster/vocabulary/node_claims.hpp>
@@ -119,8 +119,8 @@ template<std::size_t Width>
     if (!selected)
         found |= obstacle_selector;
     for (const volume_reach& one : of.volumes)
-        if (std::ranges::none_of(one.any_of,
-                                 [&](const node_term& term) { return term.matches(target); }))
+        if (detail::none_of(one.any_of,
+                            [&](const node_term& term) { return term.matches(target); }))
             found |= one.bound ? obstacle_volume : obstacle_unbound_volume;
     for (const taint& one : target.taints) {
         if (one.effect == taint_effect::prefer_no_schedule || tolerated(one, of.tolerations))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <charconv>
 #include <compare>
 #include <cstdint>
@@ -11,6 +10,8 @@
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include <muster/base/ranges.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -25,7 +26,7 @@ public:
     }
 
     void set(std::string key, std::string value) {
-        const auto at = std::ranges::lower_bound(entries_, key, {}, &entry::first);
+        const auto at = detail::lower_bound(entries_, key, {}, &entry::first);
         if (at != entries_.end() && at->first == key)
             at->second = std::move(value);
         else
@@ -33,14 +34,14 @@ public:
     }
 
     void erase(std::string_view key) {
-        const auto at = std::ranges::lower_bound(entries_, key, {}, &entry::first);
+        const auto at = detail::lower_bound(entries_, key, {}, &entry::first);
         if (at != entries_.end() && at->first == key)
             entries_.erase(at);
     }
 
     /// The label's value, or null. O(log size).
     [[nodiscard]] const std::string* find(std::string_view key) const noexcept {
-        const auto at = std::ranges::lower_bound(entries_, key, {}, &entry::first);
+        const auto at = detail::lower_bound(entries_, key, {}, &entry::first);
         return at != entries_.end() && at->first == key ? &at->second : nullptr;
     }
 
@@ -73,9 +74,9 @@ struct label_requirement {
         case label_operator::does_not_exist:
             return value == nullptr;
         case label_operator::in:
-            return value != nullptr && std::ranges::find(values, *value) != values.end();
+            return value != nullptr && detail::find(values, *value) != values.end();
         case label_operator::not_in:
-            return value == nullptr || std::ranges::find(values, *value) == values.end();
+            return value == nullptr || detail::find(values, *value) == values.end();
         case label_operator::greater:
         case label_operator::less:
             break;
@@ -107,7 +108,7 @@ struct label_selector {
     std::vector<label_requirement> requirements;
 
     [[nodiscard]] bool matches(const label_set& labels) const noexcept {
-        return std::ranges::all_of(requirements, [&](const label_requirement& requirement) {
+        return detail::all_of(requirements, [&](const label_requirement& requirement) {
             return requirement.matches(labels.find(requirement.key));
         });
     }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <muster/base/ranges.hpp>
+
 namespace muster {
 inline namespace v0_1 {
 
@@ -42,9 +44,9 @@ struct node_claims {
 /// True if a pod with the one and another pod with the other can share a node. Symmetric; equal
 /// claims need not be compatible. O(lhs × rhs).
 [[nodiscard]] inline bool compatible(const node_claims& lhs, const node_claims& rhs) noexcept {
-    return std::ranges::all_of(lhs.ports, [&](const host_port& one) {
-        return std::ranges::all_of(rhs.ports,
-                                   [&](const host_port& other) { return compatible(one, other); });
+    return detail::all_of(lhs.ports, [&](const host_port& one) {
+        return detail::all_of(rhs.ports,
+                              [&](const host_port& other) { return compatible(one, other); });
     });
 }
 
@@ -69,8 +71,8 @@ public:
     }
     /// True if the pod, whose claims are here already, is compatible with all others here.
     [[nodiscard]] bool admits_others_beside(const node_claims& claims) const noexcept {
-        return std::ranges::all_of(claims.ports, [&](const host_port& mine) {
-            return std::ranges::count_if(all_.ports, [&](const host_port& other) {
+        return detail::all_of(claims.ports, [&](const host_port& mine) {
+            return detail::count_if(all_.ports, [&](const host_port& other) {
                        return !compatible(mine, other);
                    }) == 1;
         });
@@ -78,11 +80,11 @@ public:
 
     void take(const node_claims& claims) {
         for (const host_port& one : claims.ports)
-            all_.ports.insert(std::ranges::lower_bound(all_.ports, one), one);
+            all_.ports.insert(detail::lower_bound(all_.ports, one), one);
     }
     void give(const node_claims& claims) noexcept {
         for (const host_port& one : claims.ports) {
-            const auto where = std::ranges::lower_bound(all_.ports, one);
+            const auto where = detail::lower_bound(all_.ports, one);
             if (where != all_.ports.end() && *where == one)
                 all_.ports.erase(where);
         }

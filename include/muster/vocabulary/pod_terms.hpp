@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <muster/base/ranges.hpp>
 #include <muster/vocabulary/labels.hpp>
 
 namespace muster {
@@ -21,8 +21,8 @@ struct pod_selector {
     std::optional<std::vector<label_selector>> tenants;
 
     [[nodiscard]] bool matches(const label_set& pod, const label_set& tenant) const noexcept {
-        return (!tenants || std::ranges::any_of(
-                                *tenants, [&](const auto& one) { return one.matches(tenant); })) &&
+        return (!tenants ||
+                detail::any_of(*tenants, [&](const auto& one) { return one.matches(tenant); })) &&
                labels.matches(pod);
     }
 
@@ -84,7 +84,7 @@ struct pod_terms {
     /// Some of them keep the pod off nodes.
     [[nodiscard]] bool requires_something() const noexcept {
         return !affinity.empty() || !anti_affinity.empty() ||
-               std::ranges::any_of(spread, [](const spread_term& one) { return one.required; });
+               detail::any_of(spread, [](const spread_term& one) { return one.required; });
     }
 
     [[nodiscard]] friend auto operator<=>(const pod_terms&, const pod_terms&) = default;

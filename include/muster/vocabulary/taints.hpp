@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <charconv>
 #include <compare>
 #include <cstdint>
@@ -10,6 +9,8 @@
 #include <string_view>
 #include <system_error>
 #include <vector>
+
+#include <muster/base/ranges.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -79,8 +80,7 @@ private:
 
 [[nodiscard]] inline bool tolerated(const taint& what,
                                     const std::vector<toleration>& tolerations) noexcept {
-    return std::ranges::any_of(tolerations,
-                               [&](const toleration& one) { return one.tolerates(what); });
+    return detail::any_of(tolerations, [&](const toleration& one) { return one.tolerates(what); });
 }
 
 } // namespace v0_1
