@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <muster/admission/decide.hpp>
 #include <muster/admission/gates.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/domain_proofs.hpp>
 #include <muster/exact/plain_proofs.hpp>
@@ -107,7 +107,7 @@ public:
         return true;
     }
     /// How many of each class the prepared gang needs, when that is no matter of choice.
-    [[nodiscard]] const std::vector<std::int64_t>* needs() const noexcept {
+    [[nodiscard]] const detail::sequence<std::int64_t>* needs() const noexcept {
         return fixed_ ? &needs_ : nullptr;
     }
     /// As `decide`, for the minima of the prepared gang, and without asking whether it could ever
@@ -455,7 +455,7 @@ private:
 
     member_sorter<width> sorter_;
     gang_members<width> members_;
-    std::vector<std::int64_t> needs_;
+    detail::sequence<std::int64_t> needs_;
     bool fixed_ = false;
     gate_scratch at_gates_;
     /// The tree of a gang that is to have one member more.

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include <muster/base/ranges.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/domain_search.hpp>
 #include <muster/exact/search.hpp>
@@ -99,7 +99,7 @@ public:
     [[nodiscard]] const std::optional<int128>& slack() const noexcept { return slack_; }
     /// After `fits`: what was decided, and how many of each class stand in each row.
     [[nodiscard]] const fit_problem<width>& problem() const noexcept { return *problem_; }
-    [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept {
+    [[nodiscard]] const detail::sequence<std::int64_t>& counts() const noexcept {
         return problem_ == &own_ ? search_.counts() : within_.counts();
     }
 

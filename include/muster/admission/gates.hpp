@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include <muster/base/ranges.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/vocabulary/answer.hpp>
@@ -41,7 +41,7 @@ template<class Traits>
 /// Memory for `gate_before_search`.
 struct gate_scratch {
     tree_standing standing;
-    std::vector<std::int64_t> placeable;
+    detail::sequence<std::int64_t> placeable;
 };
 
 /// True if volumes are the only obstacle for each member that no node can take. O(members).
@@ -69,7 +69,7 @@ template<class Traits>
         return gate::queue;
     if (!members.any_held())
         return gate::none;
-    std::vector<std::int64_t>& placeable = scratch.placeable;
+    detail::sequence<std::int64_t>& placeable = scratch.placeable;
     placeable = members.alive;
     for (std::size_t at = 0; at < placeable.size(); ++at)
         placeable[at] -= members.unsupported[at];

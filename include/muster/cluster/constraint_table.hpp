@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -24,9 +23,9 @@ public:
         /// Differs for every set that ever stood in this place.
         std::uint64_t stamp = 0;
         /// Per node: what stands between (a set of `obstacle`).
-        std::vector<std::uint8_t> obstacles;
+        detail::sequence<std::uint8_t> obstacles;
         /// Per node: see `preference`.
-        std::vector<std::int32_t> preference;
+        detail::sequence<std::int32_t> preference;
     };
 
     /// One more user of equal constraints. `node_at(i)` gives the i-th of `nodes` nodes.
@@ -98,7 +97,7 @@ private:
     detail::sequence<row> rows_;
     /// The set asked for last that was known.
     std::size_t last_ = 0;
-    std::vector<std::size_t> unused_;
+    detail::sequence<std::size_t> unused_;
     std::uint64_t stamps_ = 0;
 };
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
@@ -127,9 +126,9 @@ private:
 
     detail::sequence<row> rows_;
     /// Open addressing, a power of two; 0 = empty.
-    std::vector<std::uint32_t> buckets_;
+    detail::sequence<std::uint32_t> buckets_;
     std::size_t used_ = 0;
-    std::vector<std::size_t> unused_;
+    detail::sequence<std::size_t> unused_;
 };
 
 } // namespace v0_1

@@ -6,10 +6,10 @@
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -174,7 +174,7 @@ private:
         }
     }
 
-    std::vector<entry> entries_;
+    detail::sequence<entry> entries_;
     std::uint32_t first_ = none;
     std::uint32_t last_ = none;
     std::size_t size_ = 0;

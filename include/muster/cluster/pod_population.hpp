@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
@@ -238,10 +237,10 @@ private:
     std::map<constraint_index, known_terms> terms_;
     std::map<pod_selector, selector_index> selector_of_;
     detail::sequence<selector> selectors_;
-    std::vector<std::size_t> unused_selectors_;
+    detail::sequence<std::size_t> unused_selectors_;
     std::map<std::pair<label_set_index, label_set_index>, identity_index> identity_of_;
     detail::sequence<identity> identities_;
-    std::vector<std::size_t> unused_identities_;
+    detail::sequence<std::size_t> unused_identities_;
 };
 
 } // namespace v0_1

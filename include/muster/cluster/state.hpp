@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/vocabulary/disruption_budget.hpp>
 #include <muster/vocabulary/event_result.hpp>
@@ -390,9 +391,9 @@ private:
     // ---- places promised for keys of which there is no pod -------------------------------------
 
     void keep_promised(pod_key key, pod_index place) {
-        std::erase_if(promised_by_key_,
-                      [this](const auto& each) { return !this->resolve(each.second); });
-        promised_by_key_.emplace(key, this->handle_of(place));
+        erase_if(promised_by_key_,
+                 [this](const auto& each) { return !this->resolve(each.second); });
+        promised_by_key_.push_back({key, this->handle_of(place)});
         if (pod_names_.size() <= place.value())
             pod_names_.resize(place.value() + 1);
         pod_names_[place.value()] = std::move(key);
@@ -414,8 +415,8 @@ private:
         }
         if (!promised)
             return;
-        std::erase_if(promised_by_key_,
-                      [&](const auto& each) { return this->resolve(each.second) == promised; });
+        erase_if(promised_by_key_,
+                 [&](const auto& each) { return this->resolve(each.second) == promised; });
     }
 
     std::map<node_key, node_index, less> nodes_by_key_;
@@ -423,7 +424,7 @@ private:
     std::map<gang_key, gang_index, less> gangs_by_key_;
     std::map<queue_key, queue_index, less> queues_by_key_;
     std::map<pod_key, budget_index, less> budgets_by_key_;
-    std::multimap<pod_key, handle<pod_tag>, less> promised_by_key_;
+    detail::sequence<std::pair<pod_key, handle<pod_tag>>> promised_by_key_;
     /// By index; of records that are gone, what they were called.
     std::vector<node_key> node_names_;
     std::vector<pod_key> pod_names_;

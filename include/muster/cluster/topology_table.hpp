@@ -83,7 +83,7 @@ private:
     detail::sequence<domain> domains_;
     detail::sequence<domain_index> unused_;
     /// Nodes × levels.
-    std::vector<std::uint32_t> domain_of_;
+    detail::sequence<std::uint32_t> domain_of_;
 };
 
 /// Interned topologies with their domains, updated as nodes are added, changed and removed. An

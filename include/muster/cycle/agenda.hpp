@@ -49,7 +49,7 @@ struct agenda_line {
     std::size_t given = 0;
     /// Those whose surplus has a turn of its own to come, by their places among the entries, in
     /// the order of gangs.
-    std::vector<std::uint32_t> again;
+    detail::sequence<std::uint32_t> again;
     /// Whose turn it is, by its place; and whether it is a turn of its surplus.
     std::size_t at = 0;
     bool for_surplus = false;
@@ -296,7 +296,7 @@ private:
         next.priority = group.spec.priority;
         next.created = group.spec.created;
         const gang_tree& tree = group.spec.tree;
-        std::vector<std::int64_t> missing(tree.size(), 0);
+        detail::sequence<std::int64_t> missing(tree.size(), 0);
         for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
             missing[vertex] = tree[vertex].min_member;
         const auto count = [&](pod_index member) {
@@ -419,14 +419,14 @@ private:
     std::vector<line> lines_;
     queue_turns<Traits> turns_;
     fair_shares<Traits> due_;
-    std::vector<std::uint32_t> line_of_queue_;
+    detail::sequence<std::uint32_t> line_of_queue_;
     detail::sequence<slot> slots_;
     std::optional<std::uint32_t> current_;
     /// The line that was given last.
     std::optional<std::uint32_t> given_;
     std::vector<gang_index> arrivals_;
     std::vector<gang_index> leavers_;
-    std::vector<std::size_t> sizes_;
+    detail::sequence<std::size_t> sizes_;
     bool standing_changed_ = true;
 };
 

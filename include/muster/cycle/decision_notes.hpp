@@ -39,7 +39,7 @@ struct noted {
 
 /// Sorts decisions by visit, since some are noted late.
 inline void order_by_visits(cycle_result& result, sequence<noted>& made) {
-    std::vector<std::size_t> order(made.size());
+    detail::sequence<std::size_t> order(made.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     detail::stable_sort(order, {}, [&](std::size_t at) { return made[at].visit; });
     std::vector<decision> decisions;

@@ -7,10 +7,8 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <muster/base/ranges.hpp>
-#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/any_policy.hpp>
 #include <muster/cycle/decision.hpp>

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
@@ -119,7 +118,7 @@ private:
     std::size_t count_ = 0;
     detail::sequence<resources<width>> shares_;
     detail::sequence<resources<width>> wanted_;
-    std::vector<std::size_t> depth_;
+    detail::sequence<std::size_t> depth_;
     detail::sequence<queue_index> family_;
     detail::sequence<share_claim> claims_;
     detail::sequence<share_claim*> scratch_;

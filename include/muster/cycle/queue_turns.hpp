@@ -7,7 +7,6 @@
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
@@ -293,17 +292,17 @@ private:
     /// The root first; every vertex stands behind its parent.
     detail::sequence<vertex> vertices_;
     detail::sequence<place> places_;
-    std::vector<std::uint32_t> sorted_;
-    std::vector<std::uint32_t> of_queue_;
-    std::vector<std::uint32_t> of_line_;
+    detail::sequence<std::uint32_t> sorted_;
+    detail::sequence<std::uint32_t> of_queue_;
+    detail::sequence<std::uint32_t> of_line_;
     detail::sequence<queue_index> missing_;
     /// Per line.
     detail::sequence<next_gang<Traits::width>> next_;
     next_gang<Traits::width> nothing_;
     const fair_shares<Traits>* due_ = nullptr;
-    std::vector<std::uint32_t> kept_;
-    std::vector<std::uint32_t> moved_;
-    std::vector<std::uint32_t> dead_;
+    detail::sequence<std::uint32_t> kept_;
+    detail::sequence<std::uint32_t> moved_;
+    detail::sequence<std::uint32_t> dead_;
     std::size_t lines_ = none;
     std::uint64_t epoch_ = 0;
     std::uint64_t capability_ = 0;

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/vocabulary/budget.hpp>
 
 namespace muster {
@@ -77,7 +77,7 @@ private:
     budget limit_;
     std::int64_t left_ = 0;
     /// Per gang that waits for its search.
-    std::vector<std::uint64_t> since_;
+    detail::sequence<std::uint64_t> since_;
     /// Shares that are kept for those not reached since before `newest_`, and since then.
     std::int64_t before_ = 0;
     std::int64_t last_ = 0;

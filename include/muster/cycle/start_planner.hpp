@@ -361,15 +361,15 @@ private:
     bool gathered_ = false;
     /// By end; and where each new end begins.
     sequence<departure> departures_;
-    std::vector<std::size_t> times_;
-    std::vector<std::int64_t> moments_;
+    detail::sequence<std::size_t> times_;
+    detail::sequence<std::int64_t> moments_;
 
     std::vector<node_index> order_;
     /// Per node: its place in that order.
-    std::vector<std::size_t> rank_;
+    detail::sequence<std::size_t> rank_;
     /// The pods on the nodes in that order, and where each node's begin.
     std::vector<pod_index> standing_;
-    std::vector<std::size_t> first_of_;
+    detail::sequence<std::size_t> first_of_;
 };
 
 } // namespace detail

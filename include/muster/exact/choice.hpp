@@ -7,7 +7,6 @@
 #include <numeric>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/ranges.hpp>
@@ -20,7 +19,7 @@ inline namespace v0_1 {
 /// How many members of each class to take, and what they cost.
 struct choice {
     int128 cost = 0;
-    std::vector<std::int64_t> counts;
+    detail::sequence<std::int64_t> counts;
     /// Every other choice takes at least as many of each class: what it costs does not matter.
     bool least = false;
 };
@@ -38,8 +37,8 @@ public:
 
     choice_finder() = default;
     /// `roles` is the leaf of each class, `holding` the members per leaf that hold already.
-    choice_finder(const gang_tree& tree, const std::vector<std::int64_t>& holding,
-                  std::vector<std::size_t> roles)
+    choice_finder(const gang_tree& tree, const detail::sequence<std::int64_t>& holding,
+                  detail::sequence<std::size_t> roles)
         : roles_(std::move(roles)) {
         pose(tree, holding);
     }
@@ -47,8 +46,8 @@ public:
     /// Turns to another gang, whose class `at` belongs to leaf `role_of(at)`. Allocates only what
     /// earlier gangs did not need.
     template<class RoleOf>
-    void reset(const gang_tree& tree, const std::vector<std::int64_t>& holding, std::size_t classes,
-               const RoleOf& role_of) {
+    void reset(const gang_tree& tree, const detail::sequence<std::int64_t>& holding,
+               std::size_t classes, const RoleOf& role_of) {
         roles_.resize(classes);
         for (std::size_t at = 0; at < classes; ++at)
             roles_[at] = role_of(at);
@@ -59,16 +58,16 @@ public:
     [[nodiscard]] bool complete() const noexcept { return complete_; }
 
     /// The cheapest choice with at_least ≤ counts ≤ at_most into `best`; false when there is none.
-    [[nodiscard]] bool find(const std::vector<int128>& costs,
-                            const std::vector<std::int64_t>& at_least,
-                            const std::vector<std::int64_t>& at_most, choice& best) {
+    [[nodiscard]] bool find(const detail::sequence<int128>& costs,
+                            const detail::sequence<std::int64_t>& at_least,
+                            const detail::sequence<std::int64_t>& at_most, choice& best) {
         return find(costs, at_least, at_most, best, scratch_);
     }
 
     /// The same with scratch of its own.
-    [[nodiscard]] std::optional<choice> cheapest(const std::vector<int128>& costs,
-                                                 const std::vector<std::int64_t>& at_least,
-                                                 const std::vector<std::int64_t>& at_most) const {
+    [[nodiscard]] std::optional<choice>
+    cheapest(const detail::sequence<int128>& costs, const detail::sequence<std::int64_t>& at_least,
+             const detail::sequence<std::int64_t>& at_most) const {
         workspace scratch;
         choice best;
         if (!find(costs, at_least, at_most, best, scratch))
@@ -78,20 +77,20 @@ public:
 
 private:
     struct way {
-        std::vector<char> active;
+        detail::sequence<char> active;
         /// Per vertex: members that hold already at or below it, where it is active.
-        std::vector<std::int64_t> held;
+        detail::sequence<std::int64_t> held;
     };
     struct workspace {
         choice found;
         /// Per vertex: members taken at or below it.
-        std::vector<std::int64_t> taken;
+        detail::sequence<std::int64_t> taken;
         /// Classes by cost, from the first query on.
-        std::vector<std::size_t> order;
+        detail::sequence<std::size_t> order;
         bool ordered = false;
     };
 
-    void pose(const gang_tree& tree, const std::vector<std::int64_t>& holding) {
+    void pose(const gang_tree& tree, const detail::sequence<std::int64_t>& holding) {
         tree_ = &tree;
         complete_ = true;
         ways_used_ = 0;
@@ -144,7 +143,7 @@ private:
         subsets(parent, at + 1, taken, left - 1, needed);
     }
 
-    void prepare(way& each, const std::vector<std::int64_t>& holding) const {
+    void prepare(way& each, const detail::sequence<std::int64_t>& holding) const {
         each.held.assign(tree_->size(), 0);
         for (std::size_t at = tree_->size(); at-- > 0;) {
             if (!each.active[at])
@@ -155,9 +154,9 @@ private:
         }
     }
 
-    [[nodiscard]] bool find(const std::vector<int128>& costs,
-                            const std::vector<std::int64_t>& at_least,
-                            const std::vector<std::int64_t>& at_most, choice& best,
+    [[nodiscard]] bool find(const detail::sequence<int128>& costs,
+                            const detail::sequence<std::int64_t>& at_least,
+                            const detail::sequence<std::int64_t>& at_most, choice& best,
                             workspace& scratch) const {
         scratch.ordered = false;
         bool any = false;
@@ -172,9 +171,10 @@ private:
         return any;
     }
 
-    [[nodiscard]] bool fill(const way& in, const std::vector<int128>& costs,
-                            const std::vector<std::int64_t>& at_least,
-                            const std::vector<std::int64_t>& at_most, workspace& scratch) const {
+    [[nodiscard]] bool fill(const way& in, const detail::sequence<int128>& costs,
+                            const detail::sequence<std::int64_t>& at_least,
+                            const detail::sequence<std::int64_t>& at_most,
+                            workspace& scratch) const {
         const gang_tree& tree = *tree_;
         choice& found = scratch.found;
         found.cost = 0;
@@ -202,8 +202,9 @@ private:
 
     /// Takes the cheapest members at or below the vertex.
     [[nodiscard]] bool take(const way& in, std::size_t vertex, std::int64_t missing,
-                            const std::vector<int128>& costs,
-                            const std::vector<std::int64_t>& at_most, workspace& scratch) const {
+                            const detail::sequence<int128>& costs,
+                            const detail::sequence<std::int64_t>& at_most,
+                            workspace& scratch) const {
         choice& found = scratch.found;
         const char* below = below_.data() + vertex * roles_.size();
         scratch.taken[vertex] += missing;
@@ -238,7 +239,7 @@ private:
         return true;
     }
 
-    void sort_by_cost(const std::vector<int128>& costs, workspace& scratch) const {
+    void sort_by_cost(const detail::sequence<int128>& costs, workspace& scratch) const {
         if (scratch.ordered)
             return;
         scratch.ordered = true;
@@ -250,13 +251,13 @@ private:
     }
 
     const gang_tree* tree_ = nullptr;
-    std::vector<std::size_t> roles_;
+    detail::sequence<std::size_t> roles_;
     /// The first `ways_used_` of them; the others are kept for their storage.
     detail::sequence<way> ways_;
     std::size_t ways_used_ = 0;
-    std::vector<char> active_;
+    detail::sequence<char> active_;
     /// Vertices × classes: the class belongs to a leaf at or below the vertex.
-    std::vector<char> below_;
+    detail::sequence<char> below_;
     workspace scratch_;
     bool complete_ = true;
 };

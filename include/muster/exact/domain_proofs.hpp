@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/ranges.hpp>
@@ -43,7 +42,7 @@ struct domain_proof {
 template<class Traits>
 [[nodiscard]] domains_outcome
 look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
-                const std::vector<std::int64_t>& needs, certificate_scope scope,
+                const detail::sequence<std::int64_t>& needs, certificate_scope scope,
                 node_finder<Traits>& finder, domain_proof& proof) {
     constexpr std::size_t width = Traits::width;
     const bool now = scope == certificate_scope::free_now;

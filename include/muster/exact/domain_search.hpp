@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <utility>
@@ -19,6 +18,7 @@
 #include <muster/problem/closeness.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
+#include <muster/problem/steady_list.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -49,7 +49,7 @@ public:
         force_ = force;
         search_ = &search;
         confined_.assign(among.begin(), among.end());
-        depth_ = 0;
+        ways_.clear();
         proof_.clear();
         slack_.reset();
         const fit_outcome outcome = explore(steps);
@@ -66,7 +66,7 @@ public:
     [[nodiscard]] const std::optional<int128>& slack() const noexcept { return slack_; }
     /// After `fits`: the problem with the members confined as they stand, and how many stand where.
     [[nodiscard]] const fit_problem<width>& problem() const noexcept { return problem_; }
-    [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept { return counts_; }
+    [[nodiscard]] const detail::sequence<std::int64_t>& counts() const noexcept { return counts_; }
 
 private:
     [[nodiscard]] fit_outcome explore(std::int64_t& steps) {
@@ -100,9 +100,7 @@ private:
         inner.leaf = false;
         inner.together = vertex_index{torn->vertex};
         outcome = fit_outcome::impossible;
-        if (depth_ == ways_.size())
-            ways_.emplace_back();
-        sequence<std::optional<domain_index>>& ways = ways_[depth_++];
+        sequence<std::optional<domain_index>>& ways = ways_.add();
         list_ways_to_stand(*known_, *members_->tree, *torn, *torn->required, now(), confined_,
                            ways);
         for (const auto& way : ways) {
@@ -118,7 +116,7 @@ private:
                 break;
             }
         }
-        --depth_;
+        ways_.pop();
         return outcome;
     }
 
@@ -185,10 +183,9 @@ private:
     term_caps<Traits>* caps_ = nullptr;
     std::vector<vertex_domain> confined_;
     /// By depth of the domains that are confined.
-    std::deque<sequence<std::optional<domain_index>>> ways_;
-    std::size_t depth_ = 0;
+    steady_list<sequence<std::optional<domain_index>>> ways_;
     fit_problem<width> problem_;
-    std::vector<std::int64_t> counts_;
+    detail::sequence<std::int64_t> counts_;
     proof_list proof_;
     std::optional<int128> slack_;
 };

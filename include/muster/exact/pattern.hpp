@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -31,7 +31,8 @@ public:
 
     /// False when not even `at_least` fits. With no steps left the answer is not to be used.
     [[nodiscard]] bool find(const resources<Width>& free, const std::int64_t* at_least,
-                            const std::int64_t* at_most, const std::vector<std::int64_t>& weights) {
+                            const std::int64_t* at_most,
+                            const detail::sequence<std::int64_t>& weights) {
         const std::size_t classes = problem_->members.size();
         at_least_ = at_least;
         at_most_ = at_most;
@@ -50,7 +51,7 @@ public:
     }
 
     [[nodiscard]] int128 weight() const noexcept { return best_weight_; }
-    [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept { return best_; }
+    [[nodiscard]] const detail::sequence<std::int64_t>& counts() const noexcept { return best_; }
 
 private:
     void explore(std::size_t at, const resources<Width>& free, int128 weight, std::int64_t count) {
@@ -89,14 +90,14 @@ private:
     std::int64_t* steps_left_ = nullptr;
     const std::int64_t* at_least_ = nullptr;
     const std::int64_t* at_most_ = nullptr;
-    const std::vector<std::int64_t>* weights_ = nullptr;
-    std::vector<std::int64_t> current_;
-    std::vector<int128> ahead_weight_;
-    std::vector<std::int64_t> ahead_count_;
+    const detail::sequence<std::int64_t>* weights_ = nullptr;
+    detail::sequence<std::int64_t> current_;
+    detail::sequence<int128> ahead_weight_;
+    detail::sequence<std::int64_t> ahead_count_;
     bool found_ = false;
     int128 best_weight_ = 0;
     std::int64_t best_count_ = 0;
-    std::vector<std::int64_t> best_;
+    detail::sequence<std::int64_t> best_;
 };
 
 } // namespace v0_1

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/node_query.hpp>
 #include <muster/problem/fit_problem.hpp>
@@ -25,7 +26,7 @@ inline namespace v0_1 {
 /// and has one class of members, and the gang as a whole asks for no more than its roles do.
 template<std::size_t Width>
 [[nodiscard]] bool fixed_needs(const gang_members<Width>& members,
-                               std::vector<std::int64_t>& needs) {
+                               detail::sequence<std::int64_t>& needs) {
     const gang_tree& tree = *members.tree;
     if (!is_flat(tree))
         return false;
@@ -127,7 +128,7 @@ private:
 template<class Traits>
 [[nodiscard]] std::optional<kind_id>
 over_quota(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
-           const std::vector<std::int64_t>& needs, certificate_scope scope) {
+           const detail::sequence<std::int64_t>& needs, certificate_scope scope) {
     if (!members.queue)
         return std::nullopt;
     const auto left = known.accounts().headroom(*members.queue, counted_in(scope));
@@ -161,7 +162,7 @@ class emptied_cluster {
 public:
     [[nodiscard]] emptied_outcome look(const cluster_state<Traits>& known,
                                        const gang_members<Traits::width>& members,
-                                       const std::vector<std::int64_t>& needs,
+                                       const detail::sequence<std::int64_t>& needs,
                                        std::size_t& short_of) {
         given_.resize(known.accounts().nodes(), 0);
         ++round_;
@@ -205,7 +206,7 @@ public:
 
 private:
     /// Per node: the round in which it was given to a class.
-    std::vector<std::uint64_t> given_;
+    detail::sequence<std::uint64_t> given_;
     std::uint64_t round_ = 0;
 };
 

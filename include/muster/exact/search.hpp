@@ -8,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/sequence.hpp>
@@ -84,7 +83,7 @@ public:
         return proof_.all();
     }
     /// After `fits`: rows × classes, how many stand where.
-    [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept { return counts_; }
+    [[nodiscard]] const detail::sequence<std::int64_t>& counts() const noexcept { return counts_; }
     [[nodiscard]] std::int64_t steps_left() const noexcept { return steps_left_; }
 
     /// After `impossible`, when the proof is one leaf of weights alone: by how much its nodes carry
@@ -220,7 +219,7 @@ private:
 
     void add_leaf() {
         certificate::vertex& leaf = proof_.add();
-        leaf.weights = by_.weights;
+        leaf.weights.assign(by_.weights.begin(), by_.weights.end());
         for (std::size_t quota = 0; quota < problem_->quotas.size(); ++quota)
             if (by_.prices[quota] > 0)
                 leaf.prices.push_back({problem_->quotas[quota].kind, by_.prices[quota]});
@@ -460,24 +459,24 @@ private:
     detail::pattern_repair<Width> repair_;
     detail::weighing by_;
     // The last weighing's:
-    std::vector<int128> costs_;
+    detail::sequence<int128> costs_;
     choice chosen_;
     detail::sequence<pattern> selected_;
-    std::vector<std::int64_t> carried_;
+    detail::sequence<std::int64_t> carried_;
     int128 bound_ = 0;
     detail::sequence<typename detail::pattern_repair<Width>::share> mended_;
     // Bounds of the choice in the box:
-    std::vector<std::int64_t> lower_;
-    std::vector<std::int64_t> upper_;
+    detail::sequence<std::int64_t> lower_;
+    detail::sequence<std::int64_t> upper_;
     // Scratch:
-    std::vector<std::int64_t> alone_;
-    std::vector<std::int64_t> covered_;
-    std::vector<int128> uses_;
+    detail::sequence<std::int64_t> alone_;
+    detail::sequence<std::int64_t> covered_;
+    detail::sequence<int128> uses_;
     choice fitting_;
-    std::vector<std::int64_t> direction_;
-    std::vector<std::int64_t> excess_;
-    std::vector<std::int64_t> point_;
-    std::vector<std::int64_t> raw_;
+    detail::sequence<std::int64_t> direction_;
+    detail::sequence<std::int64_t> excess_;
+    detail::sequence<std::int64_t> point_;
+    detail::sequence<std::int64_t> raw_;
     /// Selections of the points in the ray's basis, by their places.
     detail::sequence<detail::sequence<pattern>> selections_;
     detail::sequence<typename detail::pattern_repair<Width>::ingredient> mix_;
@@ -486,7 +485,7 @@ private:
     bool has_cut_ = false;
     cut cut_;
     detail::proof_list proof_;
-    std::vector<std::int64_t> counts_;
+    detail::sequence<std::int64_t> counts_;
 };
 
 } // namespace v0_1

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/sequence.hpp>
@@ -93,10 +92,12 @@ public:
 
     [[nodiscard]] const sequence<part>& parts() const noexcept { return parts_; }
     /// Sums over the nodes of the least and the most that each may take of a class, one by one.
-    [[nodiscard]] const std::vector<std::int64_t>& lower() const noexcept { return lower_; }
-    [[nodiscard]] const std::vector<std::int64_t>& upper() const noexcept { return upper_; }
+    [[nodiscard]] const detail::sequence<std::int64_t>& lower() const noexcept { return lower_; }
+    [[nodiscard]] const detail::sequence<std::int64_t>& upper() const noexcept { return upper_; }
     /// What the nodes take together that are in no part.
-    [[nodiscard]] const std::vector<std::int64_t>& settled_sum() const noexcept { return settled_; }
+    [[nodiscard]] const detail::sequence<std::int64_t>& settled_sum() const noexcept {
+        return settled_;
+    }
     [[nodiscard]] std::int64_t count(const pattern& of, std::size_t at) const noexcept {
         return patterns_[of.first + at * of.stride];
     }
@@ -110,8 +111,8 @@ public:
 
     /// The heaviest pattern of every part, their sum with the settled nodes' into `carried`, and
     /// its weight. False when some node has no pattern within its limits, or the steps end.
-    [[nodiscard]] bool carry(const std::vector<std::int64_t>& weights, std::int64_t& steps,
-                             sequence<pattern>& selected, std::vector<std::int64_t>& carried,
+    [[nodiscard]] bool carry(const detail::sequence<std::int64_t>& weights, std::int64_t& steps,
+                             sequence<pattern>& selected, detail::sequence<std::int64_t>& carried,
                              int128& bound) {
         int128 reach = 0;
         for (std::size_t at = 0; at < classes(); ++at)
@@ -280,7 +281,7 @@ private:
         made.times = 1;
         made.begin = patterns_.size();
         made.limits = limits_.size();
-        limits_.insert(limits_.end(), classes(), 0);
+        limits_.resize(limits_.size() + classes(), 0);
         limits_.insert(limits_.end(), problem_->most_of(row), problem_->most_of(row) + classes());
         // Some steps stay for the search, however many nodes there are.
         std::int64_t allowed = std::min(most_listed, steps / 64);
@@ -311,7 +312,7 @@ private:
         made.limits = limits_.size();
         const std::int64_t* most = problem_->most_of(row);
         patterns_.insert(patterns_.end(), most, most + classes());
-        limits_.insert(limits_.end(), classes(), 0);
+        limits_.resize(limits_.size() + classes(), 0);
         limits_.insert(limits_.end(), most, most + classes());
         return made;
     }
@@ -349,7 +350,7 @@ private:
         return made;
     }
 
-    [[nodiscard]] bool enumerate(const part& from, const std::vector<std::int64_t>& weights,
+    [[nodiscard]] bool enumerate(const part& from, const detail::sequence<std::int64_t>& weights,
                                  pattern& into) {
         const std::int64_t* limits = limits_.data() + from.limits;
         if (!finder_.find(problem_->rows[from.row].free, limits, limits + classes(), weights))
@@ -362,8 +363,8 @@ private:
     /// The first of the heaviest patterns. `Classes` is 0 where their number is not known when the
     /// program is built.
     template<std::size_t Classes>
-    [[nodiscard]] std::size_t heaviest(const part& from,
-                                       const std::vector<std::int64_t>& weights) const noexcept {
+    [[nodiscard]] std::size_t
+    heaviest(const part& from, const detail::sequence<std::int64_t>& weights) const noexcept {
         const std::int64_t* counts = patterns_.data() + from.begin;
         const std::size_t size = from.size;
         const auto weigh = [&](std::size_t number) {
@@ -383,7 +384,7 @@ private:
     }
 
     [[nodiscard]] std::size_t heaviest_wide(const part& from,
-                                            const std::vector<std::int64_t>& weights) const {
+                                            const detail::sequence<std::int64_t>& weights) const {
         std::size_t best = 0;
         int128 most = -1;
         for (std::size_t number = 0; number < from.size; ++number) {
@@ -418,19 +419,19 @@ private:
     pattern_lister<Width> lister_;
     pattern_finder<Width> finder_;
     sequence<part> parts_;
-    std::vector<std::int64_t> patterns_;
-    std::vector<std::int64_t> limits_;
+    detail::sequence<std::int64_t> patterns_;
+    detail::sequence<std::int64_t> limits_;
     /// What the nodes take together that are in no part.
-    std::vector<std::int64_t> settled_;
-    std::vector<std::int64_t> lower_;
-    std::vector<std::int64_t> upper_;
+    detail::sequence<std::int64_t> settled_;
+    detail::sequence<std::int64_t> lower_;
+    detail::sequence<std::int64_t> upper_;
     /// Per row.
-    std::vector<std::size_t> part_of_;
-    std::vector<std::size_t> next_alike_;
+    detail::sequence<std::size_t> part_of_;
+    detail::sequence<std::size_t> next_alike_;
     /// Per part made at the start.
-    std::vector<std::size_t> last_alike_;
-    std::vector<std::size_t> slots_;
-    std::vector<std::int64_t> listed_;
+    detail::sequence<std::size_t> last_alike_;
+    detail::sequence<std::size_t> slots_;
+    detail::sequence<std::int64_t> listed_;
 };
 
 } // namespace detail

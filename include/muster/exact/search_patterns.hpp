@@ -5,9 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -43,7 +43,8 @@ public:
 
     /// Replaces `into` by the row's patterns, one after the other; false, with `into` unspecified,
     /// when the steps end first: two for every vertex of the enumeration.
-    [[nodiscard]] bool list(std::size_t row, std::int64_t& steps, std::vector<std::int64_t>& into) {
+    [[nodiscard]] bool list(std::size_t row, std::int64_t& steps,
+                            detail::sequence<std::int64_t>& into) {
         into.clear();
         into_ = &into;
         most_ = problem_->most_of(row);
@@ -203,8 +204,8 @@ private:
     std::array<std::int64_t, Width> remainder_step_{};
     const std::int64_t* most_ = nullptr;
     std::int64_t* steps_ = nullptr;
-    std::vector<std::int64_t> current_;
-    std::vector<std::int64_t>* into_ = nullptr;
+    detail::sequence<std::int64_t> current_;
+    detail::sequence<std::int64_t>* into_ = nullptr;
 };
 
 } // namespace detail

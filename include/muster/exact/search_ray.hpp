@@ -5,10 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/ranges.hpp>
+#include <muster/base/sequence.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -33,7 +33,8 @@ public:
 
     /// Starts with one point; `direction` is positive. Both are per class and then per quota, of 2
     /// to `most_classes` in all.
-    void start(const std::vector<std::int64_t>& direction, const std::vector<std::int64_t>& point) {
+    void start(const detail::sequence<std::int64_t>& direction,
+               const detail::sequence<std::int64_t>& point) {
         classes_ = point.size();
         exact_ = takes(direction) && takes(point);
         out_ = 0;
@@ -63,7 +64,7 @@ public:
 
     /// Drops from the basis what stands in the way of weights that are not negative, then writes
     /// the weights. False when there are no such weights within `turns` pivots.
-    [[nodiscard]] bool weights(std::vector<std::int64_t>& into, int turns = 16) {
+    [[nodiscard]] bool weights(detail::sequence<std::int64_t>& into, int turns = 16) {
         for (; exact_; --turns) {
             std::size_t negative = classes_;
             for (std::size_t at = classes_; at-- > 0;)
@@ -104,7 +105,7 @@ public:
 
     /// Takes a point in when it lies beyond the facet; gives the place whose element it replaces,
     /// from 0 up to and with the number of classes, or `nothing`.
-    [[nodiscard]] std::size_t add(const std::vector<std::int64_t>& point) {
+    [[nodiscard]] std::size_t add(const detail::sequence<std::int64_t>& point) {
         if (!exact_ || !takes(point))
             return nothing;
         int128 beyond = -inverse_[out_][classes_];
@@ -127,14 +128,14 @@ public:
     }
 
 private:
-    [[nodiscard]] static bool takes(const std::vector<std::int64_t>& amounts) noexcept {
+    [[nodiscard]] static bool takes(const detail::sequence<std::int64_t>& amounts) noexcept {
         constexpr std::int64_t end = std::int64_t{1} << 40U;
         return detail::all_of(amounts, [](std::int64_t each) { return -end < each && each < end; });
     }
 
     using column = std::array<int128, most_classes + 1>;
 
-    [[nodiscard]] column column_of(const std::vector<std::int64_t>& point) const {
+    [[nodiscard]] column column_of(const detail::sequence<std::int64_t>& point) const {
         column made{};
         std::copy(point.begin(), point.end(), made.begin());
         made[classes_] = 1;

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/sequence.hpp>
@@ -52,8 +51,8 @@ public:
     /// class. True when shares were found with which it is nowhere negative.
     [[nodiscard]] bool mend(const box& nodes, const sequence<pattern>& selected,
                             const sequence<ingredient>& mix,
-                            const std::vector<std::int64_t>& weights,
-                            const std::vector<std::int64_t>& excess, std::int64_t& steps) {
+                            const detail::sequence<std::int64_t>& weights,
+                            const detail::sequence<std::int64_t>& excess, std::int64_t& steps) {
         classes_ = excess.size();
         int128 spare = 0;
         int128 reach = 0;
@@ -133,7 +132,7 @@ private:
     }
 
     void collect(const box& nodes, const sequence<pattern>& selected,
-                 const std::vector<std::int64_t>& weights, std::int64_t& steps) {
+                 const detail::sequence<std::int64_t>& weights, std::int64_t& steps) {
         cores_.clear();
         holders_.clear();
         patterns_.clear();
@@ -380,28 +379,28 @@ private:
     }
 
     std::size_t classes_ = 0;
-    std::vector<std::int64_t> penalties_;
+    detail::sequence<std::int64_t> penalties_;
     sequence<core> cores_;
     sequence<holder> holders_;
     /// Of all cores, one core's after the other's.
     sequence<pattern> patterns_;
-    std::vector<std::int64_t> worth_;
-    std::vector<std::int64_t> counts_;
+    detail::sequence<std::int64_t> worth_;
+    detail::sequence<std::int64_t> counts_;
     // The blend:
-    std::vector<int128> errors_;
-    std::vector<std::size_t> options_;
+    detail::sequence<int128> errors_;
+    detail::sequence<std::size_t> options_;
     sequence<holder> blended_;
     // Where the exchanges made so far have led:
-    std::vector<std::int64_t> excess_;
-    std::vector<std::int64_t> trial_;
+    detail::sequence<std::int64_t> excess_;
+    detail::sequence<std::int64_t> trial_;
     std::int64_t spare_ = 0;
     std::int64_t lacking_ = 0;
     // The beam:
     sequence<link> chain_;
     sequence<state> states_;
     sequence<state> next_;
-    std::vector<std::int64_t> amounts_;
-    std::vector<std::int64_t> next_amounts_;
+    detail::sequence<std::int64_t> amounts_;
+    detail::sequence<std::int64_t> next_amounts_;
     sequence<share> made_;
 };
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/exact/choice.hpp>
 #include <muster/exact/search_weighing.hpp>
 #include <muster/problem/fit_problem.hpp>
@@ -29,7 +29,7 @@ public:
     /// O(classes × (1 + quotas)).
     template<std::size_t Width>
     [[nodiscard]] static bool step(const fit_problem<Width>& problem, const choice& chosen,
-                                   const std::vector<std::int64_t>& carried, std::int64_t turn,
+                                   const detail::sequence<std::int64_t>& carried, std::int64_t turn,
                                    weighing& by) {
         const std::size_t classes = carried.size();
         std::int64_t largest = 0;

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/ranges.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/problem/fit_problem.hpp>
 
 namespace muster {
@@ -16,8 +16,8 @@ namespace detail {
 
 /// What a leaf of a proof weighs with: per class, and per quota of the problem.
 struct weighing {
-    std::vector<std::int64_t> weights;
-    std::vector<std::int64_t> prices;
+    detail::sequence<std::int64_t> weights;
+    detail::sequence<std::int64_t> prices;
 };
 
 /// The amount of a quota that counts like about one member: quotas are in thousandths or bytes,
@@ -34,7 +34,7 @@ template<std::size_t Width>
 /// True when so many members of each class stay within every quota.
 template<std::size_t Width>
 [[nodiscard]] bool within_quotas(const fit_problem<Width>& problem,
-                                 const std::vector<std::int64_t>& counts) {
+                                 const detail::sequence<std::int64_t>& counts) {
     return detail::all_of(problem.quotas, [&](const auto& quota) {
         int128 sum = 0;
         for (std::size_t at = 0; at < counts.size(); ++at)
@@ -46,7 +46,7 @@ template<std::size_t Width>
 /// Turns weights per class, and after them prices per quota's unit, into a weighing. Large ones are
 /// rounded: they are other weights then, which prove no less.
 template<std::size_t Width>
-void weigh_by(const fit_problem<Width>& problem, const std::vector<std::int64_t>& raw,
+void weigh_by(const fit_problem<Width>& problem, const detail::sequence<std::int64_t>& raw,
               weighing& by) {
     const std::size_t classes = problem.members.size();
     int128 unit = 1;
@@ -67,7 +67,7 @@ void weigh_by(const fit_problem<Width>& problem, const std::vector<std::int64_t>
 
 /// A class without weight still breaks ties among patterns: all are scaled so that weights of one
 /// do not matter beside them. `upper` is how many of each class the nodes could take.
-inline void spread_zeros(const std::vector<std::int64_t>& upper, weighing& by) {
+inline void spread_zeros(const detail::sequence<std::int64_t>& upper, weighing& by) {
     if (detail::find(by.weights, 0) == by.weights.end())
         return;
     std::int64_t most = 1;

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include <muster/base/sequence.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/vocabulary/gang.hpp>
 
@@ -18,9 +18,9 @@ struct subgroup {
     /// Without pods and turns: waiting members are only counted.
     gang_members<Width> members;
     /// Per class: which of the whole gang's it is.
-    std::vector<std::size_t> classes;
+    detail::sequence<std::size_t> classes;
     /// Per vertex of the whole gang: its vertex here, or `outside`.
-    std::vector<std::size_t> places;
+    detail::sequence<std::size_t> places;
     static constexpr std::size_t outside = ~std::size_t{0};
 };
 
@@ -28,11 +28,11 @@ struct subgroup {
 /// `members.tree` of the result points into it. O(vertices + classes).
 template<std::size_t Width>
 void cut_subgroup(const gang_members<Width>& whole, std::size_t vertex,
-                  const std::vector<std::int64_t>& counts, const std::vector<std::size_t>& used,
-                  subgroup<Width>& into) {
+                  const detail::sequence<std::int64_t>& counts,
+                  const detail::sequence<std::size_t>& used, subgroup<Width>& into) {
     const gang_tree& tree = *whole.tree;
     constexpr std::size_t outside = subgroup<Width>::outside;
-    std::vector<std::size_t>& place = into.places;
+    detail::sequence<std::size_t>& place = into.places;
     place.assign(tree.size(), outside);
     place[vertex] = 0;
     into.tree.restart(tree[vertex].min_member);

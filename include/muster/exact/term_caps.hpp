@@ -208,14 +208,14 @@ private:
     bool settled_ = true;
     std::size_t nodes_ = 0;
     /// By class: the first of those that terms tell apart.
-    std::vector<std::size_t> first_of_;
+    detail::sequence<std::size_t> first_of_;
     /// By class and node.
-    std::vector<std::int64_t> most_;
+    detail::sequence<std::int64_t> most_;
     sequence<pair> pairs_;
     std::vector<certificate::cap> said_;
     /// Scratch: by class, and by domain.
-    std::vector<char> spoken_of_;
-    std::vector<std::int64_t> room_;
+    detail::sequence<char> spoken_of_;
+    detail::sequence<std::int64_t> room_;
 };
 
 } // namespace detail

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -52,7 +51,7 @@ first_refusal(const cluster_state<Traits>& known, const gang_members<Traits::wid
               plan<Traits::width>& into, const any_score<Traits::width>& score,
               bool by_terms = false) {
     detail::affinity_board board(known, members, into, score);
-    std::vector<std::size_t> used(board.members().classes.size(), 0);
+    detail::sequence<std::size_t> used(board.members().classes.size(), 0);
     for (std::size_t turn = 0; turn < board.members().turns.size(); ++turn) {
         const std::size_t of_class = board.members().turns[turn];
         const auto& from = board.members().classes[of_class];

@@ -94,7 +94,7 @@ public:
 private:
     [[nodiscard]] std::vector<reason> find_all() {
         std::vector<reason> found;
-        std::vector<char> named(listed_.size(), 0);
+        detail::sequence<char> named(listed_.size(), 0);
         for (std::size_t at = 0; at < listed_.size(); ++at) {
             constraints_in_force alone = constraints_in_force::none();
             listed_[at].set(alone, true);
@@ -112,7 +112,7 @@ private:
                 return found;
             bool minimal = whole == fit_outcome::impossible;
             constraints_in_force kept = all;
-            std::vector<std::size_t> together;
+            detail::sequence<std::size_t> together;
             for (std::size_t at = listed_.size(); at-- > 0;) {
                 constraints_in_force without = kept;
                 listed_[at].set(without, false);
@@ -175,7 +175,7 @@ private:
     decide_by_groups(const constraints_in_force& force) const {
         pose_grouped(force, {});
         const gang_tree& tree = *members_->tree;
-        std::vector<char> required(tree.size(), 1);
+        detail::sequence<char> required(tree.size(), 1);
         for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
             if (vertex > 0)
                 required[vertex] =
@@ -263,16 +263,16 @@ private:
     void amounts(const named_constraint& what, reason& made) const {
         const auto& accounts = known_->accounts();
         const bool now = scope_ == certificate_scope::free_now;
-        std::vector<std::size_t> roles;
-        std::vector<int128> costs;
-        std::vector<std::int64_t> waiting;
+        detail::sequence<std::size_t> roles;
+        detail::sequence<int128> costs;
+        detail::sequence<std::int64_t> waiting;
         for (const auto& each : members_->classes) {
             roles.push_back(each.role.value());
             costs.push_back(each.request[*what.kind]);
             waiting.push_back(each.waiting());
         }
         const choice_finder choices(*members_->tree, members_->holding, std::move(roles));
-        const std::vector<std::int64_t> none(waiting.size(), 0);
+        const detail::sequence<std::int64_t> none(waiting.size(), 0);
         if (const auto least = choices.cheapest(costs, none, waiting))
             made.amount_needed = saturate(least->cost);
         if (what.code == reason_code::quota_exceeded) {
@@ -367,7 +367,7 @@ private:
     [[nodiscard]] room_for room(std::size_t vertex, std::int64_t& steps) const {
         const fit_problem<width>& problem = problem_.of;
         const std::size_t classes = problem.members.size();
-        std::vector<std::int64_t> weights(classes, 0);
+        detail::sequence<std::int64_t> weights(classes, 0);
         std::int64_t waiting = 0;
         for (std::size_t at = 0; at < classes; ++at) {
             std::size_t above = problem.members[at].role;
@@ -377,11 +377,12 @@ private:
             waiting += weights[at] * problem.members[at].waiting;
         }
         pattern_finder<width> patterns(problem, steps);
-        const std::vector<std::int64_t> none(classes, 0);
-        std::vector<std::int64_t> carried(classes, 0);
+        const detail::sequence<std::int64_t> none(classes, 0);
+        detail::sequence<std::int64_t> carried(classes, 0);
         int128 sum = 0;
         for (std::size_t row = 0; row < problem.rows.size(); ++row) {
-            std::vector<std::int64_t> most(problem.most_of(row), problem.most_of(row) + classes);
+            detail::sequence<std::int64_t> most(problem.most_of(row),
+                                                problem.most_of(row) + classes);
             for (std::size_t at = 0; at < classes; ++at)
                 most[at] *= weights[at];
             if (!patterns.find(problem.rows[row].free, none.data(), most.data(), weights) ||
@@ -434,8 +435,8 @@ private:
     mutable std::optional<constraints_in_force> posed_;
     /// Per vertex: members at or below it that have nodes, and how many more members the vertex
     /// needs to meet its own minimum.
-    std::vector<std::int64_t> held_;
-    std::vector<std::int64_t> needed_;
+    detail::sequence<std::int64_t> held_;
+    detail::sequence<std::int64_t> needed_;
     /// The amount that one ceiling leaves of the only quota in force; absent = all ceilings count.
     std::optional<std::int64_t> quota_left_;
 };

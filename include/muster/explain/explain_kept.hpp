@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/explain/explain.hpp>
 #include <muster/vocabulary/reason.hpp>
@@ -77,7 +78,7 @@ private:
     }
 
     cluster_state<Traits>* known_;
-    std::vector<char> lifted_;
+    detail::sequence<char> lifted_;
 };
 
 } // namespace v0_1

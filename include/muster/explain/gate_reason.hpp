@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <muster/admission/gates.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/explain/missing_members.hpp>
 #include <muster/problem/members.hpp>
@@ -37,7 +37,7 @@ template<class Traits>
         made.code = at == gate::members   ? reason_code::not_enough_members
                     : at == gate::volumes ? reason_code::volume_not_ready
                                           : reason_code::unsupported_constraint;
-        std::vector<std::int64_t> counts = members.alive;
+        detail::sequence<std::int64_t> counts = members.alive;
         if (at != gate::members)
             for (std::size_t role = 0; role < counts.size(); ++role)
                 counts[role] -= members.unsupported[role];
@@ -45,7 +45,7 @@ template<class Traits>
         // the minimum of the group.
         const gang_tree& tree = *members.tree;
         counts = members_below(tree, counts);
-        const std::vector<std::int64_t> held = members_below(tree, members.holding);
+        const detail::sequence<std::int64_t> held = members_below(tree, members.holding);
         for (std::size_t vertex = 0; vertex < tree.size(); ++vertex) {
             if (counts[vertex] >= tree[vertex].min_member)
                 continue;

@@ -8,6 +8,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/exact/choice.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/vocabulary/gang.hpp>
@@ -18,8 +19,8 @@ namespace detail {
 
 /// Sums `counts`, which is per leaf, up the tree. Returns the members at or below each vertex.
 /// O(vertices).
-[[nodiscard]] inline std::vector<std::int64_t> members_below(const gang_tree& tree,
-                                                             std::vector<std::int64_t> counts) {
+[[nodiscard]] inline detail::sequence<std::int64_t>
+members_below(const gang_tree& tree, detail::sequence<std::int64_t> counts) {
     for (std::size_t vertex = tree.size(); vertex-- > 1;)
         counts[tree[vertex].parent] += counts[vertex];
     return counts;
@@ -71,17 +72,18 @@ private:
     }
     [[nodiscard]] std::optional<std::int64_t> cheapest() const {
         const choice_finder choices(part_, holding_, roles_);
-        const auto found = choices.cheapest(std::vector<int128>(roles_.size(), 1),
-                                            std::vector<std::int64_t>(roles_.size(), 0), waiting_);
+        const auto found =
+            choices.cheapest(detail::sequence<int128>(roles_.size(), 1),
+                             detail::sequence<std::int64_t>(roles_.size(), 0), waiting_);
         return found ? std::optional(saturate(found->cost)) : std::nullopt;
     }
 
     /// A copy of the subtree at the vertex.
     gang_tree part_;
-    std::vector<std::int64_t> holding_;
+    detail::sequence<std::int64_t> holding_;
     /// Per class: its leaf, and how many of its members wait.
-    std::vector<std::size_t> roles_;
-    std::vector<std::int64_t> waiting_;
+    detail::sequence<std::size_t> roles_;
+    detail::sequence<std::int64_t> waiting_;
 };
 
 } // namespace detail

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/ranges.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/explain/affinity_refusal.hpp>
 #include <muster/index/node_query.hpp>
@@ -90,16 +90,16 @@ private:
     [[nodiscard]] std::vector<reason> made_of(const affinity_refusal& refused, reason_kind kind) {
         std::vector<reason> found;
         const vertex_index role = members_->classes[refused.member_class].role;
-        for (const auto& [term, stops] : stopped_) {
+        for (const stopping_term& each : stopped_) {
             reason made;
-            made.code = term.first;
+            made.code = each.code;
             made.kind = kind;
             made.not_minimal = true;
-            made.topology = term.second;
+            made.topology = each.topology;
             made.shares_volume = made.code == reason_code::affinity_unmet &&
                                  only_volumes_seek(refused.member_class, made.topology);
-            made.nodes = stops.nodes;
-            made.unlabelled = stops.unlabelled;
+            made.nodes = each.nodes;
+            made.unlabelled = each.unlabelled;
             const std::int64_t needed =
                 (*members_->tree)[role].min_member - members_->holding[role.value()];
             const auto placed = detail::count_if(into_.placements(), [&](const placement& one) {
@@ -133,7 +133,7 @@ private:
                 : each.why == pod_obstacle::anti_affinity          ? reason_code::anti_affinity_met
                 : each.why == pod_obstacle::existing_anti_affinity ? reason_code::kept_off_by_others
                                                                    : reason_code::spread_uneven;
-            stop_count& stops = stopped_[{code, each.topology}];
+            stopping_term& stops = stopped(code, each.topology);
             ++stops.nodes;
             stops.unlabelled += each.why == pod_obstacle::spread_label ? 1 : 0;
         }
@@ -157,12 +157,12 @@ private:
             if (!terms)
                 continue;
             for (const affinity_term& term : terms->affinity)
-                stopped_[{reason_code::affinity_unmet, term.topology}] = {};
+                static_cast<void>(stopped(reason_code::affinity_unmet, term.topology));
             for (const affinity_term& term : terms->anti_affinity)
-                stopped_[{reason_code::anti_affinity_met, term.topology}] = {};
+                static_cast<void>(stopped(reason_code::anti_affinity_met, term.topology));
             for (const spread_term& term : terms->spread)
                 if (term.required)
-                    stopped_[{reason_code::spread_uneven, term.topology}] = {};
+                    static_cast<void>(stopped(reason_code::spread_uneven, term.topology));
         }
     }
 
@@ -171,22 +171,36 @@ private:
             return;
         for (const known_term& term : theirs.anti_affinity)
             if (term.pods == which)
-                stopped_[{reason_code::kept_off_by_others,
-                          known_->topologies()[term.topology].value().levels.front()}] = {};
+                static_cast<void>(
+                    stopped(reason_code::kept_off_by_others,
+                            known_->topologies()[term.topology].value().levels.front()));
     }
 
-    /// The nodes that a term stops, and how many of them lack the label of the term.
-    struct stop_count {
+    /// A term that stops members on so many nodes, of which some lack the label of the term.
+    struct stopping_term {
+        reason_code code{};
+        std::string topology;
         std::int64_t nodes = 0;
         std::int64_t unlabelled = 0;
     };
+
+    /// Returns the entry of a term, which it adds if there is none.
+    [[nodiscard]] stopping_term& stopped(reason_code code, const std::string& topology) {
+        auto at = stopped_.begin();
+        while (at != stopped_.end() &&
+               (at->code < code || (at->code == code && at->topology < topology)))
+            ++at;
+        if (at == stopped_.end() || at->code != code || at->topology != topology)
+            at = stopped_.insert(at, {code, topology, 0, 0});
+        return *at;
+    }
 
     const cluster_state<Traits>* known_;
     const gang_members<width>* members_;
     ledger<width> accounts_;
     plan<width> into_;
-    /// By reason and label key.
-    std::map<std::pair<reason_code, std::string>, stop_count> stopped_;
+    /// In the order of reasons, then of labels.
+    sequence<stopping_term> stopped_;
 };
 
 } // namespace detail

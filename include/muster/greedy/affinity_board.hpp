@@ -29,7 +29,7 @@ namespace detail {
 struct confinement {
     const topology_domains* within = nullptr;
     domain_index domain;
-    std::vector<char> classes;
+    detail::sequence<char> classes;
 
     [[nodiscard]] bool admits(std::size_t of_class, node_index node) const noexcept {
         return !within || !classes[of_class] || within->contains(domain, node);
@@ -270,7 +270,7 @@ private:
     /// Moves with every placement, every one undone, and every confinement.
     std::uint64_t changes_ = 0;
     /// Per class: at which change no node could take a member.
-    std::vector<std::uint64_t> stuck_at_;
+    detail::sequence<std::uint64_t> stuck_at_;
     std::int64_t looks_ = 0;
 };
 

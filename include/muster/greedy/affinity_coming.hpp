@@ -8,6 +8,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/ranges.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/node_query.hpp>
 #include <muster/problem/affinity_counts.hpp>
@@ -41,7 +42,7 @@ template<class Traits>
     const pod_population& population = known.population();
     detail::affinity_members<width> alike;
     std::map<std::pair<shape_index, identity_index>, std::size_t> class_of;
-    std::vector<std::size_t> classes;
+    detail::sequence<std::size_t> classes;
     for (const pod_index pod : coming) {
         const auto& record = known[pod];
         const identity_index who = population.identity_of(record.labels, group.tenant);
@@ -59,7 +60,7 @@ template<class Traits>
     }
     detail::affinity_counts<Traits> counts(known, alike, {ahead, coming, {}});
     // Pods that need other pods first are placed after these.
-    std::vector<char> stands(coming.size(), 0);
+    detail::sequence<char> stands(coming.size(), 0);
     std::size_t left = coming.size();
     for (bool more = true; more && left > 0;) {
         more = false;

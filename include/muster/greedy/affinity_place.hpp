@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/ranges.hpp>
@@ -22,6 +20,7 @@
 #include <muster/problem/members.hpp>
 #include <muster/problem/reused_list.hpp>
 #include <muster/problem/seen_lists.hpp>
+#include <muster/problem/steady_list.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -44,7 +43,7 @@ public:
         walk_.begin(*tree_);
         most_looks_ = 0;
         holding_ = &members.holding;
-        depth_ = 0;
+        frames_.clear();
     }
 
     /// Nodes looked at so far.
@@ -57,7 +56,7 @@ public:
     /// The same by how many of each class of `gang_members` are to stand where, as far as the
     /// terms let them.
     [[nodiscard]] bool meet_minima_by(const fit_problem<width>& problem,
-                                      const std::vector<std::int64_t>& counts) {
+                                      const detail::sequence<std::int64_t>& counts) {
         const std::size_t classes = problem.members.size();
         for (std::size_t at = 0; at < counts.size(); ++at)
             for (std::int64_t count = 0; count < counts[at]; ++count)
@@ -119,7 +118,7 @@ private:
     /// Roles with affinity to another's members after that one, else in the order of the tree.
     void order_by_affinity() {
         const std::size_t vertices = tree_->size();
-        std::vector<std::size_t>& rank = rank_;
+        detail::sequence<std::size_t>& rank = rank_;
         rank.assign(vertices, 0);
         for (std::size_t round = 0; round < vertices; ++round)
             for (std::size_t at = 0; at < board_.members().classes.size(); ++at)
@@ -133,7 +132,7 @@ private:
             const std::size_t parent = (*tree_)[vertex].parent;
             rank[parent] = std::max(rank[parent], rank[vertex]);
         }
-        std::vector<std::size_t>& order = walk_.order();
+        detail::sequence<std::size_t>& order = walk_.order();
         std::iota(order.begin(), order.end(), std::size_t{0});
         detail::sort(order, {},
                      [&](std::size_t vertex) { return std::pair(rank[vertex], vertex); });
@@ -180,7 +179,7 @@ private:
     /// A label by whose domains classes seek nearness, and which classes.
     struct pull {
         topology_index label;
-        std::vector<char> whom;
+        detail::sequence<char> whom;
     };
 
     /// By label key, as numbers of topologies decide nothing.
@@ -205,7 +204,7 @@ private:
     }
 
     void add_tries(const topology_domains& within, std::size_t level,
-                   const std::vector<char>& whom) {
+                   const detail::sequence<char>& whom) {
         for (const auto& entry : within.of_level(level)) {
             confinement& made = tries_.add();
             made.within = &within;
@@ -238,12 +237,10 @@ private:
             return true;
         if (!has_steps() || !is_new())
             return false;
-        if (depth_ == frames_.size())
-            frames_.emplace_back();
-        frame& mine = frames_[depth_++];
+        frame& mine = frames_.add();
         mine.tried.assign(board_.members().classes.size(), 0);
         const bool found = search_on(mine, helpers);
-        --depth_;
+        frames_.pop();
         return found;
     }
 
@@ -251,7 +248,7 @@ private:
     struct frame {
         sequence<ranked> ranks;
         /// Per class.
-        std::vector<char> tried;
+        detail::sequence<char> tried;
     };
 
     [[nodiscard]] bool search_on(frame& mine, bool helpers) {
@@ -313,19 +310,18 @@ private:
     tree_walk<board> walk_{board_};
     std::int64_t most_looks_ = 0;
     /// Per vertex (leaves only): members that held before.
-    const std::vector<std::int64_t>* holding_ = nullptr;
+    const detail::sequence<std::int64_t>* holding_ = nullptr;
     // Scratch, kept from one gang to the next.
-    std::vector<std::size_t> rank_;
+    detail::sequence<std::size_t> rank_;
     reused_list<pull> pulls_;
     reused_list<confinement> tries_;
-    std::vector<char> below_;
+    detail::sequence<char> below_;
     /// Of each try the room, the most coming first, and its number.
     sequence<std::pair<std::int64_t, std::size_t>> rooms_;
     /// By depth.
-    std::deque<frame> frames_;
-    std::size_t depth_ = 0;
-    std::vector<std::int64_t> held_below_;
-    std::vector<std::uint64_t> picture_;
+    steady_list<frame> frames_;
+    detail::sequence<std::int64_t> held_below_;
+    detail::sequence<std::uint64_t> picture_;
     seen_lists seen_;
 };
 

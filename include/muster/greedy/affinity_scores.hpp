@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/problem/affinity_counts.hpp>
 
 namespace muster {
@@ -96,9 +97,9 @@ private:
                 scores_[at] += most == 0 ? 100 : 100 * (most + least - raw_[at]) / most;
     }
 
-    std::vector<std::int64_t> scores_;
-    std::vector<std::int64_t> raw_;
-    std::vector<std::uint32_t> seen_;
+    detail::sequence<std::int64_t> scores_;
+    detail::sequence<std::int64_t> raw_;
+    detail::sequence<std::uint32_t> seen_;
 };
 
 } // namespace detail

@@ -228,8 +228,8 @@ private:
 /// O(vertices · (children + classes · width)).
 template<std::size_t Width>
 [[nodiscard]] domain_sum<Width> least_demand(const gang_members<Width>& members, std::size_t vertex,
-                                             const std::vector<std::int64_t>& counts,
-                                             const std::vector<std::size_t>& used,
+                                             const detail::sequence<std::int64_t>& counts,
+                                             const detail::sequence<std::size_t>& used,
                                              sequence<domain_sum<Width>>& scratch) {
     const gang_tree& tree = *members.tree;
     std::int64_t missing = tree[vertex].min_member;

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -29,6 +28,7 @@
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/problem/quota_room.hpp>
+#include <muster/problem/steady_list.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -61,7 +61,7 @@ public:
         domains_.begin(known, members);
         walk_.begin(*members.tree);
         stopped_by_.reset();
-        depth_ = 0;
+        ways_.clear();
     }
 
     /// For gangs on which terms between pods bear.
@@ -81,7 +81,7 @@ public:
     /// Places what the search found: `counts` as `fit_search::counts` of `problem`, oldest first
     /// onto the first nodes. False and nothing placed when an account cannot hold the sum.
     [[nodiscard]] bool place_found(const fit_problem<width>& problem,
-                                   const std::vector<std::int64_t>& counts) {
+                                   const detail::sequence<std::int64_t>& counts) {
         every_class_.resize(members_->classes.size());
         std::iota(every_class_.begin(), every_class_.end(), std::size_t{0});
         return put_all(problem, counts, every_class_);
@@ -121,9 +121,7 @@ private:
         const std::size_t open = domains_.any() ? domains_.first_open(vertex) : domains_.none;
         if (open == domains_.none)
             return attempt();
-        if (depth_ == ways_.size())
-            ways_.emplace_back();
-        detail::sequence<detail::chosen_domain>& ways = ways_[depth_++];
+        detail::sequence<detail::chosen_domain>& ways = ways_.add();
         domain_sum<width> least;
         if (for_minima)
             least =
@@ -141,7 +139,7 @@ private:
             if (outcome)
                 break;
         }
-        --depth_;
+        ways_.pop();
         return outcome;
     }
 
@@ -173,8 +171,8 @@ private:
     /// Places `counts` of these classes on the rows of `problem`, row by row; false and nothing
     /// placed when an account cannot hold the sum.
     [[nodiscard]] bool put_all(const fit_problem<width>& problem,
-                               const std::vector<std::int64_t>& counts,
-                               const std::vector<std::size_t>& classes) {
+                               const detail::sequence<std::int64_t>& counts,
+                               const detail::sequence<std::size_t>& classes) {
         const std::size_t start = mark();
         for (std::size_t at = 0; at < classes.size(); ++at) {
             for (std::size_t row = 0; row < problem.rows.size(); ++row) {
@@ -260,13 +258,12 @@ private:
     detail::subgroup_search<Traits> subgroups_;
     std::optional<std::pair<std::size_t, std::int64_t>> stopped_by_;
     // Scratch, kept from one gang to the next.
-    std::vector<std::size_t> every_class_;
-    std::vector<node_run> runs_;
+    detail::sequence<std::size_t> every_class_;
+    detail::sequence<node_run> runs_;
     std::vector<vertex_domain> among_;
     detail::sequence<domain_sum<width>> demands_;
     /// By depth: attempts lie in one another.
-    std::deque<detail::sequence<detail::chosen_domain>> ways_;
-    std::size_t depth_ = 0;
+    detail::steady_list<detail::sequence<detail::chosen_domain>> ways_;
 };
 
 } // namespace v0_1

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -43,7 +42,7 @@ public:
     /// Starts with no member placed; keeps the memory. `turns` are the classes of the members in
     /// their order, which is by role. O(vertices + classes + turns).
     template<class Classes>
-    void begin(const gang_members<Width>& members, const std::vector<std::uint32_t>& turns,
+    void begin(const gang_members<Width>& members, const detail::sequence<std::uint32_t>& turns,
                const Classes& classes, plan<Width>& into) {
         into_ = &into;
         queue_ = members.queue;
@@ -73,9 +72,9 @@ public:
 
     [[nodiscard]] plan<Width>& into() const noexcept { return *into_; }
     /// Per vertex (leaves only): members that hold, those placed among them.
-    [[nodiscard]] const std::vector<std::int64_t>& held() const noexcept { return held_; }
+    [[nodiscard]] const detail::sequence<std::int64_t>& held() const noexcept { return held_; }
     /// Per class: members placed.
-    [[nodiscard]] const std::vector<std::size_t>& used() const noexcept { return used_; }
+    [[nodiscard]] const detail::sequence<std::size_t>& used() const noexcept { return used_; }
     [[nodiscard]] std::int64_t count() const noexcept { return placed_; }
     /// What was done so far, in order. Their number is a mark to undo to.
     [[nodiscard]] const sequence<step>& steps() const noexcept { return steps_; }
@@ -154,22 +153,22 @@ private:
 
     plan<Width>* into_ = nullptr;
     std::optional<queue_charge> queue_;
-    const std::vector<std::uint32_t>* turns_ = nullptr;
+    const detail::sequence<std::uint32_t>* turns_ = nullptr;
     sequence<step> steps_;
     std::int64_t placed_ = 0;
-    std::vector<std::int64_t> held_;
+    detail::sequence<std::int64_t> held_;
     /// Per class.
-    std::vector<std::size_t> used_;
-    std::vector<char> exhausted_;
-    std::vector<std::size_t> roles_;
+    detail::sequence<std::size_t> used_;
+    detail::sequence<char> exhausted_;
+    detail::sequence<std::size_t> roles_;
     /// Per turn: how many of its class come before it.
-    std::vector<std::size_t> places_;
+    detail::sequence<std::size_t> places_;
     /// Per vertex: the first turn of its role, the next vertex's is the end; and a turn before
     /// which none is left.
-    std::vector<std::size_t> first_;
-    std::vector<std::size_t> cursor_;
+    detail::sequence<std::size_t> first_;
+    detail::sequence<std::size_t> cursor_;
     /// Per vertex (leaves only): classes of its members.
-    std::vector<std::size_t> classes_in_;
+    detail::sequence<std::size_t> classes_in_;
 };
 
 } // namespace detail

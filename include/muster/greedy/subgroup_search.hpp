@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/exact/domain_search.hpp>
 #include <muster/exact/search.hpp>
@@ -29,8 +30,8 @@ public:
     /// are placed and domains are chosen so; false too when its members do not differ, or the steps
     /// ended first.
     [[nodiscard]] bool run(const cluster_state<Traits>& known, const gang_members<width>& whole,
-                           std::size_t vertex, const std::vector<std::int64_t>& counts,
-                           const std::vector<std::size_t>& used,
+                           std::size_t vertex, const detail::sequence<std::int64_t>& counts,
+                           const detail::sequence<std::size_t>& used,
                            const domain_choices<Traits>& domains) {
         cut_subgroup(whole, vertex, counts, used, part_);
         if (part_.classes.size() < 2)
@@ -52,10 +53,12 @@ public:
     [[nodiscard]] const fit_problem<width>& problem() const noexcept {
         return in_domains_ ? within_.problem() : problem_;
     }
-    [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept {
+    [[nodiscard]] const detail::sequence<std::int64_t>& counts() const noexcept {
         return in_domains_ ? within_.counts() : search_.counts();
     }
-    [[nodiscard]] const std::vector<std::size_t>& classes() const noexcept { return part_.classes; }
+    [[nodiscard]] const detail::sequence<std::size_t>& classes() const noexcept {
+        return part_.classes;
+    }
 
 private:
     static constexpr std::int64_t most_steps = std::int64_t{1} << 18;

@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include <muster/base/sequence.hpp>
 #include <muster/policy/surplus_concept.hpp>
@@ -46,7 +45,7 @@ public:
     }
 
     /// The vertices in the order in which they are served, at first that of the tree.
-    [[nodiscard]] std::vector<std::size_t>& order() noexcept { return order_; }
+    [[nodiscard]] detail::sequence<std::size_t>& order() noexcept { return order_; }
 
     /// Meets the gang's minima; false and nothing placed when this order does not get there.
     [[nodiscard]] bool meet_minima() { return try_satisfy(0); }
@@ -65,7 +64,7 @@ public:
     }
 
     /// The minima are met, and every subgroup with a member placed counts.
-    [[nodiscard]] bool is_goal(const std::vector<std::int64_t>& holding) {
+    [[nodiscard]] bool is_goal(const detail::sequence<std::int64_t>& holding) {
         stand(*tree_, placed().held(), standing_);
         if (!standing_.met[0])
             return false;
@@ -227,7 +226,7 @@ private:
     Board* board_;
     const gang_tree* tree_ = nullptr;
     bool flat_ = false;
-    std::vector<std::size_t> order_;
+    detail::sequence<std::size_t> order_;
     // Scratch, kept from one gang to the next.
     tree_standing standing_;
     sequence<std::pair<share, std::size_t>> children_;

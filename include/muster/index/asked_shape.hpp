@@ -6,7 +6,6 @@
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -82,7 +81,7 @@ public:
 private:
     sequence<asked> all_;
     /// Per shape: the first of what was asked about it.
-    std::vector<std::uint32_t> first_of_;
+    detail::sequence<std::uint32_t> first_of_;
 };
 
 } // namespace detail

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <muster/base/assert.hpp>
 #include <muster/base/sequence.hpp>
@@ -55,7 +54,7 @@ private:
     static constexpr std::size_t chunk = 8;
 
     sequence<sequence<Block>> chunks_;
-    std::vector<std::uint32_t> spare_;
+    detail::sequence<std::uint32_t> spare_;
 };
 
 } // namespace detail

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/ranges.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/capacity_tree.hpp>
 #include <muster/index/thresholds.hpp>
 #include <muster/resource/resources.hpp>
@@ -42,11 +42,11 @@ struct even_parts {
 
 /// Puts a level of blocks above `below`, which are leaves when the level is 1, and returns them.
 template<std::size_t Width, std::size_t Fanout, std::size_t Thresholds>
-[[nodiscard]] std::vector<std::uint32_t> load_level(capacity_tree<Width, Fanout, Thresholds>& tree,
-                                                    const std::vector<std::uint32_t>& below,
-                                                    std::uint32_t level) {
+[[nodiscard]] detail::sequence<std::uint32_t>
+load_level(capacity_tree<Width, Fanout, Thresholds>& tree,
+           const detail::sequence<std::uint32_t>& below, std::uint32_t level) {
     const even_parts parts(below.size(), std::max<std::size_t>(2, Fanout * 3 / 4));
-    std::vector<std::uint32_t> made;
+    detail::sequence<std::uint32_t> made;
     for (std::size_t part = 0; part < parts.parts; ++part) {
         const std::uint32_t at = tree.take_block();
         made.push_back(at);
@@ -72,7 +72,7 @@ template<std::size_t Width, std::size_t Fanout, std::size_t Thresholds>
 void load_rows(capacity_tree<Width, Fanout, Thresholds>& tree,
                const threshold_set<Width, Thresholds>& thresholds,
                std::span<const capacity_row<Width>> rows) {
-    std::vector<std::uint32_t> order(rows.size());
+    detail::sequence<std::uint32_t> order(rows.size());
     for (std::size_t each = 0; each < rows.size(); ++each)
         order[each] = static_cast<std::uint32_t>(each);
     detail::sort(order, [&](std::uint32_t lhs, std::uint32_t rhs) {
@@ -80,7 +80,7 @@ void load_rows(capacity_tree<Width, Fanout, Thresholds>& tree,
                capacity_key{rows[rhs].rank, rows[rhs].label};
     });
     const word_table node_words = std::move(tree.columns.nodes);
-    const std::vector<std::uint32_t> old_places = std::move(tree.places);
+    const detail::sequence<std::uint32_t> old_places = std::move(tree.places);
     tree.columns.nodes = word_table{};
     tree.columns.nodes.widen(tree.columns.present.size());
     tree.clear();
@@ -91,7 +91,7 @@ void load_rows(capacity_tree<Width, Fanout, Thresholds>& tree,
     tree.columns.nodes.cover(nodes);
 
     const even_parts parts(rows.size(), std::max<std::size_t>(1, Fanout * 23 / 32));
-    std::vector<std::uint32_t> level;
+    detail::sequence<std::uint32_t> level;
     for (std::size_t part = 0; part < parts.parts; ++part) {
         const std::uint32_t at = part == 0 ? tree.root : tree.take_leaf();
         auto& leaf = tree.leaves[at];

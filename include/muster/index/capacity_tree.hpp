@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include <muster/base/assert.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/bit_slices.hpp>
 #include <muster/index/block_pool.hpp>
 #include <muster/index/capacity_block.hpp>
@@ -39,7 +39,7 @@ public:
     std::uint32_t root = 0;
     std::uint32_t height = 0;
     /// Per node: the number of its leaf times the fan-out, plus its slot.
-    std::vector<std::uint32_t> places;
+    detail::sequence<std::uint32_t> places;
     std::size_t rows = 0;
     /// Rows that are short of something.
     std::size_t short_rows = 0;

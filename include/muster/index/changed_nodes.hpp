@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -44,7 +43,7 @@ public:
 private:
     sequence<before> nodes_;
     /// Per node: the round in which it was listed.
-    std::vector<std::uint64_t> rounds_;
+    detail::sequence<std::uint64_t> rounds_;
     std::uint64_t round_ = 1;
 };
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -35,7 +34,7 @@ public:
                       const any_score<width>& score, std::span<const node_index> nodes,
                       const Admits& admits, shape_index shape,
                       std::optional<constraint_index> queue_nodes, const gang<queue_index>* of,
-                      std::int64_t want, std::vector<node_run>& into) {
+                      std::int64_t want, detail::sequence<node_run>& into) {
         auto query = detail::query_for(known, shape, queue_nodes);
         query.of = of;
         const auto& accounts = known.accounts();

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
@@ -133,7 +132,7 @@ private:
     /// Per topology and domain.
     sequence<sequence<domain_sum<width>>> sums_;
     /// Per topology: nodes × levels.
-    sequence<std::vector<std::uint32_t>> places_;
+    sequence<detail::sequence<std::uint32_t>> places_;
     /// Per node: what was counted of it.
     sequence<resources<width>> counted_;
 };

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/any_score.hpp>
 #include <muster/index/domain_sums.hpp>
@@ -43,7 +43,7 @@ public:
     template<class Traits>
     std::int64_t find(const cluster_state<Traits>& known, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
-                      std::vector<node_run>& into) {
+                      detail::sequence<node_run>& into) {
         auto query = detail::query_for(known, shape, queue_nodes);
         query.of = of_;
         const auto best = best_node(known.accounts(), known.node_order(), query, weights_, score_);

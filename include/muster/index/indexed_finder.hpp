@@ -7,7 +7,6 @@
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -84,7 +83,7 @@ public:
     /// Typically O(log nodes) and a few nanoseconds for each node that it names.
     std::int64_t find(const cluster_state<Traits>&, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
-                      std::vector<node_run>& into) {
+                      detail::sequence<node_run>& into) {
         follow();
         asked& about = ask(shape, queue_nodes);
         return order_ == placement_order::loosest ? find_spread(about, want, into)
@@ -290,7 +289,7 @@ private:
     // ---- asking --------------------------------------------------------------------------------
 
     /// A node that takes one pod is the best for the next as well.
-    std::int64_t find_packed(asked& about, std::int64_t want, std::vector<node_run>& into) {
+    std::int64_t find_packed(asked& about, std::int64_t want, detail::sequence<node_run>& into) {
         std::int64_t left = want;
         visit_levels(
             about, left,
@@ -306,7 +305,7 @@ private:
     }
 
     /// A node that takes one pod gives way to others.
-    std::int64_t find_spread(asked& about, std::int64_t want, std::vector<node_run>& into) {
+    std::int64_t find_spread(asked& about, std::int64_t want, detail::sequence<node_run>& into) {
         std::int64_t left = want;
         const auto& labels = known_->node_labels();
         visit_levels(
@@ -472,7 +471,7 @@ private:
     detail::spread<width> spread_;
     detail::domain_sums<Traits> sums_;
     detail::asked_shapes<width, typename index_type::query> asked_;
-    std::vector<std::uint32_t> remembered_;
+    detail::sequence<std::uint32_t> remembered_;
     detail::sequence<listed> listed_;
     detail::touched_nodes<width> touched_;
     /// Of those, the nodes with more free than before, and how much.

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include <muster/base/assert.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/index/bit_slices.hpp>
 
 namespace muster {
@@ -31,7 +31,7 @@ public:
     }
     /// Gives every owner more words. O(owners · words).
     void widen(std::size_t per_owner) {
-        std::vector<std::uint64_t> wider(owners_ * per_owner, 0);
+        detail::sequence<std::uint64_t> wider(owners_ * per_owner, 0);
         for (std::size_t owner = 0; owner < owners_; ++owner)
             std::copy_n(of(owner), per_owner_,
                         wider.begin() + static_cast<std::ptrdiff_t>(owner * per_owner));
@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    std::vector<std::uint64_t> words_;
+    detail::sequence<std::uint64_t> words_;
     std::size_t owners_ = 0;
     std::size_t per_owner_ = 0;
 };
@@ -60,7 +60,7 @@ struct node_columns {
     word_table blocks;
     word_table nodes;
     /// The columns that exist, a bit each.
-    std::vector<std::uint64_t> present;
+    detail::sequence<std::uint64_t> present;
     std::size_t capacity = 0;
 
     [[nodiscard]] bool active() const noexcept { return capacity != 0; }

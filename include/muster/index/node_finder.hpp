@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/any_score.hpp>
 #include <muster/index/domain_sums.hpp>
@@ -61,7 +61,7 @@ public:
 
     std::int64_t find(const cluster_state<Traits>& known, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
-                      std::vector<node_run>& into) {
+                      detail::sequence<node_run>& into) {
         return ordered_ ? indexed_.find(known, shape, queue_nodes, want, into)
                         : flat_.find(known, shape, queue_nodes, want, into);
     }

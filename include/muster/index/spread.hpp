@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -36,7 +35,7 @@ public:
     }
 
     /// Gives pods to nodes in the heap while they come before `next`; what is left of `count`.
-    std::int64_t up_to(const place& next, std::int64_t count, std::vector<node_run>& into) {
+    std::int64_t up_to(const place& next, std::int64_t count, detail::sequence<node_run>& into) {
         while (count > 0 && !heap_.empty() && before(heap_.front(), next)) {
             give(into);
             --count;
@@ -46,7 +45,7 @@ public:
 
     /// Gives a pod to the node that came up, which joins the heap when it can take more.
     std::int64_t add(place came, const resources<Width>& free, std::int64_t count,
-                     std::vector<node_run>& into) {
+                     detail::sequence<node_run>& into) {
         came.free = free;
         heap_.push_back(came);
         std::push_heap(heap_.begin(), heap_.end(), after);
@@ -55,7 +54,7 @@ public:
     }
 
     /// No more nodes come up.
-    std::int64_t drain(std::int64_t count, std::vector<node_run>& into) {
+    std::int64_t drain(std::int64_t count, detail::sequence<node_run>& into) {
         for (; count > 0 && !heap_.empty(); --count)
             give(into);
         return count;
@@ -70,7 +69,7 @@ private:
     }
 
     /// One pod to the first of the heap.
-    void give(std::vector<node_run>& into) {
+    void give(detail::sequence<node_run>& into) {
         std::pop_heap(heap_.begin(), heap_.end(), after);
         place& best = heap_.back();
         into.push_back({best.node, 1});

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
@@ -27,7 +26,7 @@ struct weighed_request {
 template<std::size_t Width>
 void append_grid(std::span<const weighed_request<Width>> requests, std::size_t most,
                  sequence<resources<Width>>& into) {
-    std::array<std::vector<std::int64_t>, Width> sorted;
+    std::array<detail::sequence<std::int64_t>, Width> sorted;
     std::array<std::size_t, Width> distinct{};
     std::array<std::size_t, Width> levels{};
     for (std::size_t column = 0; column < Width; ++column) {

@@ -259,10 +259,10 @@ private:
     /// More and more nodes are emptied, those with the fewest pods first, until the gang fits; then
     /// pods that can go back do.
     [[nodiscard]] bool where_it_fits(attempt& on) {
-        std::vector<std::size_t> order(pods_.all().size());
+        detail::sequence<std::size_t> order(pods_.all().size());
         for (std::size_t at = 0; at < order.size(); ++at)
             order[at] = at;
-        std::vector<std::size_t> count(on.known.accounts().nodes(), 0);
+        detail::sequence<std::size_t> count(on.known.accounts().nodes(), 0);
         for (const movable_pod& each : pods_.all())
             ++count[each.node.value()];
         const auto& labels = on.known.node_labels();
@@ -288,14 +288,14 @@ private:
         return false;
     }
     /// The gang fits with the first of them gone; nothing of it stays.
-    [[nodiscard]] bool without(attempt& on, const std::vector<std::size_t>& order,
+    [[nodiscard]] bool without(attempt& on, const detail::sequence<std::size_t>& order,
                                std::size_t size) {
         vacate_first(on, order, size);
         const bool fits = on.gang_fits();
         undo(on);
         return fits;
     }
-    void vacate_first(attempt& on, const std::vector<std::size_t>& order, std::size_t size) {
+    void vacate_first(attempt& on, const detail::sequence<std::size_t>& order, std::size_t size) {
         set_.clear();
         for (std::size_t at = 0; at < size; ++at) {
             on.steps -= 1;
@@ -311,12 +311,12 @@ private:
             pods_.put_back(at);
         set_.clear();
     }
-    [[nodiscard]] bool put_back_most(attempt& on, const std::vector<std::size_t>& order,
+    [[nodiscard]] bool put_back_most(attempt& on, const detail::sequence<std::size_t>& order,
                                      std::size_t size) {
         vacate_first(on, order, size);
         chosen_.clear();
         bool fine = on.gang_fits();
-        std::vector<std::size_t> moving;
+        detail::sequence<std::size_t> moving;
         detail::sort(set_, [](std::size_t lhs, std::size_t rhs) { return lhs > rhs; });
         for (const std::size_t at : set_)
             if (!pods_.put(at, pods_.all()[at].node, on.into))
@@ -464,11 +464,11 @@ private:
     counted_fit<Traits> counted_;
     detail::sequence<move> chosen_;
     /// The pods that are tried, and all pods by what they ask for, the largest first.
-    std::vector<std::size_t> set_;
-    std::vector<std::size_t> by_size_;
-    std::vector<std::int64_t> sizes_;
+    detail::sequence<std::size_t> set_;
+    detail::sequence<std::size_t> by_size_;
+    detail::sequence<std::int64_t> sizes_;
     /// Per node: groups that left it.
-    std::vector<std::size_t> gone_;
+    detail::sequence<std::size_t> gone_;
     std::vector<placement> moves_;
     std::optional<std::int64_t> next_change_;
 };

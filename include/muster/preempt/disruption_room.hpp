@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
@@ -81,7 +80,7 @@ private:
         return phase == pod_phase::running || phase == pod_phase::unknown;
     }
 
-    [[nodiscard]] const std::vector<std::size_t>& covering(pod_index pod) {
+    [[nodiscard]] const detail::sequence<std::size_t>& covering(pod_index pod) {
         const auto& record = (*known_)[pod];
         const auto tenant = (*known_)[record.gang].tenant;
         const auto [known, fresh] = covering_.try_emplace({record.labels, tenant});
@@ -110,7 +109,7 @@ private:
     /// One for each budget, in the order of keys.
     detail::sequence<room> rooms_;
     /// Per labels and tenant: the budgets that cover such pods.
-    std::map<std::pair<label_set_index, label_set_index>, std::vector<std::size_t>> covering_;
+    std::map<std::pair<label_set_index, label_set_index>, detail::sequence<std::size_t>> covering_;
     std::int64_t broken_ = 0;
 };
 

@@ -183,7 +183,7 @@ private:
     disruption_room<Traits> budgets_;
     std::vector<victim> gangs_;
     detail::sequence<movable_pod> pods_;
-    std::vector<char> taken_;
+    detail::sequence<char> taken_;
 };
 
 } // namespace v0_1

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
@@ -25,7 +24,7 @@ inline namespace v0_1 {
 struct room_group {
     node_index node;
     /// By their places among the pods that may move.
-    std::vector<std::size_t> pods;
+    detail::sequence<std::size_t> pods;
     /// How many groups of that node must have gone before.
     std::size_t after = 0;
     /// The most that a group of the node takes up to this one, and the highest priorities it hits.
@@ -213,7 +212,7 @@ private:
 
     /// The smallest of those that alone are enough, else the one that gives most; then the least
     /// valuable.
-    void pick(std::vector<std::size_t>& into, amounts& short_of) {
+    void pick(detail::sequence<std::size_t>& into, amounts& short_of) {
         auto best = left_.begin();
         bool enough = covers(*best, short_of);
         for (auto at = left_.begin() + 1; at != left_.end(); ++at) {
@@ -232,7 +231,7 @@ private:
     [[nodiscard]] bool smaller(std::size_t lhs, std::size_t rhs) const {
         return request(lhs) != request(rhs) && dominates(request(rhs), request(lhs));
     }
-    void drop_needless(std::vector<std::size_t>& from, const amounts& short_of) {
+    void drop_needless(detail::sequence<std::size_t>& from, const amounts& short_of) {
         for (std::size_t at = from.size(); at-- > 0;) {
             amounts without = short_of;
             for (const std::size_t other : from)
@@ -251,10 +250,10 @@ private:
     node_query<width> query_;
     detail::sequence<room_group> groups_;
     detail::sequence<rate> rates_;
-    std::vector<std::size_t> order_;
+    detail::sequence<std::size_t> order_;
     /// Of the node that is looked at: its pods, and what they ask for, kind by kind.
-    std::vector<std::size_t> left_;
-    std::array<std::vector<std::int64_t>, width> sizes_;
+    detail::sequence<std::size_t> left_;
+    std::array<detail::sequence<std::int64_t>, width> sizes_;
 };
 
 } // namespace v0_1

@@ -12,6 +12,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/ranges.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/preempt/victim_taking.hpp>
 #include <muster/preempt/victims.hpp>
@@ -337,13 +338,13 @@ private:
     }
 
     /// Positions of the gangs that may lose surplus pods, ascending.
-    std::vector<std::size_t> limited_;
+    detail::sequence<std::size_t> limited_;
     std::vector<taken_pod> candidates_;
-    std::vector<char> before_;
+    detail::sequence<char> before_;
     /// Per node: the number of candidates on it.
-    std::vector<std::size_t> candidates_on_;
-    std::vector<std::size_t> kept_;
-    std::vector<std::int64_t> left_;
+    detail::sequence<std::size_t> candidates_on_;
+    detail::sequence<std::size_t> kept_;
+    detail::sequence<std::int64_t> left_;
     tree_standing standing_;
 };
 

@@ -117,7 +117,7 @@ private:
 
     struct atom {
         std::size_t of = 0;
-        std::vector<std::size_t> pods;
+        detail::sequence<std::size_t> pods;
     };
     using key = std::tuple<std::int64_t, std::int64_t, std::size_t, std::size_t>;
 
@@ -426,7 +426,7 @@ private:
         spare(middle, last, fit);
     }
 
-    std::vector<std::size_t> order_;
+    detail::sequence<std::size_t> order_;
     std::size_t failed_at_ = 0;
     std::size_t ask_at_ = 0;
     detail::reused_list<atom> atoms_;

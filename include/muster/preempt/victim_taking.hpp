@@ -6,10 +6,10 @@
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/ranges.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 #include <muster/preempt/borrowing.hpp>
@@ -84,7 +84,7 @@ protected:
             if (each.count == 0 || (*known_)[each.gang].queue != queue)
                 return false;
             const auto nothing_left = [&] {
-                const std::vector<std::int64_t> none(each.holding.size(), 0);
+                const detail::sequence<std::int64_t> none(each.holding.size(), 0);
                 return reaches_minima((*known_)[each.gang].spec.tree, none);
             };
             if (!each.broken() || nothing_left()) {
@@ -94,7 +94,7 @@ protected:
                 return false;
             }
             // Of a whole gang what it could spare goes first, the rest of it at once.
-            std::vector<std::int64_t> left = each.holding;
+            detail::sequence<std::int64_t> left = each.holding;
             for (const pod_index pod : each.pods)
                 ++left[(*known_)[pod].role.value()];
             resources<Traits::width> core;
@@ -211,7 +211,7 @@ protected:
     victim_list<Traits> list_;
     detail::reused_list<victim> victims_;
     /// Per gang that the rule admits: its place among the victims.
-    std::vector<std::size_t> slots_;
+    detail::sequence<std::size_t> slots_;
     detail::reused_list<unit> units_;
 };
 

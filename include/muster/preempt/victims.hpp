@@ -30,14 +30,14 @@ struct victim {
     /// Members that stand, newest first, then by role and key.
     std::vector<pod_index> pods;
     /// Per pod: the gang keeps its minima without it alone.
-    std::vector<char> spare;
+    detail::sequence<char> spare;
     /// The same per vertex (leaves only).
-    std::vector<char> spare_roles;
+    detail::sequence<char> spare_roles;
     /// Per pod: it is taken.
-    std::vector<char> taken;
+    detail::sequence<char> taken;
     std::size_t count = 0;
     /// Per vertex (leaves only): members that hold.
-    std::vector<std::int64_t> holding;
+    detail::sequence<std::int64_t> holding;
     bool any_spare = false;
     /// Without all pods of `spare` together, the gang would not meet its minima or would lose more
     /// pods than it may, so only some of them may go.
@@ -74,7 +74,7 @@ struct victim_unit {
     std::size_t of = 0;
     std::size_t pod = whole;
     /// Of a whole gang: the pods that went with it.
-    std::vector<std::size_t> pods;
+    detail::sequence<std::size_t> pods;
 };
 
 /// The victims that a rule admits for one gang, level by level.

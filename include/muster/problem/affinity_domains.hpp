@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 
 namespace muster {
@@ -19,7 +19,7 @@ namespace detail {
 struct domain_counts {
     const topology_domains* domains = nullptr;
     /// By domain.
-    std::vector<std::int64_t> of;
+    detail::sequence<std::int64_t> of;
 
     /// Sets all counts to 0. Keeps the memory.
     void reset(const topology_domains& by) {
@@ -98,7 +98,7 @@ public:
     [[nodiscard]] bool too_few_domains() const noexcept { return present_ < term_->min_domains; }
     /// The most that the emptiest domain can come to have when `more` pods come in all, of which
     /// each domain takes no more than `room` says. O(domains).
-    [[nodiscard]] std::int64_t most_fewest(const std::vector<std::int64_t>& room,
+    [[nodiscard]] std::int64_t most_fewest(const detail::sequence<std::int64_t>& room,
                                            std::int64_t more) const noexcept {
         if (present_ == 0 || too_few_domains())
             return 0;
@@ -118,11 +118,11 @@ private:
 
     const topology_domains* domains_ = nullptr;
     const spread_term* term_ = nullptr;
-    std::vector<char> nodes_;
+    detail::sequence<char> nodes_;
     /// By domain; of those without a node that counts, `absent`.
-    std::vector<std::int64_t> of_;
+    detail::sequence<std::int64_t> of_;
     /// How many domains have so many pods.
-    std::vector<std::int64_t> with_;
+    detail::sequence<std::int64_t> with_;
     std::int64_t present_ = 0;
     /// With no domain at all: 0.
     std::size_t fewest_ = 0;

@@ -82,7 +82,7 @@ template<std::size_t Width>
 struct affinity_members {
     reused_list<affinity_class<Width>> classes;
     /// The class of every waiting member, in the order of `gang_members::turns`.
-    std::vector<std::uint32_t> turns;
+    detail::sequence<std::uint32_t> turns;
 };
 
 /// Tells members apart, with scratch that is kept from one gang to the next.
@@ -146,7 +146,7 @@ private:
     }
 
     sequence<entry> last_of_;
-    std::vector<std::size_t> used_;
+    detail::sequence<std::size_t> used_;
     std::uint64_t round_ = 0;
 };
 

@@ -10,6 +10,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/ranges.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
@@ -48,7 +49,7 @@ public:
     /// The first node of each group, in the order of node keys.
     [[nodiscard]] std::span<const node_index> first() const noexcept { return first_; }
     /// The number of nodes in each group.
-    [[nodiscard]] const std::vector<std::int64_t>& sizes() const noexcept { return sizes_; }
+    [[nodiscard]] const detail::sequence<std::int64_t>& sizes() const noexcept { return sizes_; }
 
 private:
     struct requested_kind {
@@ -127,13 +128,13 @@ private:
     const cluster_state<Traits>* known_;
     const gang_members<width>* members_;
     bool now_;
-    std::vector<requested_kind> kinds_;
-    std::vector<std::int64_t> key_;
+    detail::sequence<requested_kind> kinds_;
+    detail::sequence<std::int64_t> key_;
     /// Of all groups, one after the other.
-    std::vector<std::int64_t> keys_;
-    std::vector<std::uint32_t> table_;
+    detail::sequence<std::int64_t> keys_;
+    detail::sequence<std::uint32_t> table_;
     std::vector<node_index> first_;
-    std::vector<std::int64_t> sizes_;
+    detail::sequence<std::int64_t> sizes_;
 };
 
 /// A gang's fit problem with one row for each group of nodes that are alike.
@@ -141,7 +142,7 @@ template<std::size_t Width>
 struct grouped_problem {
     fit_problem<Width> of;
     /// Per row, the number of nodes.
-    std::vector<std::int64_t> times;
+    detail::sequence<std::int64_t> times;
 
     /// Without `nodes`, each node is a group of its own.
     template<class Traits>
@@ -177,8 +178,8 @@ template<std::size_t Width>
     const auto& of = problem.of;
     const gang_tree& tree = *of.tree;
     const std::size_t classes = of.members.size();
-    std::vector<stock> left;
-    std::vector<std::pair<int128, std::size_t>> order(classes);
+    detail::sequence<stock> left;
+    detail::sequence<std::pair<int128, std::size_t>> order(classes);
     for (std::size_t at = 0; at < classes; ++at)
         order[at].second = at;
     for (std::size_t row = 0; row < of.rows.size(); ++row) {
@@ -188,11 +189,11 @@ template<std::size_t Width>
     }
     // Those with the least room first.
     detail::sort(order);
-    std::vector<std::int64_t> quotas;
+    detail::sequence<std::int64_t> quotas;
     for (const auto& each : of.quotas)
         quotas.push_back(each.left);
-    std::vector<std::int64_t> counts = of.holding;
-    std::vector<std::int64_t> waiting;
+    detail::sequence<std::int64_t> counts = of.holding;
+    detail::sequence<std::int64_t> waiting;
     for (const auto& each : of.members)
         waiting.push_back(each.waiting);
 

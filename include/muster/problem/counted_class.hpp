@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/problem/affinity_members.hpp>
 #include <muster/problem/members.hpp>
@@ -19,7 +19,7 @@ inline namespace v0_1 {
 /// each class; false when the sum leaves int64. O(classes × width).
 template<std::size_t Width>
 [[nodiscard]] bool need_of(const gang_members<Width>& members,
-                           const std::vector<std::int64_t>* needs, resources<Width>& amount) {
+                           const detail::sequence<std::int64_t>* needs, resources<Width>& amount) {
     amount = {};
     for (std::size_t at = 0; at < members.classes.size(); ++at)
         for (std::size_t column = 0; column < Width; ++column) {
@@ -36,7 +36,8 @@ template<std::size_t Width>
 template<class Traits>
 [[nodiscard]] std::optional<std::size_t>
 counted_class(const cluster_state<Traits>& known, gang_index by,
-              const gang_members<Traits::width>& members, const std::vector<std::int64_t>* needs) {
+              const gang_members<Traits::width>& members,
+              const detail::sequence<std::int64_t>* needs) {
     if (!needs || !known[by].together.empty() ||
         detail::stake_in_pods(known, members) == detail::pod_stake::requirements)
         return std::nullopt;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <muster/base/id.hpp>
 #include <muster/base/ranges.hpp>
@@ -60,14 +59,14 @@ struct fit_problem {
 
     const gang_tree* tree = nullptr;
     /// Per vertex (leaves only).
-    std::vector<std::int64_t> holding;
+    detail::sequence<std::int64_t> holding;
     detail::sequence<member> members;
     /// Nodes that can take at least one member, in the order of their keys.
     detail::sequence<row> rows;
     /// rows × members: how many of the class the node can take when it takes no other.
-    std::vector<std::int64_t> most;
+    detail::sequence<std::int64_t> most;
     /// members × members: the two never share a node.
-    std::vector<char> apart;
+    detail::sequence<char> apart;
     detail::sequence<allowance> quotas;
     /// By class, while the problem is written down.
     detail::sequence<node_query<Width>> queries;

@@ -54,13 +54,13 @@ struct gang_members {
     std::vector<pod_index> pods;
     /// The class of every waiting member, in the order in which members are taken: by role, then
     /// oldest first, then by key.
-    std::vector<std::uint32_t> turns;
+    detail::sequence<std::uint32_t> turns;
     /// Per vertex (leaves only): members that hold already.
-    std::vector<std::int64_t> holding;
+    detail::sequence<std::int64_t> holding;
     /// Per vertex (leaves only): members that exist, whatever they do.
-    std::vector<std::int64_t> alive;
+    detail::sequence<std::int64_t> alive;
     /// Per vertex (leaves only): waiting members that no node can take (`constraints::held`).
-    std::vector<std::int64_t> unsupported;
+    detail::sequence<std::int64_t> unsupported;
     /// Vertices whose members are to stand together, in the order of the vertices.
     detail::sequence<closeness> together;
 
@@ -215,7 +215,7 @@ private:
 
 /// Memory for `stake_of`.
 struct stake_scratch {
-    std::vector<std::int64_t> holding;
+    detail::sequence<std::int64_t> holding;
     tree_standing standing;
 };
 

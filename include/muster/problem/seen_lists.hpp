@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include <muster/base/sequence.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -66,11 +67,11 @@ private:
             slots_[slot_of(list_at(at))] = at + 1;
     }
 
-    std::vector<std::uint64_t> numbers_;
+    detail::sequence<std::uint64_t> numbers_;
     /// Where each list ends.
-    std::vector<std::size_t> ends_;
+    detail::sequence<std::size_t> ends_;
     /// One more than the number of a list; 0 = none. A power of two.
-    std::vector<std::size_t> slots_;
+    detail::sequence<std::size_t> slots_;
 };
 
 } // namespace detail

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+
+#include <muster/base/sequence.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -13,15 +14,28 @@ namespace detail {
 template<class T>
 class steady_list {
 public:
-    void clear() noexcept { used_ = 0; }
-    [[nodiscard]] T& add() {
-        if (used_ == all_.size())
-            all_.emplace_back();
-        return all_[used_++];
+    steady_list() noexcept = default;
+    steady_list(const steady_list&) = delete;
+    steady_list& operator=(const steady_list&) = delete;
+    ~steady_list() {
+        for (T* const each : all_)
+            delete each;
     }
 
+    void clear() noexcept { used_ = 0; }
+    [[nodiscard]] std::size_t size() const noexcept { return used_; }
+    [[nodiscard]] T& add() {
+        if (used_ == all_.size()) {
+            all_.push_back(nullptr);
+            all_.back() = new T();
+        }
+        return *all_[used_++];
+    }
+    /// Takes the last element back.
+    void pop() noexcept { --used_; }
+
 private:
-    std::deque<T> all_;
+    sequence<T*> all_;
     std::size_t used_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,9 +27,9 @@ struct tree_standing {
 /// A vertex is met when enough of its children are (`min_subgroups`, or all of them) and the
 /// members that count reach its own minimum. `counts` is per vertex, 0 but for leaves. O(vertices).
 /// The same in `found`, whose memory serves again.
-inline const tree_standing& stand(const gang_tree& tree, const std::vector<std::int64_t>& counts,
+inline const tree_standing& stand(const gang_tree& tree, std::span<const std::int64_t> counts,
                                   tree_standing& found) {
-    found.counts = counts;
+    found.counts.assign(counts.begin(), counts.end());
     found.met.assign(tree.size(), 0);
     found.children_met.assign(tree.size(), 0);
     for (std::size_t at = tree.size(); at-- > 0;) {
@@ -44,7 +45,7 @@ inline const tree_standing& stand(const gang_tree& tree, const std::vector<std::
     return found;
 }
 [[nodiscard]] inline tree_standing stand(const gang_tree& tree,
-                                         const std::vector<std::int64_t>& counts) {
+                                         std::span<const std::int64_t> counts) {
     tree_standing found;
     stand(tree, counts, found);
     return found;
@@ -52,9 +53,8 @@ inline const tree_standing& stand(const gang_tree& tree, const std::vector<std::
 
 /// What a vertex has, with these counts per leaf, for what it needs: members, or children that are
 /// met. O(vertices).
-[[nodiscard]] inline share saturation(const gang_tree& tree,
-                                      const std::vector<std::int64_t>& counts, std::size_t vertex,
-                                      tree_standing& scratch) {
+[[nodiscard]] inline share saturation(const gang_tree& tree, std::span<const std::int64_t> counts,
+                                      std::size_t vertex, tree_standing& scratch) {
     if (tree.is_leaf(vertex))
         return {counts[vertex], tree[vertex].min_member};
     const tree_standing& now = stand(tree, counts, scratch);
@@ -68,7 +68,7 @@ inline const tree_standing& stand(const gang_tree& tree, const std::vector<std::
 /// Adds the children of a vertex to `to`, those first that have least of what they need if `level`,
 /// otherwise in the order of the tree. O(children × (vertices + log children)).
 template<class Children>
-void add_children_by_need(const gang_tree& tree, const std::vector<std::int64_t>& counts,
+void add_children_by_need(const gang_tree& tree, std::span<const std::int64_t> counts,
                           std::size_t vertex, bool level, tree_standing& scratch, Children& to) {
     const auto first = static_cast<std::ptrdiff_t>(to.size());
     for (std::size_t child = vertex + 1; child < tree.size(); ++child)
@@ -88,7 +88,7 @@ void add_children_by_need(const gang_tree& tree, const std::vector<std::int64_t>
 
 /// True when these counts per leaf meet the minima of the whole gang. O(vertices).
 [[nodiscard]] inline bool reaches_minima(const gang_tree& tree,
-                                         const std::vector<std::int64_t>& counts,
+                                         std::span<const std::int64_t> counts,
                                          tree_standing& scratch) {
     if (!is_flat(tree))
         return stand(tree, counts, scratch).met[0] != 0;
@@ -102,7 +102,7 @@ void add_children_by_need(const gang_tree& tree, const std::vector<std::int64_t>
 }
 
 [[nodiscard]] inline bool reaches_minima(const gang_tree& tree,
-                                         const std::vector<std::int64_t>& counts) {
+                                         std::span<const std::int64_t> counts) {
     tree_standing scratch;
     return reaches_minima(tree, counts, scratch);
 }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
@@ -37,7 +37,7 @@ public:
     /// Takes a refusal over. Members that claim more than amounts cannot be watched: a port that is
     /// given back shows in no amount. O(classes).
     void watch(const cluster_state<Traits>& known, const gang_members<width>& members,
-               const std::vector<std::int64_t>& weights, int128 slack) {
+               std::span<const std::int64_t> weights, int128 slack) {
         slack_ = 0;
         problem_.members.clear();
         weights_.clear();
@@ -136,12 +136,12 @@ private:
 
     int128 slack_ = 0;
     fit_problem<width> problem_;
-    std::vector<std::int64_t> weights_;
+    detail::sequence<std::int64_t> weights_;
     detail::sequence<constraints_seen> where_;
     constraints_seen queue_nodes_;
     detail::sequence<node_query<width>> queries_;
-    std::vector<std::int64_t> least_;
-    std::vector<std::int64_t> most_;
+    detail::sequence<std::int64_t> least_;
+    detail::sequence<std::int64_t> most_;
     pattern_finder<width> finder_;
 };
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
@@ -26,7 +26,7 @@ class leaf_watches {
 public:
     /// Keeps the gang's refusal, in place of one that was kept before.
     void watch(const cluster_state<Traits>& known, gang_index gang,
-               const gang_members<width>& members, const std::vector<std::int64_t>& weights,
+               const gang_members<width>& members, std::span<const std::int64_t> weights,
                int128 slack) {
         if (of_.size() <= gang.value())
             of_.resize(gang.value() + 1, none);
@@ -123,7 +123,7 @@ private:
 
     sequence<kept> kept_;
     /// Per gang: its place in `kept_`.
-    std::vector<std::uint32_t> of_;
+    detail::sequence<std::uint32_t> of_;
     sequence<active> active_;
 };
 

@@ -8,8 +8,8 @@ namespace exact_choice_test {
 namespace {
 
 using namespace muster;
-using counts = std::vector<std::int64_t>;
-using costs = std::vector<int128>;
+using counts = detail::sequence<std::int64_t>;
+using costs = detail::sequence<int128>;
 
 counts none(std::size_t size) {
     return counts(size, 0);

@@ -43,7 +43,7 @@ struct scene {
         muster::node_finder<muster::core_of<traits>> finder{muster::best_fit{}};
         finder.catch_up(known);
         const auto members = muster::members_of(known, gang_at(known, "g"));
-        std::vector<std::int64_t> needs;
+        muster::detail::sequence<std::int64_t> needs;
         CHECK(muster::fixed_needs(members, needs));
         muster::domain_proof found;
         const domains_outcome outcome =

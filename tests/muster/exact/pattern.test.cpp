@@ -13,7 +13,7 @@ namespace {
 
 using namespace builders;
 using namespace muster;
-using counts = std::vector<std::int64_t>;
+using counts = detail::sequence<std::int64_t>;
 
 struct fixture {
     fit_problem<traits::width> problem;

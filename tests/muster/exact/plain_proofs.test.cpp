@@ -19,7 +19,7 @@ namespace {
 using namespace builders;
 using namespace muster;
 
-using counts = std::vector<std::int64_t>;
+using counts = detail::sequence<std::int64_t>;
 
 struct fixture {
     cluster known;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace builders;
 using namespace muster;
-using counts = std::vector<std::int64_t>;
+using counts = detail::sequence<std::int64_t>;
 using box = detail::search_box<traits::width>;
 
 struct fixture {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace builders;
 using namespace muster;
-using counts = std::vector<std::int64_t>;
+using counts = detail::sequence<std::int64_t>;
 
 struct fixture {
     fit_problem<traits::width> problem;
@@ -74,8 +74,8 @@ struct fixture {
     }
 };
 
-std::vector<counts> sorted(const counts& flat, std::size_t classes) {
-    std::vector<counts> patterns;
+std::vector<std::vector<std::int64_t>> sorted(const counts& flat, std::size_t classes) {
+    std::vector<std::vector<std::int64_t>> patterns;
     for (std::size_t at = 0; at + classes <= flat.size(); at += classes)
         patterns.emplace_back(flat.begin() + static_cast<std::ptrdiff_t>(at),
                               flat.begin() + static_cast<std::ptrdiff_t>(at + classes));

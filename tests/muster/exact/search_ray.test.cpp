@@ -13,7 +13,7 @@ namespace exact_search_ray_test {
 namespace {
 
 using namespace muster;
-using amounts = std::vector<std::int64_t>;
+using amounts = detail::sequence<std::int64_t>;
 
 std::int64_t product(const amounts& lhs, const amounts& rhs) {
     std::int64_t sum = 0;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace builders;
 using namespace muster;
-using counts = std::vector<std::int64_t>;
+using counts = detail::sequence<std::int64_t>;
 using box = detail::search_box<traits::width>;
 using repair = detail::pattern_repair<traits::width>;
 
@@ -50,7 +50,7 @@ struct fixture {
     /// What the shares carry; every part's nodes must be shared out.
     counts shared() {
         counts sum(2, 0);
-        std::vector<std::int64_t> times(nodes.parts().size(), 0);
+        detail::sequence<std::int64_t> times(nodes.parts().size(), 0);
         for (const repair::share& each : mender.shares(nodes, selected)) {
             times[each.part] += each.times;
             for (std::size_t at = 0; at < 2; ++at)

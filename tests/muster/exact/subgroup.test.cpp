@@ -103,8 +103,8 @@ TEST_CASE("a subgroup cut out is a gang of its own, of the members that are left
     CHECK(part.tree[1].min_member == 1);
     CHECK(part.tree[2].min_member == 2);
     CHECK(part.members.tree == &part.tree);
-    CHECK(part.members.holding == std::vector<std::int64_t>{0, 1, 2});
-    CHECK(part.classes == std::vector<std::size_t>{0, 1});
+    CHECK(part.members.holding == detail::sequence<std::int64_t>{0, 1, 2});
+    CHECK(part.classes == detail::sequence<std::size_t>{0, 1});
     CHECK(part.members.classes.size() == 2);
     CHECK(part.members.classes[0].role == vertex_index{1});
     CHECK(part.members.classes[0].count == 1);
@@ -114,7 +114,7 @@ TEST_CASE("a subgroup cut out is a gang of its own, of the members that are left
     cut_subgroup(whole, other.value(), {0, 0, 0, 0, 0}, {0, 0, 0, 0}, part);
     CHECK(part.tree.size() == 1);
     CHECK(part.tree[0].min_member == 1);
-    CHECK(part.classes == std::vector<std::size_t>{3});
+    CHECK(part.classes == detail::sequence<std::size_t>{3});
     CHECK(part.members.classes.front().role == vertex_index{0});
 }
 

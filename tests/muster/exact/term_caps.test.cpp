@@ -50,7 +50,7 @@ cluster::pod_type spread(std::int32_t max_skew, std::int32_t min_domains = 1) {
 struct scene {
     cluster known;
 
-    explicit scene(std::vector<std::int64_t> cpus) {
+    explicit scene(detail::sequence<std::int64_t> cpus) {
         for (std::size_t at = 0; at < cpus.size(); ++at)
             add_host(std::string(1, static_cast<char>('a' + at)), cpus[at]);
     }

@@ -18,8 +18,9 @@ namespace {
 using namespace muster;
 
 /// Tries every number of waiting members, role by role.
-std::int64_t by_trial(const gang_tree& tree, std::size_t vertex, std::vector<std::int64_t> counts,
-                      const std::vector<std::int64_t>& waiting, std::size_t from) {
+std::int64_t by_trial(const gang_tree& tree, std::size_t vertex,
+                      detail::sequence<std::int64_t> counts,
+                      const detail::sequence<std::int64_t>& waiting, std::size_t from) {
     constexpr std::int64_t never = std::numeric_limits<std::int32_t>::max();
     if (from == tree.size())
         return stand(tree, counts).met[vertex] ? 0 : never;
@@ -49,7 +50,7 @@ TEST_CASE("the number of missing members is the smallest that meets the minima, 
         gang_members<1> members;
         members.tree = &tree;
         members.holding.assign(tree.size(), 0);
-        std::vector<std::int64_t> waiting(tree.size(), 0);
+        detail::sequence<std::int64_t> waiting(tree.size(), 0);
         for (std::size_t at = 0; at < tree.size(); ++at) {
             if (!tree.is_leaf(at))
                 continue;

@@ -266,8 +266,8 @@ TEST_CASE("the least demand of a gang adds up what every way of meeting its mini
         const auto members = muster::members_of(known, gang_at(known, "g"));
         muster::detail::sequence<muster::domain_sum<traits::width>> scratch;
         const auto sum = muster::detail::least_demand(
-            members, 0, members.holding, std::vector<std::size_t>(members.classes.size(), 0),
-            scratch);
+            members, 0, members.holding,
+            muster::detail::sequence<std::size_t>(members.classes.size(), 0), scratch);
         return static_cast<int>(sum.free[0]);
     };
     ok(known.upsert_gang("g", gang_of(tree)));

@@ -65,7 +65,7 @@ struct compared {
 
     index_type index;
     std::map<std::size_t, plain_row> rows;
-    std::vector<std::size_t> columns;
+    detail::sequence<std::size_t> columns;
     std::vector<typename index_type::query> queries;
     dice random;
     /// Nothing is ever short, and ranks rise with the amounts, so that queries may tell the lowest
@@ -311,7 +311,7 @@ TEST_CASE("what is not asked for is never short, not even where less than nothin
         const std::vector<resources<width>> requests = {amounts(2), amounts(0, 7)};
         if (learned)
             index.learn(requests);
-        std::vector<std::size_t> found;
+        detail::sequence<std::size_t> found;
         const auto note = [&](node_index node, const resources<width>&, std::int64_t) {
             found.push_back(node.value());
             return true;
@@ -320,7 +320,7 @@ TEST_CASE("what is not asked for is never short, not even where less than nothin
             auto query = index.prepare(request);
             CHECK(index.for_each_fitting(query, index.no_column, note));
         }
-        CHECK(found == std::vector<std::size_t>{3, 4, 4, 3});
+        CHECK(found == detail::sequence<std::size_t>{3, 4, 4, 3});
     }
 }
 

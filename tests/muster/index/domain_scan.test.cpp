@@ -41,7 +41,7 @@ struct scene {
     template<class Score>
     std::vector<std::pair<std::string, std::int64_t>> find(const Score& score, std::int64_t want,
                                                            const std::string& without = {}) {
-        std::vector<node_run> runs;
+        detail::sequence<node_run> runs;
         domain_scan<core_of<traits>> scan;
         const auto pod = known.find_pod("p")->index;
         found = scan.find(

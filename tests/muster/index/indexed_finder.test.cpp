@@ -209,7 +209,7 @@ struct walk {
     [[nodiscard]] std::vector<node_index> one_by_one(const question& about, std::int64_t want) {
         plan<traits::width> tentative(known.tentative());
         std::vector<node_index> found;
-        std::vector<node_run> runs;
+        detail::sequence<node_run> runs;
         const auto& claims = known.where(about.pod).value.claims;
         while (static_cast<std::int64_t>(found.size()) < want) {
             runs.clear();
@@ -226,7 +226,7 @@ struct walk {
     void compare_find() {
         const question about = some_question();
         const std::int64_t want = chance.percent(10) ? 400 : chance.between(1, 9);
-        std::vector<node_run> runs;
+        detail::sequence<node_run> runs;
         const std::int64_t count = finder.find(known, about.shape, about.queue_nodes, want, runs);
         std::vector<node_index> found;
         for (const node_run& run : runs)
@@ -372,7 +372,7 @@ TEST_CASE("a score that may be an order is found by the index when it is, else b
         finder.catch_up(known);
         CHECK(finder.exhaustive() == ordered);
         CHECK(finder.room(known, shape, {}, 100) == 11);
-        std::vector<node_run> found;
+        detail::sequence<node_run> found;
         // Two fit on the tightest node, of which a look at all takes one at a time.
         CHECK(finder.find(known, shape, {}, 2, found) == (ordered ? 2 : 1));
         CHECK(known.key(found.front().node) == "n4");

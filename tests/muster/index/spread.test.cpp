@@ -24,13 +24,13 @@ struct fixture {
     placement_weights<traits::width> weights;
     amounts request = units(2);
     detail::spread<traits::width> spreading;
-    std::vector<node_run> into;
+    detail::sequence<node_run> into;
 
     fixture() { weights.per_unit[0] = 1; }
 
     [[nodiscard]] std::int64_t rank(std::int64_t free) const { return ~weights.key(units(free)); }
     /// Hands over the nodes, which must come with the most free first; what is left of `count`.
-    std::int64_t give(const std::vector<std::int64_t>& free, std::int64_t count) {
+    std::int64_t give(const detail::sequence<std::int64_t>& free, std::int64_t count) {
         into.clear();
         spreading.begin(request, weights);
         for (std::size_t at = 0; at < free.size() && count > 0; ++at) {
@@ -78,13 +78,13 @@ TEST_CASE_FIXTURE(fixture, "each begin starts anew") {
 TEST_CASE_FIXTURE(fixture, "many pods go where each in its turn would") {
     testing::random chance(5);
     for (int turn = 0; turn < 200; ++turn) {
-        std::vector<std::int64_t> free;
+        detail::sequence<std::int64_t> free;
         for (std::int64_t count = chance.between(0, 12); count > 0; --count)
             free.push_back(chance.between(0, 20));
         std::ranges::sort(free, std::greater<>{});
         const std::int64_t count = chance.between(0, 30);
         const std::int64_t left = give(free, count);
-        std::vector<std::int64_t> now = free;
+        detail::sequence<std::int64_t> now = free;
         std::string expected;
         std::int64_t more = count;
         for (; more > 0; --more) {

@@ -111,7 +111,7 @@ TEST_CASE("nodes that differ in what a gang does not request are alike, others a
     add_gang(known, "gang", 3, 2); // asks for 6 in all
     const auto members = members_of(known, gang_at(known, "gang"));
     const muster::detail::alike_nodes alike(known, members, certificate_scope::free_now);
-    CHECK(alike.sizes() == std::vector<std::int64_t>{2, 2, 2, 1});
+    CHECK(alike.sizes() == detail::sequence<std::int64_t>{2, 2, 2, 1});
     std::string first;
     for (const node_index node : alike.first())
         first += known.key(node);

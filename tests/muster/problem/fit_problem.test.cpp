@@ -37,7 +37,7 @@ TEST_CASE_FIXTURE(fixture, "only nodes that can take somebody are in the problem
     add_gang(known, "g", 3, 2);
     const auto problem = posed("g");
     CHECK(rows(problem) == "a c ");
-    CHECK(problem.most == std::vector<std::int64_t>{2, 3});
+    CHECK(problem.most == detail::sequence<std::int64_t>{2, 3});
 }
 
 TEST_CASE_FIXTURE(fixture, "emptied, nodes are whole and cordons and condition taints are lifted") {
@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(fixture, "members that claim one port stand one to a node") {
     cluster::pod_type web = asking(1);
     web.where.claims.ports.push_back({"TCP", "", 80});
     add_members(known, "g", 3, web);
-    CHECK(posed("g").most == std::vector<std::int64_t>{1, 1});
+    CHECK(posed("g").most == detail::sequence<std::int64_t>{1, 1});
     ok(known.upsert_gang("r", gang_of(1)));
     ok(known.upsert_pod("r-0", "r", in_phase(pod_phase::running, web), "a"));
     CHECK(rows(posed("g")) == "b ");

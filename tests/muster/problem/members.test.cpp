@@ -9,6 +9,8 @@ namespace problem_members_test {
 
 namespace {
 
+using counts = std::vector<std::int64_t>;
+
 using namespace builders;
 using namespace muster;
 
@@ -52,7 +54,7 @@ TEST_CASE("members of one role that differ in request or constraints are classes
     CHECK(names(known, found.of(found.classes[0])) == "big-1 big-3 ");
     CHECK(names(known, found.of(found.classes[1])) == "small-2 ");
     CHECK(names(known, found.of(found.classes[2])) == "zone-4 ");
-    CHECK(found.turns == std::vector<std::uint32_t>{0, 1, 0, 2});
+    CHECK(found.turns == detail::sequence<std::uint32_t>{0, 1, 0, 2});
 }
 
 TEST_CASE("classes stand by role, though a later role's pods are older") {
@@ -102,29 +104,29 @@ TEST_CASE("every minimum must be met: of the gang and of each role, one by one")
     gang_tree tree(5);
     tree.add({}, 1);
     tree.add({}, 2);
-    CHECK(reaches_minima(tree, {0, 3, 2}));
-    CHECK(reaches_minima(tree, {0, 1, 4}));
-    CHECK_FALSE(reaches_minima(tree, {0, 1, 2}));
-    CHECK_FALSE(reaches_minima(tree, {0, 0, 5}));
-    CHECK_FALSE(reaches_minima(tree, {0, 4, 1}));
+    CHECK(reaches_minima(tree, counts{0, 3, 2}));
+    CHECK(reaches_minima(tree, counts{0, 1, 4}));
+    CHECK_FALSE(reaches_minima(tree, counts{0, 1, 2}));
+    CHECK_FALSE(reaches_minima(tree, counts{0, 0, 5}));
+    CHECK_FALSE(reaches_minima(tree, counts{0, 4, 1}));
 }
 
 TEST_CASE("the sum of the roles' minima may be above the gang's own") {
     gang_tree tree(1);
     tree.add({}, 2);
     tree.add({}, 2);
-    CHECK(reaches_minima(tree, {0, 2, 2}));
-    CHECK_FALSE(reaches_minima(tree, {0, 2, 1}));
+    CHECK(reaches_minima(tree, counts{0, 2, 2}));
+    CHECK_FALSE(reaches_minima(tree, counts{0, 2, 1}));
 }
 
 TEST_CASE("without min_subgroups all children must reach their minima") {
     gang_tree tree;
     tree.add({}, 1);
     tree.add({}, 1);
-    CHECK_FALSE(reaches_minima(tree, {0, 9, 0}));
+    CHECK_FALSE(reaches_minima(tree, counts{0, 9, 0}));
     tree.require_subgroups({}, 1);
-    CHECK(reaches_minima(tree, {0, 9, 0}));
-    CHECK_FALSE(reaches_minima(tree, {0, 0, 0}));
+    CHECK(reaches_minima(tree, counts{0, 9, 0}));
+    CHECK_FALSE(reaches_minima(tree, counts{0, 0, 0}));
 }
 
 TEST_CASE("a child that does not reach its minimum counts for nothing above") {
@@ -132,17 +134,17 @@ TEST_CASE("a child that does not reach its minimum counts for nothing above") {
     tree.add({}, 3);
     tree.add({}, 3);
     tree.require_subgroups({}, 1);
-    CHECK_FALSE(reaches_minima(tree, {0, 3, 2}));
-    CHECK(reaches_minima(tree, {0, 4, 2}));
-    CHECK(reaches_minima(tree, {0, 3, 3}));
-    CHECK(stand(tree, {0, 3, 2}).counts.front() == 3);
+    CHECK_FALSE(reaches_minima(tree, counts{0, 3, 2}));
+    CHECK(reaches_minima(tree, counts{0, 4, 2}));
+    CHECK(reaches_minima(tree, counts{0, 3, 3}));
+    CHECK(stand(tree, counts{0, 3, 2}).counts.front() == 3);
 }
 
 TEST_CASE("no subgroup need be met where none is required") {
     gang_tree tree;
     tree.add({}, 3);
     tree.require_subgroups({}, 0);
-    CHECK(reaches_minima(tree, {0, 0}));
+    CHECK(reaches_minima(tree, counts{0, 0}));
 }
 
 TEST_CASE("subgroups nest") {
@@ -153,9 +155,9 @@ TEST_CASE("subgroups nest") {
     tree.add(left, 1);
     tree.add(right, 2);
     tree.require_subgroups({}, 1);
-    CHECK(reaches_minima(tree, {0, 0, 0, 1, 1, 0}));
-    CHECK(reaches_minima(tree, {0, 0, 0, 1, 0, 2}));
-    CHECK_FALSE(reaches_minima(tree, {0, 0, 0, 1, 0, 1}));
+    CHECK(reaches_minima(tree, counts{0, 0, 0, 1, 1, 0}));
+    CHECK(reaches_minima(tree, counts{0, 0, 0, 1, 0, 2}));
+    CHECK_FALSE(reaches_minima(tree, counts{0, 0, 0, 1, 0, 1}));
 }
 
 } // namespace

@@ -35,22 +35,22 @@ gang_tree subgroups() {
 }
 
 TEST_CASE("a gang without roles stands when its own minimum is met") {
-    CHECK_FALSE(reaches_minima(single_role(2), {1}));
-    CHECK(reaches_minima(single_role(2), {2}));
-    CHECK(reaches_minima(single_role(0), {0}));
+    CHECK_FALSE(reaches_minima(single_role(2), counts{1}));
+    CHECK(reaches_minima(single_role(2), counts{2}));
+    CHECK(reaches_minima(single_role(0), counts{0}));
 }
 
 TEST_CASE("a gang of roles stands when each reaches its minimum, and the gang its own") {
-    CHECK(reaches_minima(two_roles(), {0, 2, 1}));
-    CHECK_FALSE(reaches_minima(two_roles(), {0, 9, 0}));
-    CHECK_FALSE(reaches_minima(two_roles(), {0, 1, 9}));
-    CHECK_FALSE(reaches_minima(two_roles(5), {0, 2, 2}));
-    CHECK(reaches_minima(two_roles(5), {0, 3, 2}));
+    CHECK(reaches_minima(two_roles(), counts{0, 2, 1}));
+    CHECK_FALSE(reaches_minima(two_roles(), counts{0, 9, 0}));
+    CHECK_FALSE(reaches_minima(two_roles(), counts{0, 1, 9}));
+    CHECK_FALSE(reaches_minima(two_roles(5), counts{0, 2, 2}));
+    CHECK(reaches_minima(two_roles(5), counts{0, 3, 2}));
 }
 
 TEST_CASE("a subgroup counts with all its members when it is met, and with none when it is not") {
     // root, group 1 with roles 2 and 3, group 4 with roles 5 and 6.
-    const tree_standing now = stand(subgroups(), {0, 0, 2, 1, 0, 9, 0});
+    const tree_standing now = stand(subgroups(), counts{0, 0, 2, 1, 0, 9, 0});
     CHECK(now.met[1]);
     CHECK_FALSE(now.met[4]);
     CHECK(now.met[5]);
@@ -58,8 +58,8 @@ TEST_CASE("a subgroup counts with all its members when it is met, and with none 
     CHECK(now.met[0]);
     CHECK(now.counts[1] == 3);
     CHECK(now.counts[0] == 3);
-    CHECK_FALSE(reaches_minima(subgroups(), {0, 0, 1, 1, 0, 9, 0}));
-    CHECK(reaches_minima(subgroups(), {0, 0, 0, 0, 0, 2, 1}));
+    CHECK_FALSE(reaches_minima(subgroups(), counts{0, 0, 1, 1, 0, 9, 0}));
+    CHECK(reaches_minima(subgroups(), counts{0, 0, 0, 0, 0, 2, 1}));
 }
 
 TEST_CASE("a tree is flat when it has nothing below its roles and needs all of them") {
