@@ -445,8 +445,10 @@ private:
                 continue;
             }
             ++place;
+            if (about.room == unknown)
+                continue;
             for (const auto& [was, now] : grown_)
-                if (about.room != unknown && fits(about.request, now))
+                if (fits(about.request, now))
                     raise_room(about, was, now);
         }
     }
@@ -455,9 +457,9 @@ private:
         const detail::predicate_rows<width> rows(*known_, predicates_[about.predicate]);
         if (!rows.admits(was.node))
             return;
-        const std::int64_t could = fit_count(about.request, was.free, most_room);
         const std::int64_t can = fit_count(about.request, now, most_room);
-        about.room = std::min(most_room, about.room + std::max<std::int64_t>(0, can - could));
+        const std::int64_t could = fit_count(about.request, was.free, can);
+        about.room = std::min(most_room, about.room + can - could);
     }
 
     placement_order order_;
