@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -66,14 +67,14 @@ public:
     /// Returns what `use` makes of the policy.
     template<class Result, class Use>
     [[nodiscard]] Result with(const Use& use) const {
-        Result made;
+        std::optional<Result> made;
         std::size_t at = 0;
         std::apply(
             [&](const auto&... each) {
-                ((at++ == at_ ? static_cast<void>(made = use(each.policy)) : void()), ...);
+                ((at++ == at_ ? static_cast<void>(made.emplace(use(each.policy))) : void()), ...);
             },
             Table);
-        return made;
+        return *made;
     }
 
 private:

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -32,11 +33,11 @@ public:
             /// For the board alone.
             noted,
         };
-        kind what = kind::placed;
         std::size_t which = 0;
-        node_index node;
         std::int64_t count = 0;
         savepoint before;
+        node_index node;
+        kind what = kind::placed;
     };
 
     /// Starts with no member placed; keeps the memory. `turns` are the classes of the members in
@@ -51,23 +52,22 @@ public:
         placed_ = 0;
         held_ = members.holding;
         used_.assign(classes.size(), 0);
-        exhausted_.assign(classes.size(), 0);
+        places_.resize(turns.size());
+        for (std::size_t turn = 0; turn < turns.size(); ++turn)
+            places_[turn] = used_[turns[turn]]++;
         roles_.clear();
         classes_in_.assign(held_.size(), 0);
+        first_.assign(held_.size() + 1, 0);
         for (const auto& each : classes) {
-            roles_.push_back(each.role.value());
-            ++classes_in_[roles_.back()];
+            const std::size_t role = each.role.value();
+            first_[role + 1] += used_[roles_.size()];
+            roles_.push_back(role);
+            ++classes_in_[role];
         }
-        places_.clear();
-        first_.clear();
-        for (const std::uint32_t of_class : turns) {
-            while (first_.size() <= roles_[of_class])
-                first_.push_back(places_.size());
-            places_.push_back(used_[of_class]++);
-        }
-        first_.resize(held_.size() + 1, turns.size());
+        std::partial_sum(first_.begin(), first_.end(), first_.begin());
         cursor_ = first_;
         used_.assign(classes.size(), 0);
+        exhausted_.assign(classes.size(), 0);
     }
 
     [[nodiscard]] plan<Width>& into() const noexcept { return *into_; }
@@ -113,16 +113,16 @@ public:
         const auto next = pods.subspan(used_[of_class], static_cast<std::size_t>(count));
         if (!into_->try_place(next, node, request, claims, queue_))
             return false;
-        steps_.push_back({step::kind::placed, of_class, node, count, before});
+        steps_.push_back({of_class, count, before, node, step::kind::placed});
         count_placed(of_class, count);
         return true;
     }
     /// No more members of the class can be placed, until this is undone or all is forgiven.
     void exhaust(std::size_t of_class) {
-        steps_.push_back({step::kind::exhausted, of_class, {}, 0, {}});
+        steps_.push_back({of_class, 0, {}, {}, step::kind::exhausted});
         exhausted_[of_class] = 1;
     }
-    void note(std::size_t which) { steps_.push_back({step::kind::noted, which, {}, 0, {}}); }
+    void note(std::size_t which) { steps_.push_back({which, 0, {}, {}, step::kind::noted}); }
 
     /// Undoes the newest step, and returns it.
     step undo() {
