@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <muster/admission/admit.hpp>
+#include <muster/admission/decide.hpp>
+#include <muster/admission/gates.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
@@ -24,7 +25,6 @@
 #include <muster/explain/missing_members.hpp>
 #include <muster/explain/named_constraint.hpp>
 #include <muster/explain/term_reasons.hpp>
-#include <muster/index/flat_finder.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/problem/alike_nodes.hpp>
